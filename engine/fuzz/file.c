@@ -142,6 +142,7 @@ static void cas(const command *c) {
     memcpy(expected, old, bytes);
     contents_spec(key, 8 + c->n % 500, &store);
     store.expected_flags = contents_flags(key);
+    store.expected_expires_at_ms = LARDER_ANY_EXPIRY;
     store.pin = pins(c);
     larder_status status = larder_cas(cache, &store, expected, bytes, NULL);
     EXPECT(status == LARDER_OK || status == LARDER_MISS || status == LARDER_NOT_STORED || is_refusal(status),

@@ -247,7 +247,7 @@ void operation_cas(const command *c) {
     store.key = name;
     store.key_bytes = key_bytes;
     store.expected_flags = (uint8_t)(old->flags ^ (wrong == 1));
-    store.expected_expires_at_ms = c->a & 128 ? old->expires_ms + (wrong == 2 ? 1 : 0) : 0;
+    store.expected_expires_at_ms = c->a & 128 ? old->expires_ms + (wrong == 2 ? 1 : 0) : LARDER_ANY_EXPIRY;
     bool right = wrong != 1 && wrong != 3 && wrong != 4 && (wrong != 2 || !(c->a & 128));
     const unsigned char *value = model_value(old, key, &bytes);
     size_t expected_bytes = bytes + (wrong == 3);

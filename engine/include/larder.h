@@ -81,6 +81,7 @@ extern "C" {
 #define LARDER_DEFAULT_SIZE (256u << 20) /* if the options have no size */
 #define LARDER_MAX_TAGS 128u             /* tags of an item */
 #define LARDER_MAX_TTL_MS (1ll << 41)    /* about 69 years */
+#define LARDER_ANY_EXPIRY (-1)           /* of larder_cas: the expiry is not compared */
 /* The latest expiry, in Unix ms: May 2109. What would expire later, or is stored later, expires then. */
 #define LARDER_MAX_EXPIRY_MS ((1ll << 42) - 1)
 
@@ -244,7 +245,7 @@ typedef struct larder_store {
     const void *value;
     size_t value_bytes;
     int64_t ttl_ms;                 /* 0: never expires; negative: has expired at once, see larder_set */
-    int64_t expected_expires_at_ms; /* of larder_cas; 0: any */
+    int64_t expected_expires_at_ms; /* of larder_cas, as larder_item has it, 0: never; or LARDER_ANY_EXPIRY */
     uint8_t expected_flags;         /* of larder_cas */
     uint8_t flags;                  /* the caller's own: how the value is encoded; 0 for plain bytes */
     uint8_t mode;                   /* larder_mode */
@@ -415,8 +416,9 @@ larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count
 
 /*
  * Compare-and-swap: stores only if the key's value has the bytes `expected`, the flags store->expected_flags and
- * the expiry store->expected_expires_at_ms. OK; MISS: the key is absent; NOT_STORED: it differs; or a refusal. A
- * negative TTL is INVALID, as is a lease. Without tags of its own the new value has those of the old one.
+ * the expiry store->expected_expires_at_ms; LARDER_ANY_EXPIRY leaves the expiry out, and the swap overwrites one
+ * that a touch gives meanwhile. OK; MISS: the key is absent; NOT_STORED: it differs; or a refusal. INVALID: a
+ * negative TTL, another negative expiry, a lease. Without tags of its own the new value has those of the old one.
  */
 larder_status larder_cas(larder *cache, const larder_store *store, const void *expected, size_t expected_bytes,
                          const larder_call *call);

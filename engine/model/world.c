@@ -296,7 +296,8 @@ larder_status world_do(unsigned process, const operation *what, int *saw) {
         return larder_set(cache, &store, NULL);
     case CAS:
         store.value_bytes = make_value(what->value, value);
-        store.expected_expires_at_ms = what->expected < LIFE ? 0 : NOW_MS + what->expected / LIFE * LIFE_MS;
+        store.expected_expires_at_ms =
+            what->expected < LIFE ? LARDER_ANY_EXPIRY : NOW_MS + what->expected / LIFE * LIFE_MS;
         return larder_cas(cache, &store, expected, make_value(what->expected % LIFE, expected), NULL);
     case DELETE:
         return larder_delete(cache, key, store.key_bytes, NULL);

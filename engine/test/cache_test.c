@@ -163,6 +163,31 @@ static void flags_belong_to_the_value(void) {
     larder_close(cache);
 }
 
+static void a_swap_compares_the_expiry_that_it_names(void) {
+    larder *cache = open_cache(1 << 20);
+    larder_item item = {0};
+    larder_store store = {.key = "k", .key_bytes = 1, .value = "1", .value_bytes = 1, .ttl_ms = 60000};
+    CHECK(larder_set(cache, &store, NULL) == LARDER_OK);
+    CHECK(larder_exists(cache, "k", 1, &item, NULL) == LARDER_OK && item.expires_at_ms > 0);
+    CHECK(larder_cas(cache, &store, "1", 1, NULL) == LARDER_NOT_STORED, "0: only if it never expires");
+    store.expected_expires_at_ms = item.expires_at_ms;
+    store.ttl_ms = 0;
+    CHECK(larder_cas(cache, &store, "1", 1, NULL) == LARDER_OK);
+    CHECK(larder_cas(cache, &store, "1", 1, NULL) == LARDER_NOT_STORED, "it never expires now");
+    store.expected_expires_at_ms = 0;
+    CHECK(larder_cas(cache, &store, "1", 1, NULL) == LARDER_OK);
+    CHECK(larder_touch(cache, "k", 1, 60000, NULL) == LARDER_OK);
+    CHECK(larder_cas(cache, &store, "1", 1, NULL) == LARDER_NOT_STORED, "it was touched");
+    store.expected_expires_at_ms = LARDER_ANY_EXPIRY;
+    CHECK(larder_cas(cache, &store, "1", 1, NULL) == LARDER_OK);
+    CHECK(larder_exists(cache, "k", 1, &item, NULL) == LARDER_OK && item.expires_at_ms == 0);
+    CHECK(larder_cas(cache, &store, "1", 1, NULL) == LARDER_OK, "any, also none");
+    store.expected_expires_at_ms = LARDER_ANY_EXPIRY - 1;
+    CHECK(larder_cas(cache, &store, "1", 1, NULL) == LARDER_INVALID);
+    CHECK(larder_set(cache, &store, NULL) == LARDER_OK, "a set compares nothing");
+    larder_close(cache);
+}
+
 static void counters_count(void) {
     larder *cache = open_cache(1 << 20);
     int64_t n = 0;
@@ -380,6 +405,7 @@ static const test_case tests[] = {
     TEST(conditions_hold, "add, replace and compare-and-swap keep their conditions"),
     TEST(a_swap_knows_counters_and_large_values, "compare-and-swap works on counters and large values"),
     TEST(flags_belong_to_the_value, "flags tell values of the same bytes apart, and keep them from counting"),
+    TEST(a_swap_compares_the_expiry_that_it_names, "a swap compares the expiry that it names: one, none or any"),
     TEST(counters_count, "counters count, convert text, and refuse overflow"),
     TEST(time_passes, "items expire, are touched, and a clock set back breaks nothing"),
     TEST(touching_a_large_value_keeps_its_chunks, "touching a large value keeps all of it"),

@@ -240,6 +240,7 @@ static void a_swap_and_an_increment_take_a_stale_value_for_absent(void) {
     CHECK(larder_cas(cache, &swapping, "7", 1, &at) == LARDER_INVALID);
     swapping.extra = NULL;
     swapping.expected_flags = 9;
+    swapping.expected_expires_at_ms = LARDER_ANY_EXPIRY;
     CHECK(put_stale_soon("7") == LARDER_OK && larder_cas(cache, &swapping, "7", 1, &at) == LARDER_OK && has("8"));
     CHECK(put_stale_soon("7") == LARDER_OK);
     at.now_ms += 1000;

@@ -151,7 +151,8 @@ static inline void swap_own(larder *cache, int owner, int key) {
     larder_store store = {.key = name,
                           .key_bytes = key_text(name, "key", owner, key),
                           .value = value,
-                          .value_bytes = value_bytes(stamp)};
+                          .value_bytes = value_bytes(stamp),
+                          .expected_expires_at_ms = LARDER_ANY_EXPIRY};
     NOTE(row->begun, stamp);
     larder_status status = larder_cas(cache, &store, expected, value_bytes(row->acked), NULL);
     if (status == LARDER_OK) {

@@ -142,6 +142,7 @@ static void one_step(larder *cache, uint64_t *state, larder_call *at, uint64_t s
     case 8:
         if (was && !e->counter) {
             describe(other, e->bytes, (uint64_t)k, e->stamp);
+            store.expected_expires_at_ms = may_miss ? LARDER_ANY_EXPIRY : e->expires_ms;
             status = larder_cas(cache, &store, other, e->bytes, at);
             CHECK(status == LARDER_OK || may_miss, "cas %s: %s", key, larder_status_name(status));
             if (status == LARDER_OK) {

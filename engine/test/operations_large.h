@@ -23,6 +23,7 @@ LARGE_ACT(large_increment) { larder_increment(c, key, strlen(key), 1, 0, 0, NULL
 LARGE_ACT(large_cas) {
     const char *expected = text_of(before()), *text = text_of(after());
     larder_store store = {.key = key, .key_bytes = strlen(key), .value = text, .value_bytes = strlen(text)};
+    store.expected_expires_at_ms = LARDER_ANY_EXPIRY;
     larder_cas(c, &store, expected, strlen(expected), NULL);
 }
 

@@ -52,6 +52,7 @@ ACT(act_set_multi) {
 static inline void swap(larder *c, const char *key, const char *expected) {
     const char *text = text_of((content){NEW, book->round});
     larder_store store = {.key = key, .key_bytes = strlen(key), .value = text, .value_bytes = strlen(text)};
+    store.expected_expires_at_ms = LARDER_ANY_EXPIRY;
     larder_cas(c, &store, expected, strlen(expected), NULL);
 }
 ACT(act_cas) { swap(c, key, text_of(before())); }

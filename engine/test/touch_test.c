@@ -1,6 +1,6 @@
 /*
- * touch_test.c — checks changes in place at the same time: a touch and a compare-and-swap, touches of a large
- * value.
+ * touch_test.c — checks changes in place at the same time: a touch and a compare-and-swap, a touch and a change of
+ * the key's lease, touches of a large value.
  *
  * Threads wait for a lock that the test holds, so that what each has read is older than what the other one does.
  */
@@ -31,6 +31,19 @@ static void *swap(void *unused) {
     return unused;
 }
 
+static larder_lease lease;
+static larder_status leased;
+
+static void *take_lease(void *unused) {
+    leased = larder_lease_take(cache, key, strlen(key), LIFE_MS, &lease, NULL);
+    return unused;
+}
+
+static void *end_lease(void *unused) {
+    leased = larder_lease_end(cache, key, strlen(key), &lease, 0, NULL);
+    return unused;
+}
+
 static void *touch_longer(void *unused) {
     touched = larder_touch(cache, key, strlen(key), LONGER_MS, NULL);
     return unused;
@@ -46,19 +59,25 @@ static bool await_waits(uint64_t least) {
     return false;
 }
 
-/* A swap that has read the key and a touch, both waiting for the key's lock. */
-static bool race(void) {
-    pthread_t swapping, touching;
+/* A change that has read the key waits for the key's lock. A touch waits too, or comes from this thread, which
+ * mostly gets the lock first. */
+static bool race(void *(*change)(void *), bool waits) {
+    pthread_t changing, touching;
     larder_stats stats;
     lard_hash hash = lard_hash_key(cache->map, key, strlen(key), false);
     lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
     if (larder_get_stats(cache, &stats) != LARDER_OK || lard_shard_lock(cache, &view, NULL) != LARDER_OK) {
         return false;
     }
-    bool began = pthread_create(&swapping, NULL, swap, NULL) == 0 && await_waits(stats.lock_waits + 1) &&
-                 pthread_create(&touching, NULL, touch_longer, NULL) == 0 && await_waits(stats.lock_waits + 2);
+    bool began = pthread_create(&changing, NULL, change, NULL) == 0 && await_waits(stats.lock_waits + 1);
+    if (waits) {
+        began &= pthread_create(&touching, NULL, touch_longer, NULL) == 0 && await_waits(stats.lock_waits + 2);
+    }
     lard_shard_unlock(&view);
-    return began && pthread_join(swapping, NULL) == 0 && pthread_join(touching, NULL) == 0;
+    if (!waits) {
+        touch_longer(NULL);
+    }
+    return began && pthread_join(changing, NULL) == 0 && (!waits || pthread_join(touching, NULL) == 0);
 }
 
 static void races(bool (*prepare)(void), bool named) {
@@ -67,8 +86,8 @@ static void races(bool (*prepare)(void), bool named) {
     for (int round = 0; round < ROUNDS; round++) {
         CHECK(prepare());
         int64_t before = expires_at_ms();
-        expected_expires_at_ms = named ? before : 0;
-        CHECK(race());
+        expected_expires_at_ms = named ? before : LARDER_ANY_EXPIRY;
+        CHECK(race(swap, round % 2));
         CHECK(touched == LARDER_OK && (swapped == LARDER_OK || (named && swapped == LARDER_NOT_STORED)));
         int64_t after = expires_at_ms();
         bool has_swapped = is(cache, key, "8");
@@ -79,9 +98,47 @@ static void races(bool (*prepare)(void), bool named) {
     larder_close(cache);
 }
 
+/* In turn a lease is taken over a fresh value, and ended, which leaves the value. */
+static void races_with_leases(bool (*prepare)(void), const char *value) {
+    cache = open_cache(1 << 20);
+    cache->lock_timeout_ms = 20000;
+    for (int round = 0; round < ROUNDS; round++) {
+        bool ends = round % 2;
+        lease = (larder_lease){.token = {0, 0}};
+        CHECK(prepare());
+        int64_t before = expires_at_ms();
+        take_lease(NULL);
+        CHECK(leased == LARDER_NOT_STORED && lease.over != 0, "the first call names the value");
+        if (ends) {
+            take_lease(NULL);
+            CHECK(leased == LARDER_OK);
+        }
+        CHECK(race(ends ? end_lease : take_lease, round % 4 < 2) && touched == LARDER_OK);
+        /* A touch of an extended value stores it again, so `over` names another one. */
+        CHECK(leased == LARDER_OK || (!ends && leased == LARDER_NOT_STORED), "%s", larder_status_name(leased));
+        CHECK(is(cache, key, value) && expires_at_ms() > before, "round %d: the touch is lost", round);
+        CHECK(larder_delete(cache, key, strlen(key), NULL) == LARDER_OK);
+    }
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
 static bool plain(void) {
     key = "k";
     return set_bytes(cache, key, "7", 1, LIFE_MS) == LARDER_OK;
+}
+
+static bool endless(void) {
+    key = "e";
+    return set_bytes(cache, key, "7", 1, 0) == LARDER_OK;
+}
+
+/* Without expiry, but extended: it has the time that it took to compute. */
+static bool extended(void) {
+    larder_extra extra = {.compute_ms = 7};
+    larder_store store = {.key = "x", .key_bytes = 1, .value = "7", .value_bytes = 1, .extra = &extra};
+    key = "x";
+    return larder_set(cache, &store, NULL) == LARDER_OK;
 }
 
 static bool number(void) {
@@ -94,6 +151,16 @@ static bool number(void) {
 static void a_touch_beside_a_swap_that_names_the_expiry(void) { races(plain, true); }
 static void a_touch_of_a_number_beside_a_swap_that_names_the_expiry(void) { races(number, true); }
 static void a_touch_beside_a_swap_that_names_none(void) { races(plain, false); }
+static void a_touch_beside_a_swap_of_a_value_without_expiry(void) {
+    races(endless, true);
+    races(extended, true);
+    races(endless, false);
+}
+static void a_touch_beside_a_lease(void) { races_with_leases(plain, "7"); }
+static void a_touch_beside_a_lease_over_a_value_without_expiry(void) {
+    races_with_leases(endless, "7");
+    races_with_leases(extended, "7");
+}
 
 /* The swap fails, and has made a plain record of the number meanwhile: of the expiry that it has by then. */
 static void a_touch_of_a_number_beside_a_swap_that_fails(void) {
@@ -143,6 +210,11 @@ static const test_case tests[] = {
     TEST(a_touch_of_a_number_beside_a_swap_that_names_the_expiry,
          "a touch of a number is not lost beside a swap that names the expiry"),
     TEST(a_touch_beside_a_swap_that_names_none, "a swap that names no expiry wins beside a touch"),
+    TEST(a_touch_beside_a_swap_of_a_value_without_expiry,
+         "a touch is not lost beside a swap that names a value without expiry"),
+    TEST(a_touch_beside_a_lease, "a touch is not lost beside a lease that is taken or ended"),
+    TEST(a_touch_beside_a_lease_over_a_value_without_expiry,
+         "a touch is not lost beside a lease over a value without expiry"),
     TEST(a_touch_of_a_number_beside_a_swap_that_fails, "a number that a swap makes plain keeps the expiry it has"),
     TEST(touches_of_a_large_value_that_pass_each_other,
          "a touch takes no life of the chunks that another gave them"),

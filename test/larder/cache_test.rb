@@ -103,6 +103,14 @@ class LarderCacheTest < ActiveSupport::TestCase
     assert_equal "3", cache.get("k")
   end
 
+  test "cas compares no expiry" do
+    [nil, 60].each do |ttl|
+      cache.set("k", "1", ttl: ttl)
+      assert_equal true, cache.cas("k", "1", "2"), ttl.inspect
+      assert_equal Float::INFINITY, cache.ttl("k")
+    end
+  end
+
   test "cas compares and stores large values" do
     old = "o" * 400_000
     new = "n" * 500_000

@@ -15,8 +15,8 @@
 #define CAS_ATTEMPTS 64
 
 static bool is_expected(const larder_store *request, const larder_item *item) {
-    return item->flags == request->expected_flags &&
-           (!request->expected_expires_at_ms || item->expires_at_ms == request->expected_expires_at_ms);
+    return item->flags == request->expected_flags && (request->expected_expires_at_ms == LARDER_ANY_EXPIRY ||
+                                                      item->expires_at_ms == request->expected_expires_at_ms);
 }
 
 /* Reads the value into `buffer`, compares it, and stores only over the slot that was compared. NOT_STORED and not
@@ -54,7 +54,10 @@ static larder_status attempt(larder *cache, lard_map *map, const larder_store *r
         swap.spec.extension = &extension;
     }
     swap.expected_slot = hit.slot_value;
-    swap.expected_expiry_ms = (uint64_t)request->expected_expires_at_ms;
+    if (request->expected_expires_at_ms != LARDER_ANY_EXPIRY) {
+        swap.condition = LARD_IF_SLOT_AND_EXPIRY;
+        swap.expected_expiry_ms = (uint64_t)request->expected_expires_at_ms;
+    }
     return lard_put(cache, map, &swap, call);
 }
 
@@ -63,7 +66,7 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
     lard_write_op op;
     larder_status status = lard_request_check_store(cache, request, call);
     if (status != LARDER_OK || (!expected && expected_bytes) || request->ttl_ms < 0 ||
-        (request->extra && request->extra->lease)) {
+        request->expected_expires_at_ms < LARDER_ANY_EXPIRY || (request->extra && request->extra->lease)) {
         return status != LARDER_OK ? status : LARDER_INVALID;
     }
     status = lard_request_op(request, lard_clock_of_call(call), &op);

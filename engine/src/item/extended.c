@@ -19,7 +19,7 @@ larder_status lard_extended_rewrite(larder *cache, lard_map *map, const lard_key
     char *copy = NULL;
     lard_write_op op = {.key = key,
                         .spec = {.value = "", .type = LARD_TYPE_EXTENDED, .extension = extension},
-                        .condition = LARD_IF_SLOT,
+                        .condition = hit->slot ? LARD_IF_SLOT_AND_EXPIRY : LARD_IF_SLOT,
                         .expected_slot = hit->slot ? hit->slot_value : 0,
                         .expected_expiry_ms = hit->slot ? hit->info.expiry_ms : 0,
                         .now_ms = now_ms};

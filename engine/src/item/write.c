@@ -54,8 +54,9 @@ static bool holds(const lard_view *view, const lard_found *found, lard_write_op 
         live = is_live(view, found, op->now_ms, &op->is_large);
         return live == (op->condition == LARD_IF_PRESENT) && (op->is_whole || !op->is_large);
     case LARD_IF_SLOT:
-        return (found->slot ? found->value : 0) == op->expected_slot &&
-               (op->expected_expiry_ms == 0 || expires_at(view, found, op->expected_expiry_ms));
+        return (found->slot ? found->value : 0) == op->expected_slot;
+    case LARD_IF_SLOT_AND_EXPIRY:
+        return found->slot && found->value == op->expected_slot && expires_at(view, found, op->expected_expiry_ms);
     default:
         return true;
     }

@@ -12,7 +12,8 @@ typedef enum {
     LARD_IF_ANY,
     LARD_IF_ABSENT,
     LARD_IF_PRESENT,
-    LARD_IF_SLOT /* only over the expected slot and expiry; expected slot 0: only if the key has no record */
+    LARD_IF_SLOT,           /* only over the expected slot; expected slot 0: only if the key has no record */
+    LARD_IF_SLOT_AND_EXPIRY /* also only over the expected expiry, because a touch does not change the slot */
 } lard_condition;
 
 typedef struct { /* a record to store, and its condition */
@@ -20,8 +21,8 @@ typedef struct { /* a record to store, and its condition */
     lard_buckets buckets; /* the key's, if they were looked up already; else zero */
     lard_record_spec spec;
     lard_condition condition;
-    uint64_t expected_slot;      /* of LARD_IF_SLOT: the value of the slot */
-    uint64_t expected_expiry_ms; /* and of its record, because a touch does not change the slot; 0: any */
+    uint64_t expected_slot;      /* of the last two conditions: the value of the slot */
+    uint64_t expected_expiry_ms; /* of the last: of its record, as there; 0: it never expires */
     int64_t now_ms;
     uint64_t origin;    /* not 0: only into the epoch that has it, see segment/deletions.h */
     bool is_whole;      /* a large value of the key was just found whole, or dropped */

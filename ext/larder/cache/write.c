@@ -165,7 +165,8 @@ static VALUE cache_set_tagged(int argc, VALUE *argv, VALUE self) {
 /* _cas(key, expected, value, ttl_ms, pin, now) */
 static VALUE cache_cas(int argc, VALUE *argv, VALUE self) {
     rb_check_arity(argc, 6, 6);
-    larder_store terms = {.ttl_ms = NUM2LL(argv[3]), .pin = RTEST(argv[4])};
+    larder_store terms = {
+        .ttl_ms = NUM2LL(argv[3]), .pin = RTEST(argv[4]), .expected_expires_at_ms = LARDER_ANY_EXPIRY};
 
     return glue_cas(self, argv[0], argv[1], argv[2], &terms, argv[5]);
 }

@@ -103,7 +103,10 @@ class LarderStoreRecordsTest < ActiveSupport::TestCase
       assert_same false, records.cas("key", expected, ["new", 3, 0], NOW), expected.inspect
     end
     assert_same true, records.cas("key", ["1", 1, NOW + 5000], ["new", 3, 0], NOW)
-    assert_equal ["new", 3, 0], records.get("key", NOW)
+    assert_equal ["new", 3, 0], read = records.get("key", NOW)
+    assert cache.touch("key", ttl: 9, now: NOW / 1000)
+    assert_same false, records.cas("key", read, ["newer", 3, 0], NOW), "the touch would be lost"
+    assert_equal ["new", 3, NOW + 9000], records.get("key", NOW)
   end
 
   test "a plain record of a value, and none of others" do
