@@ -416,9 +416,10 @@ larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count
 
 /*
  * Compare-and-swap: stores only if the key's value has the bytes `expected`, the flags store->expected_flags and
- * the expiry store->expected_expires_at_ms; LARDER_ANY_EXPIRY leaves the expiry out, and the swap overwrites one
- * that a touch gives meanwhile. OK; MISS: the key is absent; NOT_STORED: it differs; or a refusal. INVALID: a
- * negative TTL, another negative expiry, a lease. Without tags of its own the new value has those of the old one.
+ * the expiry store->expected_expires_at_ms; with LARDER_ANY_EXPIRY the expiry is not compared, and the swap
+ * overwrites an expiry that a concurrent touch gave. OK; MISS: the key is absent; NOT_STORED: it differs; or a
+ * refusal. INVALID: a negative TTL, another negative expiry, a lease. Without tags of its own the new value has
+ * those of the old one.
  */
 larder_status larder_cas(larder *cache, const larder_store *store, const void *expected, size_t expected_bytes,
                          const larder_call *call);

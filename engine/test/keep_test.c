@@ -206,7 +206,7 @@ static const test_case tests_of_keep[] = {
     TEST(an_item_that_has_ended_is_left_out, "an item whose stale window has passed is left out"),
     TEST(stale_items_must_fit_too, "stale items count where all items must fit"),
     TEST(a_deleted_tag_stays_deleted, "a deleted tag stays deleted, also for a value computed before"),
-    TEST(what_was_forgotten_does_not_come_back, "what counts as deleted since deletions were forgotten stays so"),
+    TEST(what_was_forgotten_does_not_come_back, "values deleted by a forgotten deletion stay deleted"),
     TEST(leases_end, "leases end, and old values stay"),
 };
 RUN("keep", tests_of_keep)

@@ -22,7 +22,7 @@ static bool is_to_drop(const lard_view *view, uint64_t slot, const lard_record_i
     return with_chunks || !head->value_bytes || lard_record_expired(info, now_ms);
 }
 
-/* Is there no room for the large values of another bucket? */
+/* True if the large values of another bucket may have no room. */
 static bool is_full(const lard_expired_large *large) {
     return large && large->count + LARD_BUCKET_SLOTS > LARD_EXPIRED_HEADS;
 }
