@@ -140,7 +140,7 @@ typedef struct larder_options {
     uint32_t lock_timeout_ms; /* longest wait for a shard lock whose owner is alive, default 200 */
     uint32_t existing;        /* 1: use only an existing file that is fit; create, replace and remove none */
     uint32_t attach_later;    /* 1: only larder_attach attaches, not larder_open or another call */
-    uint32_t must_keep;       /* 1: the items must not be lost, see larder_open and larder_delete */
+    uint32_t keep_newer;      /* 1: never clears a file of a newer version, see larder_delete */
     uint32_t reserved[10];
 } larder_options;
 
@@ -326,10 +326,6 @@ typedef struct larder_report { /* of larder_verify */
  * replaced by an empty one. A file that is not Larder's is never touched. With `existing` no file is created,
  * replaced or removed: NOT_THERE or UNFIT tells why there is none to use. If the file exists, its size stays as it
  * is: see larder_size(). `options` and `error` may be NULL. `*out` is set only on LARDER_OK.
- *
- * With `must_keep`, also beside `existing`, a file of the format before this one is converted: it becomes a file
- * of this format with the same size and the same items. IN_USE: processes of an older version have it open; it is
- * converted when they have ended. If the conversion fails, the file stays as it was.
  */
 larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error);
 
@@ -430,8 +426,8 @@ larder_status larder_cas(larder *cache, const larder_store *store, const void *e
  * meanwhile. DAMAGED or SUPERSEDED: this process cannot reach the file, and has only misses.
  *
  * While processes of a newer version of the file's format use it, this one cannot reach it either, but no delete
- * is lost: it clears the file, and returns MISS. With `must_keep` it refuses, and what is in the file stays: for
- * items that must not be lost. Stores are refused, and the newer processes keep the key's old value.
+ * is lost: it clears the file, and returns MISS. With `keep_newer` it refuses instead, and all items stay. Stores
+ * are refused, and the newer processes keep the key's old value.
  */
 larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call);
 

@@ -15,7 +15,7 @@ static void what_is_given_has_its_places(void) {
     AT(larder_options, size_bytes, 0);
     AT(larder_options, lock_timeout_ms, 8);
     AT(larder_options, existing, 12);
-    AT(larder_options, must_keep, 20);
+    AT(larder_options, keep_newer, 20);
     BYTES(larder_options, 64);
     AT(larder_call, now_ms, 0);
     AT(larder_call, flags, 8);

@@ -30,12 +30,12 @@ static void superblock_fields_have_their_places(void) {
     AT(lard_superblock, data_offset, 128, 4);
     AT(lard_superblock, reserved, 132, 8);
     AT(lard_superblock, crc, 140, 4);
-    CHECK(memcmp(LARD_MAGIC, "LARDER\r\n", 8) == 0 && LARD_FORMAT_MAJOR == 3 && LARD_ENDIAN_PROBE == 0x01020304);
+    CHECK(memcmp(LARD_MAGIC, "LARDER\r\n", 8) == 0 && LARD_FORMAT_MAJOR == 4 && LARD_ENDIAN_PROBE == 0x01020304);
 }
 
 static void control_and_process_fields_have_their_places(void) {
     CHECK(LARD_CONTROL_OFFSET == 8192 && LARD_PROCESS_OFFSET == 12288);
-    CHECK(sizeof(lard_control) == 320 && sizeof(lard_process) == 256);
+    CHECK(sizeof(lard_control) == 576 && sizeof(lard_process) == 256);
     AT(lard_control, superseded, 0, 4);
     AT(lard_control, clear_epoch, 4, 4);
     AT(lard_control, clean, 8, 4);
@@ -46,6 +46,13 @@ static void control_and_process_fields_have_their_places(void) {
     AT(lard_control, inode, 232, 16);
     AT(lard_control, uptime_ms, 248, 8);
     AT(lard_control, stamp, 256, 8);
+    AT(lard_control, reserved, 264, 56);
+    AT(lard_control, configurations, 320, 256);
+    CHECK(LARD_SUPERSEDED == 0xffffffff && LARD_CONFIGURATIONS == 8);
+    AT(lard_configuration, digest, 0, 8);
+    AT(lard_configuration, trusted_ms, 8, 8);
+    AT(lard_configuration, trusted_wall, 16, 8);
+    AT(lard_configuration, reserved, 24, 8);
     AT(lard_lockfile_content, version, 8, 8);
     AT(lard_lockfile_content, id, 16, 16);
     AT(lard_lockfile_content, use, 32, 16);
@@ -68,9 +75,12 @@ static void shard_fields_have_their_places(void) {
     AT(lard_shard, epoch, 64, 8);
     AT(lard_shard, bucket_count, 72, 4);
     AT(lard_shard, splitting, 76, 4);
-    AT(lard_shard, emptied, 80, 8);
+    AT(lard_shard, emptied, 80, 4);
+    AT(lard_shard, epoch_check, 84, 4);
     AT(lard_shard, moves, 88, 4);
     AT(lard_shard, chunks, 40, 8);
+    AT(lard_shard, third, 48, 12);
+    AT(lard_shard, reserved0, 60, 4);
     AT(lard_shard, moving, 96, 8);
     AT(lard_shard, tags_floor, 104, 8);
     AT(lard_shard, tags_start, 112, 8);
@@ -95,6 +105,8 @@ static void shard_fields_have_their_places(void) {
     AT(lard_segment, oldest_ms, 24, 8);
     AT(lard_segment, state, 32, 4);
     AT(lard_segment, write_offset, 36, 4);
+    AT(lard_segment, dead_bytes, 40, 8);
+    AT(lard_segment, reserved, 48, 16);
     CHECK(LARD_SEGMENT_FREE == 0 && LARD_SEGMENT_SMALL == 1 && LARD_SEGMENT_MAIN == 2 && LARD_SEGMENT_INDEX == 3 &&
           LARD_SEGMENT_TABLE == 4);
 }
@@ -117,7 +129,9 @@ static void other_words_have_their_bits(void) {
     CHECK(LARD_EPOCH(7, 9u) == 0x700000009 && LARD_EPOCH_CLEAR(0x700000009) == 7);
     CHECK(LARD_GHOST_FINGERPRINT_MASK == 0x7ff && LARD_GHOST_TIME_MASK << LARD_GHOST_TIME_SHIFT == 0x1f800);
     CHECK(LARD_WORD0(0x12345678u, LARD_TYPE_HEAD | LARD_PINNED, 3, 4) == 0xb003000412345678ull);
-    CHECK(LARD_WORD1(5, 9) == 0x240000000005ull && LARD_EXPIRY_MASK == 0x3ffffffffff && LARD_SEAL_SHIFT == 50);
+    CHECK(LARD_WORD1(5, 9, 7) == 0x1c240000000005ull && LARD_EXPIRY_MASK == 0x3ffffffffff &&
+          LARD_SEAL_SHIFT == 53);
+    CHECK(LARD_WORD1_CONFIGURATION(LARD_WORD1(5, 0xff, 6) | 0x7ffull << 53) == 6);
     CHECK(LARD_MAX_RECORD_VALUE == 0xffff && LARDER_MAX_KEY == 0xfff && LARD_CELL_SEAL_MASK == 0xffffffffffff &&
           LARD_SHARD_SHIFT == 56);
 }
@@ -142,12 +156,12 @@ static void a_new_file_is_as_drawn(void) {
     read_at(path, page, sizeof page, 0);
     read_at(path, copy, sizeof copy, 4096);
     CHECK(memcmp(page, copy, sizeof page) == 0, "two copies");
-    static const unsigned char start[20] = {'L', 'A', 'R', 'D', 'E', 'R', '\r', '\n', 3, 0,
+    static const unsigned char start[20] = {'L', 'A', 'R', 'D', 'E', 'R', '\r', '\n', 4, 0,
                                             0,   0,   0,   0,   0,   0,   4,    3,    2, 1};
     CHECK(memcmp(page, start, sizeof start) == 0);
     lard_superblock super;
     memcpy(&super, page, sizeof super);
-    CHECK(super.layout_hash == 0x7fbb8269u, "%08x: one of the sizes changed", super.layout_hash);
+    CHECK(super.layout_hash == 0x2facdb5eu, "%08x: one of the sizes changed", super.layout_hash);
     CHECK(super.process_slots == 64 && super.shard_offset == 28672);
     CHECK(super.shard_count == 1 && super.segment_bytes == 32768 && super.segments_per_shard == 31 &&
           super.shard_bytes == (1 << 20) - 28672);
@@ -225,7 +239,7 @@ static uint32_t plain_crc(const unsigned char *data, size_t bytes) {
     return crc;
 }
 
-/* Finalizer of MurmurHash3, as layout.h's seals use it. */
+/* Finalizer of MurmurHash3, as the seals of counters and the checksums of heads use it. */
 static uint64_t mixed(uint64_t x) {
     x = (x ^ x >> 33) * 0xff51afd7ed558ccdull;
     x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53ull;
@@ -234,7 +248,7 @@ static uint64_t mixed(uint64_t x) {
 
 static uint64_t sealed(uint64_t word0, uint64_t expiry_ms, uint64_t flags, uint32_t generation) {
     uint64_t word1 = expiry_ms | flags << 42;
-    return word1 | mixed(word0 ^ (word1 << 14 | (generation & 0x3fff))) >> 50 << 50;
+    return word1 | (word0 ^ word1 << 11 ^ (generation & 0xffff)) * 0x9e3779b97f4a7c15ull >> 53 << 53;
 }
 
 /* What the checksum covers: a word of the header, and the body. */
@@ -316,11 +330,12 @@ static void a_large_value_is_as_drawn(void) {
     CHECK(set_bytes(cache, "large", value, sizeof value, 0) == LARDER_OK);
     uint32_t generation;
     const unsigned char *record = record_of(cache, "large", &generation);
-    CHECK(record != NULL && word_at(record) >> 32 == (24 | 5ull << 16 | 3ull << 28), "a head");
+    CHECK(record != NULL && word_at(record) >> 32 == (32 | 5ull << 16 | 3ull << 28), "a head");
     lard_head head;
     memcpy(&head, record + 16 + 5, sizeof head);
     CHECK(head.value_bytes == sizeof value && head.id[0] == ((uint64_t)cache->slot << 32 | cache->incarnation));
     size_t at = 0, chunk = 8192 - 16 - 24;
+    uint64_t checksum = 0;
     for (uint64_t i = 0; at < sizeof value; i++) {
         lard_chunk_key data = {{head.id[0], head.id[1]}, i};
         lard_key key = lard_key_of_chunk(cache->map, &data);
@@ -333,8 +348,27 @@ static void a_large_value_is_as_drawn(void) {
         CHECK(memcmp(record + 16, &data, 24) == 0 && memcmp(record + 40, value + at, bytes) == 0, "chunk %d",
               (int)i);
         at += bytes;
+        checksum = mixed(checksum ^ (uint32_t)word_at(record)) + 1;
     }
+    CHECK(head.checksum == checksum);
     larder_close(cache);
+}
+
+static void an_extension_is_as_drawn(void) {
+    lard_extension extension;
+    uint64_t words[LARD_EXTENSION_WORDS];
+    lard_extension_init(&extension, LARD_TYPE_HEAD, 7);
+    extension.fields = LARD_FIELD_LEASE | LARD_FIELD_FRESH | LARD_FIELD_TAGS;
+    extension.token[0] = 11;
+    extension.token[1] = 12;
+    extension.lease_began_ms = 13;
+    extension.lease_ms = 14;
+    extension.fresh_until_ms = 15;
+    extension.stamp = 16;
+    extension.tags[0] = 17;
+    extension.tag_count = 1;
+    static const uint64_t want[] = {7ull << 32 | 1 << 16 | 7 << 8 | 3, 11, 12, 13, 14, 15, 16, 17};
+    CHECK(lard_extension_pack(&extension, words) == 8 && memcmp(words, want, sizeof want) == 0);
 }
 
 static const test_case tests[] = {
@@ -349,5 +383,6 @@ static const test_case tests[] = {
     TEST(a_plain_record_is_as_drawn, "a plain record is as drawn, byte for byte"),
     TEST(a_counter_record_is_as_drawn, "a counter's record and its cells are as drawn, byte for byte"),
     TEST(a_large_value_is_as_drawn, "a large value's head and chunks are as drawn"),
+    TEST(an_extension_is_as_drawn, "the words of an extended record are as drawn"),
 };
 RUN("layout", tests)

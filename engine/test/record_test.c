@@ -35,7 +35,8 @@ static void what_was_written_is_read(void) {
                                      .value_bytes = bytes,
                                      .expiry_ms = bytes * 1000,
                                      .type = LARD_TYPE_PLAIN,
-                                     .flags = (unsigned)bytes & 0xff};
+                                     .flags = (unsigned)bytes & 0xff,
+                                     .configuration = (unsigned)bytes % 8};
             lard_record_info info;
             memset(memory, 0xa5, sizeof memory);
             lard_record_write(&view, FROM, GENERATION, &whole_key, &spec);
@@ -65,6 +66,8 @@ static void what_was_written_is_read(void) {
             CHECK(lard_record_read(&view, to, &info, have, bytes) == LARDER_OK && !memcmp(have, value, bytes));
             lard_record_set_expiry(&view, lard_slot_make(to, 0, 99), &info, 777);
             CHECK(lard_record_info_at(&view, to, 99, &info) && info.expiry_ms == 777);
+            CHECK(LARD_WORD1_FLAGS(info.word1) == (bytes & 0xff) &&
+                  LARD_WORD1_CONFIGURATION(info.word1) == bytes % 8);
             CHECK(lard_record_read(&view, to, &info, have, bytes) == LARDER_OK);
         }
     }
@@ -81,7 +84,8 @@ static void every_flipped_bit_is_noticed(void) {
                              .value_bytes = sizeof value,
                              .expiry_ms = 1700000000000,
                              .type = LARD_TYPE_PLAIN,
-                             .flags = 3};
+                             .flags = 3,
+                             .configuration = 5};
     lard_record_write(&view, FROM, 7, &key, &spec);
     uint64_t whole = lard_record_bytes(LARD_TYPE_PLAIN, 9, sizeof value);
     int noticed = 0;
@@ -95,6 +99,34 @@ static void every_flipped_bit_is_noticed(void) {
     }
     CHECK(noticed == (int)whole * 8 && lard_record_info_at(&view, FROM, 7, &info) &&
           lard_record_read(&view, FROM, &info, have, sizeof have) == LARDER_OK);
+}
+
+/* Each flipped bit of a record's two words, and of the generation, by the seal alone. */
+static void the_seal_notices_every_flipped_bit(void) {
+    uint64_t state = 42;
+    for (int round = 0; round < 20000; round++) {
+        uint64_t word0 = round % 4 ? next_random(&state) : (uint64_t)round << 32;
+        uint64_t generation = round % 3 ? next_random(&state) : (uint64_t)round;
+        uint64_t word1 = lard_record_sealed(word0, round % 5 ? next_random(&state) : (uint64_t)round, generation);
+        CHECK(lard_record_is_sealed(word0, word1, generation));
+        for (unsigned bit = 0; bit < 64; bit++) {
+            uint64_t flip = 1ull << bit;
+            CHECK(!lard_record_is_sealed(word0 ^ flip, word1, generation) &&
+                      !lard_record_is_sealed(word0, word1 ^ flip, generation),
+                  "bit %u of a word", bit);
+            CHECK(bit > 15 || !lard_record_is_sealed(word0, word1, generation ^ flip), "bit %u of a generation",
+                  bit);
+        }
+    }
+}
+
+/* Why that holds for all words: see lard_record_seal_of. */
+static void the_factor_of_seals_has_no_long_run_of_a_bit(void) {
+    const uint64_t mask = (1u << LARD_SEAL_BITS) - 1;
+    for (unsigned bit = 0; bit < 64; bit++) {
+        uint64_t top = (LARD_SEAL_FACTOR << bit) >> LARD_SEAL_SHIFT;
+        CHECK(top != 0 && top != mask, "bit %u", bit);
+    }
 }
 
 static void no_record_reaches_out_of_its_segment(void) {
@@ -122,6 +154,8 @@ static void no_record_reaches_out_of_its_segment(void) {
 static const test_case tests[] = {
     TEST(what_was_written_is_read, "what was written is read, moved, and given another expiry"),
     TEST(every_flipped_bit_is_noticed, "every flipped bit of a record is noticed"),
+    TEST(the_seal_notices_every_flipped_bit, "the seal notices every flipped bit of the words it covers"),
+    TEST(the_factor_of_seals_has_no_long_run_of_a_bit, "the factor of seals has no 11 equal bits in a row"),
     TEST(no_record_reaches_out_of_its_segment, "no record reaches out of its segment"),
 };
 RUN("record", tests)

@@ -297,16 +297,61 @@ static void what_cannot_be_repaired_is_emptied(void) {
 static void a_clear_is_met_by_the_next_lock(void) {
     cache = open_cache(SIZE);
     fill(500);
-    uint64_t emptied = lard_load(&only_shard().header->emptied);
+    uint32_t emptied = lard_load(&only_shard().header->emptied);
     CHECK(larder_clear(cache) == LARDER_OK && found(500) == 0);
     CHECK(lard_load(&only_shard().header->emptied) == emptied, "nothing was touched");
     CHECK(set(cache, "item 3", "again") == LARDER_OK);
     CHECK(lard_load(&only_shard().header->emptied) == emptied + 1 && is(cache, "item 3", "again") &&
           found(500) == 0);
-    lard_store(&cache->map->control->clear_epoch, UINT32_MAX);
-    CHECK(set(cache, "k", "v") == LARDER_OK && larder_clear(cache) == LARDER_OK && is(cache, "k", NULL));
-    CHECK(lard_load(&cache->map->control->clear_epoch) == 1, "0 is no epoch");
-    CHECK(set(cache, "k", "v") == LARDER_OK && is(cache, "k", "v") && sound(cache));
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
+/* A flipped bit of the epoch would have the shards of the other epoch read again. */
+static void no_flipped_bit_leads_back_to_a_cleared_epoch(void) {
+    cache = open_cache(SIZE);
+    lard_u32 *epoch = &cache->map->control->clear_epoch;
+    for (int round = 0; round < 300; round++) {
+        CHECK(set(cache, "k", "cleared") == LARDER_OK);
+        uint32_t before = lard_load(epoch);
+        CHECK(larder_clear(cache) == LARDER_OK);
+        uint32_t after = lard_load(epoch);
+        CHECK(after && after != before);
+        for (unsigned bit = 0; bit < 32; bit++) {
+            lard_store(epoch, after ^ 1u << bit);
+            CHECK(is(cache, "k", NULL), "epoch %x, bit %u", after, bit);
+        }
+        lard_store(epoch, after);
+    }
+    larder_close(cache);
+}
+
+/* All numbers but 0 are epochs: another version of Larder stores what it likes there. */
+static void any_other_number_ends_an_epoch(void) {
+    static const uint32_t epochs[] = {UINT32_MAX, 1, 2, 1u << 31, 1};
+    cache = open_cache(SIZE);
+    CHECK(set(cache, "k", "v") == LARDER_OK);
+    for (size_t i = 0; i < sizeof epochs / sizeof *epochs; i++) {
+        lard_store(&cache->map->control->clear_epoch, epochs[i]);
+        CHECK(is(cache, "k", NULL), "%x", epochs[i]);
+        CHECK(set(cache, "k", "v") == LARDER_OK && is(cache, "k", "v") && sound(cache), "%x", epochs[i]);
+    }
+    larder_close(cache);
+}
+
+static void no_flipped_bit_revives_a_superseded_file(void) {
+    cache = open_cache(SIZE);
+    lard_map *old = cache->map;
+    lard_u32 *mark = &old->control->superseded;
+    CHECK(set(cache, "k", "old") == LARDER_OK && larder_resize(cache, SIZE, LARDER_KEEP_NONE, NULL) == LARDER_OK);
+    for (unsigned bit = 0; bit < 32; bit++) {
+        uint32_t before = lard_load(mark);
+        CHECK(before && !lard_map_is_fit(old));
+        lard_store(mark, before ^ 1u << bit);
+        CHECK(!lard_map_is_fit(old), "bit %u", bit);
+        lard_store(mark, before);
+    }
+    CHECK(is(cache, "k", NULL));
     larder_close(cache);
 }
 
@@ -322,6 +367,9 @@ static const test_case tests[] = {
     TEST(whose_time_is_up_looks_for_the_dead_all_the_same,
          "who has waited long enough looks whether the owner is dead all the same"),
     TEST(what_cannot_be_repaired_is_emptied, "a shard that cannot be repaired is emptied"),
-    TEST(a_clear_is_met_by_the_next_lock, "a clear is met by the next lock, and its epoch goes round"),
+    TEST(a_clear_is_met_by_the_next_lock, "a clear is met by the next lock"),
+    TEST(no_flipped_bit_leads_back_to_a_cleared_epoch, "no flipped bit leads back to an epoch that was cleared"),
+    TEST(any_other_number_ends_an_epoch, "any other number than 0 ends the clear epoch"),
+    TEST(no_flipped_bit_revives_a_superseded_file, "no flipped bit revives a file that was superseded"),
 };
 RUN("shard", tests)

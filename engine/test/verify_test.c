@@ -161,8 +161,16 @@ static void segments_are_walked(void) {
     lard_store(&row->reserved[1], 1);
     CHECK(finds("a reserved word is not 0"));
     lard_store(&row->reserved[1], 0);
-    lard_store(&view.header->reserved0[1], 1);
+    lard_store(&row->dead_bytes, 8);
     CHECK(finds("a reserved word is not 0"));
+    lard_store(&row->dead_bytes, 0);
+    uint64_t epoch = lard_load(&view.header->epoch);
+    lard_store(&view.header->epoch_check, lard_load(&view.header->epoch_check) ^ 1);
+    CHECK(finds("epoch is damaged"));
+    lard_store(&view.header->epoch_check, lard_view_epoch_check(epoch));
+    lard_store(&view.header->third[1], 1);
+    CHECK(finds("a reserved word is not 0"));
+    lard_store(&view.header->reserved0, 1);
     CHECK(larder_clear(cache) == LARDER_OK && set(cache, "k", "v") == LARDER_OK && sound(cache),
           "a clear ends it");
     larder_close(cache);

@@ -74,15 +74,13 @@ module Larder
       # @param lock_timeout [Numeric, nil] seconds a writer waits for another that is alive, nil: 0.2. The first cache
       #   of a file in a process decides it.
       # @param size_from [String, nil] where `size` is configured, for that warning; nil: the line of the caller
-      # @param create [Boolean, :convert] false: a file is neither made nor replaced, and {OpenError} says why none can
-      #   be used. `:convert`: the same, but a file of the format before this version's becomes one of this format with
-      #   the same items, once no process has it open
+      # @param create [Boolean] false: a file is neither made nor replaced, and {OpenError} says why none can be used
       # @param lazy [Boolean, :strict, :required] true: the file is opened or made at the first call that needs it, by
       #   another thread. Calls wait for that until it has taken 0.01 seconds, in development and test 5 seconds. Until
       #   there is a file, reads are misses and stores are refused. If there can be none the first call raises
       #   {OpenError}, as do calls that would delete or overwrite, which are remembered and applied later. It is tried
       #   again every second. `:strict`: every call raises. `:required`: every call waits until it has taken 5 seconds,
-      #   and raises where there is no file then; nothing is remembered; a file of the format before is converted.
+      #   and raises where there is no file then; nothing is remembered, and a file of a newer version is not cleared.
       # @yieldparam cache [Cache] closed when the block ends
       # @return [Cache, Object] the cache, or the block's value
       # @raise [OpenError] with the path and the remedy
@@ -122,9 +120,9 @@ module Larder
       end
 
       def check_create(create)
-        return if [true, false, nil, :convert].include?(create)
+        return if [true, false, nil].include?(create)
 
-        raise ArgumentError, "create is #{create.inspect}; it takes true, false or :convert"
+        raise ArgumentError, "create is #{create.inspect}; it takes true or false"
       end
     end
 

@@ -54,7 +54,7 @@ static larder_status absolute(const char *path, char out[PATH_MAX], larder_error
 }
 
 static bool is_known(const larder_options *options) {
-    uint32_t set = options && (options->existing > 1 || options->attach_later > 1 || options->must_keep > 1);
+    uint32_t set = options && (options->existing > 1 || options->attach_later > 1 || options->keep_newer > 1);
     for (size_t i = 0; options && i < sizeof options->reserved / sizeof *options->reserved; i++) {
         set |= options->reserved[i];
     }
@@ -123,7 +123,7 @@ static larder_status take_handle(const char *path, const larder_options *options
             options && options->lock_timeout_ms ? options->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
         cache->requested_bytes = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
         cache->existing = options && options->existing;
-        cache->must_keep = options && options->must_keep;
+        cache->keep_newer = options && options->keep_newer;
         cache->refusal = *refusal;
         cache->attaches_explicitly = options && options->attach_later;
         lard_registry_add(cache);

@@ -49,7 +49,7 @@ static larder_status copy_item(copying *copy, const char *key, size_t key_bytes)
     if (status != LARDER_OK) {
         return LARDER_OK; /* it has expired, its tag was deleted, or it is a placeholder, whose lease ends here */
     }
-    status = lard_put_item(copy->cache, copy->to, key, key_bytes, copy->value, &item, &hit.extension, &copy->call,
+    status = lard_put_item(copy->cache, copy->to, key, key_bytes, copy->value, &item, &hit, &copy->call,
                            &copy->records);
     if (status == LARDER_VALUE_TOO_LARGE) {
         status = LARDER_FULL; /* a larger file would have room for it */
@@ -99,6 +99,10 @@ static larder_status keep_items(larder *cache, lard_map *from, lard_map *to, boo
         to->slot = from->slot;
         to->owner_word = from->owner_word;
         to->lock = from->lock;
+        for (unsigned i = 0; i < LARD_CONFIGURATIONS; i++) { /* which the records name; nobody trusts a new file */
+            lard_store(&to->control->configurations[i].digest,
+                       lard_load(&from->control->configurations[i].digest));
+        }
         status = copy_all(&copy, keys);
         if (status == LARDER_OK && all && !has_all(&copy)) {
             status = LARDER_FULL;

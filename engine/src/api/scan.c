@@ -86,7 +86,7 @@ static int64_t listed_key(larder *cache, const lard_view *view, lard_u64 *slot, 
             return -1;
         }
         bool fit = lard_record_of_slot(view, settled, &info) && is_listed(view, offset, &info, now_ms, all);
-        lard_head head = {{0, 0}, 0, 0};
+        lard_head head = {{0, 0}, 0, 0, 0};
         if (fit) {
             lard_record_copy_key(view, offset, &info, key);
             lard_record_head(view, offset, &info, &head);

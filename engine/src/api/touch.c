@@ -33,7 +33,7 @@ larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int
     lard_key wanted = lard_key_of(map, key, key_bytes);
     bool replaced = true;
     for (int i = 0; replaced && i < TOUCH_ATTEMPTS; i++) {
-        lard_head head = {{0, 0}, 0, 0};
+        lard_head head = {{0, 0}, 0, 0, 0};
         uint64_t kept_until_ms = expiry_ms;
         status = lard_expiry_set(cache, map, &wanted, expiry_ms, &head, call);
         if (status == LARDER_NOT_STORED) {

@@ -16,7 +16,8 @@ larder_status larder_trust(larder *cache, uint32_t for_ms) {
     if (!map) {
         return lard_enter_failure(cache);
     }
-    lard_store(&map->control->trusted_until_ms, for_ms ? (uint64_t)lard_clock_monotonic_ms() + for_ms : 0);
+    lard_store(&map->control->configurations[0].trusted_ms,
+               for_ms ? (uint64_t)lard_clock_monotonic_ms() + for_ms : 0);
     return lard_map_outcome(map, LARDER_OK);
 }
 
@@ -25,6 +26,7 @@ larder_status larder_trusted(larder *cache) {
     if (!map) {
         return LARDER_MISS;
     }
-    uint64_t left = lard_load(&map->control->trusted_until_ms) - (uint64_t)lard_clock_monotonic_coarse_ms();
+    uint64_t left =
+        lard_load(&map->control->configurations[0].trusted_ms) - (uint64_t)lard_clock_monotonic_coarse_ms();
     return left - 1 < LARDER_MAX_TRUST_MS + LARD_COARSE_LAG_MS ? LARDER_OK : LARDER_MISS;
 }

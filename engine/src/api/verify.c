@@ -9,6 +9,7 @@
  *   segments   their states add up to the shard's counts; write offsets fit; records follow each other to the
  *              write offset; an open segment is in the queue that appends to it
  *   deletions  the table of deleted tags is in segments of its own; each line has a correct checksum
+ *   epoch      is as it was stored
  *   reserved   words are 0
  *   records    of live slots have a correct checksum (a wrong one is damage, and would be a miss)
  *
@@ -123,11 +124,18 @@ static bool all_zero(const lard_u64 *words, size_t count) {
     return any == 0;
 }
 
+static void check_epoch(const lard_view *view, larder_report *report) {
+    if (!lard_view_epoch_is_sound(view, lard_load(&view->header->epoch))) {
+        problem(report, view, "the shard's epoch is damaged");
+    }
+}
+
 static void check_reserved(const lard_view *view, larder_report *report) {
     const lard_shard *header = view->header;
-    bool zero = all_zero(header->reserved0, 2);
+    bool zero = (lard_load(&header->third[0]) | lard_load(&header->third[1]) | lard_load(&header->third[2]) |
+                 lard_load(&header->reserved0)) == 0;
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
-        zero &= all_zero(view->segments[s].reserved, 3);
+        zero &= all_zero(&view->segments[s].dead_bytes, 1) && all_zero(view->segments[s].reserved, 2);
     }
     if (!zero) {
         problem(report, view, "a reserved word is not 0");
@@ -223,6 +231,7 @@ typedef struct {
 static bool check_some(const lard_view *view, position *at, larder_report *report) {
     uint64_t before = report->problems, looked_at = 0;
     check_directory(view, report);
+    check_epoch(view, report);
     check_reserved(view, report);
     check_deletions(view, report);
     check_counts(view, report);

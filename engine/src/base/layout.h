@@ -1,5 +1,5 @@
 /*
- * layout.h — the bytes of a cache file. Format 3.0.
+ * layout.h — the bytes of a cache file. Format 4.0.
  *
  * This file names every field and bit position. What is computed is elsewhere: the sizes and offsets of the parts
  * of a file (format.c), hashes (hash.h, bucket.h), checksums (crc.h) and seals (record.h, counter.c). The bytes of
@@ -9,16 +9,16 @@
  * the same effect, because an engine uses only files of its own format: it replaces one of an older format, and
  * leaves one of a newer format while other processes use it (validate.c).
  *
- * What may be added without a new format, so that no cache is emptied for it (docs/adr/0025-format-3.md): fields
- * of an extended record, which a version that does not know them takes for damage; and meanings of reserved words,
- * which are 0 until a bit of lard_control.features is set. A file with a bit that an engine does not know is of a
- * newer version for it.
+ * These may be added without a new format, so that no cache is emptied for them (docs/adr/0034-format-4.md):
+ * fields of an extended record, which a version that does not know them treats as damage; and meanings of reserved
+ * words, which are 0 until a bit of lard_control.features is set. A file with a bit that an engine does not know
+ * is of a newer version for it.
  *
  *   0          superblock A   immutable after creation, checksummed
  *   4096       superblock B   a copy, for when A is damaged
- *   8192       control        superseded mark, clear epoch, boot id, clean mark, use number, inode, stamp
- *   12288      process table  one 256-byte row per process slot: identity, statistics
- *   …          shard 0, shard 1, …  each independent of the others
+ *   8192       control        superseded mark, clear epoch, boot id, clean mark, use number, inode, stamp,
+ * configurations 12288      process table  one 256-byte row per process slot: identity, statistics … shard 0,
+ * shard 1, …  each independent of the others
  *
  * A shard: header (3 cache lines), index directory (32 bits per segment), segment table (64 bytes per segment),
  * then its segments. A segment holds records, or a page of the index, or a page of the table of deleted tags. So
@@ -50,15 +50,16 @@
  * A record is 8-byte aligned and lies in one segment:
  *
  *   0   crc32c (32) | value length (16) | key length (12) | pinned (1) | type (3)
- *   8   expiry, Unix ms (42) | caller's flags (8) | seal (14)
+ *   8   expiry, Unix ms (42) | caller's flags (8) | configuration (3) | seal (11)
  *   16  key, value, zeros to a multiple of 8
  *
- *   crc32c covers { value length, key length, pinned, type (32) | 0 (10) | flags (8) | 0 (14) }, then
- *   the bytes from 16 on (a counter's: to the end of its key).
- *   expiry       0: never. 42 bits last until the year 2109; a later expiry is taken for that
- *   seal         a hash of the record's two words and of the segment's generation. A touch
- *                changes the second word and nothing else, and eviction, which moves a record
- *                to a segment of another generation, seals it again.
+ *   crc32c covers { value length, key length, pinned, type (32) | 0 (10) | flags (8) | configuration (3) |
+ *   0 (11) }, then the bytes from 16 on (a counter's: to the end of its key).
+ *   expiry         0: never. 42 bits last until the year 2109; a later expiry is stored as that
+ *   configuration  of the process that wrote the record: a row of lard_control.configurations; 0: none
+ *   seal           a hash of the record's two words and of the segment's generation, which differs
+ *                  if one bit of them does. A touch changes the second word and nothing else, and
+ *                  eviction, which moves a record to a segment of another generation, seals it again.
  *   Words that change in place are checked by seals: the expiry's word, and a counter's cells,
  *   whose seals are salted with the crc.
  *   A counter's value, after the key padded to 8: two cells of
@@ -68,7 +69,7 @@
  *   An extended record has more about its value, after the key padded to 8 (extension.h). A
  *   placeholder is one without a value: its key's value is being computed (docs/adr/0030-single-flight.md).
  *     kind of the value (8) | fields (8) | number of tags (8) | 0 (8) | ms that it took to compute (32)
- *     with LARD_FIELD_LEASE: its token (128); when it ends, Unix ms (64)
+ *     with LARD_FIELD_LEASE: its token (128); when it began (64), and its length (64), in ms
  *     with LARD_FIELD_FRESH: until when the value is fresh, Unix ms (64)
  *     with LARD_FIELD_TAGS: its stamp (64); the hash of each tag (64)
  *     the value, of a large one its head
@@ -90,7 +91,9 @@
 #include "base/shared.h"
 
 #define LARD_MAGIC "LARDER\r\n"
-#define LARD_FORMAT_MAJOR 3u
+#ifndef LARD_FORMAT_MAJOR /* versions_test compiles the next version */
+#define LARD_FORMAT_MAJOR 4u
+#endif
 #define LARD_FORMAT_MINOR 0u
 #define LARD_ENDIAN_PROBE 0x01020304u
 
@@ -124,13 +127,23 @@ typedef struct { /* superblock; private copies are plain memory */
     uint32_t crc; /* of all bytes before it */
 } lard_superblock;
 
+#define LARD_CONFIGURATIONS 8u
+typedef struct {           /* a configuration by which processes use the file, and trust in its copies */
+    lard_u64 digest;       /* 0: the row is free; row 0 is that of no configuration */
+    lard_u64 trusted_ms;   /* until when by the monotonic clock, see larder_trust */
+    lard_u64 trusted_wall; /* and until when by the wall clock, Unix ms */
+    lard_u64 reserved;
+} lard_configuration;
+
 /*
  * Control page. Its place and its first two words are the same in every format, for processes of other versions:
- * they read `superseded`, and end the epoch where they cannot apply a delete (newer.c).
+ * they read `superseded`, and end the epoch where they cannot apply a delete (newer.c). Any value of `superseded`
+ * but 0 means that another file has replaced this one, and any other number in `clear_epoch` but 0 ends the epoch.
+ * So the numbers have no order, and one that was used before may not come back, also by a flipped bit.
  */
 typedef struct {
-    lard_u32 superseded;  /* 1: another file has replaced this one */
-    lard_u32 clear_epoch; /* never 0; a shard of another epoch is empty */
+    lard_u32 superseded;  /* 0, or LARD_SUPERSEDED */
+    lard_u32 clear_epoch; /* random, never 0; a shard of another epoch is empty */
     lard_u32 clean;       /* LARD_CLEAN: written back by the last process that detached */
     lard_u32 features;    /* bits of what later versions keep in this file; 0 as long as they do not */
     lard_u64 boot_id[2];
@@ -139,9 +152,11 @@ typedef struct {
     lard_u64 inode[2];    /* of this file: number, creation time in ns or 0. A copy has another one */
     lard_u64 uptime_ms;   /* of the machine at the first open; if it is less now, there was a boot since */
     lard_u64 stamp;       /* raised by each deletion of tags, see segment/deletions.h */
-    lard_u64 trusted_until_ms; /* of the monotonic clock, see larder_trust */
-    lard_u64 reserved[6];
+    lard_u64 reserved[7];
+    lard_configuration configurations[LARD_CONFIGURATIONS];
 } lard_control;
+
+#define LARD_SUPERSEDED 0xffffffffu /* no flipped bit makes it 0 */
 
 /* `clean`. After a crash of the machine only a file that is LARD_CLEAN is kept. */
 enum {
@@ -172,6 +187,7 @@ enum {
     LARD_SEGMENT_MAIN = 2,
     LARD_SEGMENT_INDEX = 3,
     LARD_SEGMENT_TABLE = 4 /* of deleted tags: only emptying the shard frees it */
+    /* 5 is reserved for a queue of keys that are often overwritten */
 };
 typedef struct { /* row of a shard's segment table */
     lard_u64 generation;
@@ -180,7 +196,8 @@ typedef struct { /* row of a shard's segment table */
     lard_u64 oldest_ms;     /* Unix time: none of its items was stored before it */
     lard_u32 state;
     lard_u32 write_offset; /* end of the last complete record */
-    lard_u64 reserved[3];
+    lard_u64 dead_bytes;   /* reserved for a count of the bytes of its dead records; 0 */
+    lard_u64 reserved[2];
 } lard_segment;
 
 typedef struct { /* header of a shard */
@@ -193,13 +210,16 @@ typedef struct { /* header of a shard */
     lard_u32 has_pins;     /* 0: no record is pinned */
     lard_u32 full_ms;      /* when a count found no room for more pinned records, low bits; a hint */
     lard_u64 chunks;       /* how many of `items` are chunks; signed, as items */
-    lard_u64 reserved0[2];
+    lard_u32 third[3];     /* reserved for active, closed and gap of a third queue; 0 */
+    lard_u32 reserved0;
     /* line 1: read by all, rarely written */
     lard_u64 epoch; /* clear epoch (32) | times emptied (32); 0 while the shard is being emptied */
     lard_u32 bucket_count;
-    lard_u32 splitting;      /* bucket being split + 1, or 0 */
-    lard_u64 emptied;        /* how often, for whatever reason */
-    lard_u32 moves;          /* odd while an item changes buckets */
+    lard_u32 splitting; /* bucket being split + 1, or 0 */
+    lard_u32 emptied;   /* how often, for whatever reason */
+    lard_u32
+        epoch_check; /* of `epoch`: a shard of another epoch than the file's was not cleared yet, or is damaged */
+    lard_u32 moves;  /* odd while an item changes buckets */
     lard_u32 moves_down;     /* number of moves to a lower bucket: after one, a walk over keys repeats the shard */
     lard_u32 moving[2];      /* buckets + 1 of the last move, which a repair checks; 0: none yet */
     lard_u64 tags_floor;     /* sealed: what has a tag of this shard and an earlier stamp is deleted; 0: nothing */
@@ -231,7 +251,8 @@ _Static_assert(offsetof(lard_shard, epoch) == 64, "readers' line");
 _Static_assert(offsetof(lard_shard, active) == 128, "writers' line");
 _Static_assert(offsetof(lard_control, superseded) == 0, "fixed for all formats");
 _Static_assert(offsetof(lard_control, clear_epoch) == 4, "fixed for all formats");
-_Static_assert(sizeof(lard_control) == 320, "control page");
+_Static_assert(sizeof(lard_control) == 576, "control page");
+_Static_assert(offsetof(lard_control, configurations) % 64 == 0, "a row is in one cache line");
 _Static_assert(offsetof(lard_control, stamp) == 256, "a cache line of its own");
 
 /* The word of a lock: whether others wait, and the owner. */
@@ -282,16 +303,19 @@ enum {
 #define LARD_COUNTER_BYTES 32u
 #define LARD_EXPIRY_BITS 42
 #define LARD_EXPIRY_MASK ((1ull << LARD_EXPIRY_BITS) - 1)
-#define LARD_SEAL_BITS 14
+#define LARD_SEAL_BITS 11
 #define LARD_SEAL_SHIFT (64 - LARD_SEAL_BITS)
-#define LARD_SEAL_BELOW ((1ull << LARD_SEAL_SHIFT) - 1) /* expiry and flags */
+#define LARD_SEAL_FACTOR 0x9e3779b97f4a7c15ull          /* see lard_record_seal_of */
+#define LARD_GENERATION_MASK 0xffffull                  /* as much of a generation as a slot has */
+#define LARD_SEAL_BELOW ((1ull << LARD_SEAL_SHIFT) - 1) /* expiry, flags and configuration */
 #define LARD_CELL_SEAL_BITS 48                          /* of a counter's cell; the sequence is above */
 #define LARD_CELL_SEAL_MASK ((1ull << LARD_CELL_SEAL_BITS) - 1)
 
 typedef struct {
-    uint64_t id[2]; /* unique in the life of the file: slot | incarnation, top byte of the key's hash | count */
+    uint64_t id[2]; /* of the value: slot | incarnation, top byte of the key's hash | number (process.c) */
     uint32_t value_bytes;
-    uint32_t chunks; /* how many; the record of each tells its length */
+    uint32_t chunks;   /* how many; the record of each tells its length */
+    uint64_t checksum; /* over the checksums of the chunks' records, in order (large.c) */
 } lard_head;
 
 typedef struct {
@@ -303,7 +327,7 @@ typedef struct {
 #define LARD_FIELD_LEASE 1u
 #define LARD_FIELD_FRESH 2u
 #define LARD_FIELD_TAGS 4u
-#define LARD_EXTENSION_WORDS (6u + LARDER_MAX_TAGS) /* at most */
+#define LARD_EXTENSION_WORDS (7u + LARDER_MAX_TAGS) /* at most */
 #define LARD_EXTENSION(kind, fields, tags, compute_ms) \
     ((uint64_t)(kind) | (uint64_t)(fields) << 8 | (uint64_t)(tags) << 16 | (uint64_t)(compute_ms) << 32)
 #define LARD_EXTENSION_KIND(w) ((unsigned)(w)&0xff)
@@ -335,9 +359,13 @@ typedef struct {
 #define LARD_WORD0_PINNED(w) ((unsigned)((w) >> 60) & LARD_PINNED)
 #define LARD_WORD0_TYPE_BITS(w) ((unsigned)((w) >> 60)) /* with pinned */
 #define LARD_WORD0_KIND(w) ((w) >> 48)                  /* key length, pinned and type */
-#define LARD_WORD1(expiry_ms, flags) ((uint64_t)(expiry_ms) | (uint64_t)(flags) << LARD_EXPIRY_BITS)
+#define LARD_WORD1(expiry_ms, flags, configuration)                  \
+    ((uint64_t)(expiry_ms) | (uint64_t)(flags) << LARD_EXPIRY_BITS | \
+     (uint64_t)(configuration) << LARD_CONFIGURATION_SHIFT)
+#define LARD_CONFIGURATION_SHIFT (LARD_EXPIRY_BITS + 8)
 #define LARD_WORD1_EXPIRY_MS(w) ((w)&LARD_EXPIRY_MASK)
-#define LARD_WORD1_FLAGS_MASK (0xffull << LARD_EXPIRY_BITS)
+#define LARD_WORD1_CHECKED_MASK (LARD_SEAL_BELOW ^ LARD_EXPIRY_MASK) /* flags and configuration */
 #define LARD_WORD1_FLAGS(w) ((unsigned)((w) >> LARD_EXPIRY_BITS) & 0xff)
+#define LARD_WORD1_CONFIGURATION(w) ((unsigned)((w) >> LARD_CONFIGURATION_SHIFT) & (LARD_CONFIGURATIONS - 1))
 
 #endif

@@ -138,7 +138,7 @@ struct larder {
     bool all_pending;
     bool attaches_explicitly; /* only by larder_attach */
     bool existing;            /* creates and replaces no file */
-    bool must_keep;           /* converts a file of the previous format; does not clear one of a newer one */
+    bool keep_newer;          /* does not clear a file of a newer version */
     larder_error refusal;     /* error of every attempt to attach, where the path cannot be used */
     larder_error failure;     /* of the last attempt to attach */
     unsigned attaching;       /* fork number of the process whose thread attaches the handle; another: none does */

@@ -3,10 +3,13 @@
  */
 #define _GNU_SOURCE
 #include "file/map.h"
+#include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/fail.h"
 #include "base/filesystem.h"
+#include "base/hash.h"
 #include "base/io.h"
+#include "base/random.h"
 #include "base/space.h"
 #include "file/advice.h"
 #include "file/format.h"
@@ -23,14 +26,14 @@
 
 int lard_map_supersede_fd(int fd) {
     struct stat info;
-    uint32_t one = 1;
+    const uint32_t mark = LARD_SUPERSEDED;
     if (fstat(fd, &info) != 0) {
         return errno;
     }
-    if ((uint64_t)info.st_size < LARD_CONTROL_OFFSET + sizeof one) {
+    if ((uint64_t)info.st_size < LARD_CONTROL_OFFSET + sizeof mark) {
         return 0; /* processes that have it mapped get a SIGBUS there */
     }
-    return lard_io_write(fd, &one, sizeof one, LARD_CONTROL_OFFSET + offsetof(lard_control, superseded));
+    return lard_io_write(fd, &mark, sizeof mark, LARD_CONTROL_OFFSET + offsetof(lard_control, superseded));
 }
 
 int lard_map_descriptor(const lard_map *map, struct stat *info) {
@@ -52,7 +55,7 @@ void lard_map_close_file(lard_map *map) {
 void lard_map_supersede(lard_map *map) {
     struct stat info;
     if (!map->poisoned) {
-        lard_store(&map->control->superseded, 1);
+        lard_store(&map->control->superseded, LARD_SUPERSEDED);
     }
     int fd =
         map->poisoned ? lard_map_descriptor(map, &info) : -1; /* a fault in the store above may have poisoned it */
@@ -172,6 +175,25 @@ larder_status lard_map_new(int fd, const struct stat *info, const lard_superbloc
     }
     lard_fork_unlock();
     return status;
+}
+
+/* A random number that is no epoch before, as far as can be known. Two bits of it differ from the current one, so
+ * that no flipped bit makes one of the other: a shard that is not emptied yet would be read again. */
+static uint32_t next_epoch(uint32_t epoch) {
+    uint32_t next;
+    if (lard_random(&next, sizeof next) != 0) {
+        next = (uint32_t)lard_hash_mix(epoch + ((uint64_t)lard_clock_ms() << 32));
+    }
+    while (next == 0 || __builtin_popcount(next ^ epoch) < 2) {
+        next += 0x9e3779b9u;
+    }
+    return next;
+}
+
+void lard_map_clear(lard_map *map) {
+    uint32_t epoch = lard_load(&map->control->clear_epoch);
+    while (!lard_cas32(&map->control->clear_epoch, &epoch, next_epoch(epoch))) {
+    }
 }
 
 void lard_map_give_up(lard_map *map, const char *path) {

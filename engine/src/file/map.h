@@ -33,13 +33,7 @@ int lard_map_descriptor(const lard_map *map, struct stat *info);
 void lard_map_give_up(lard_map *map, const char *path);
 
 /* Empties all shards at once, by ending the epoch that they belong to. */
-static inline void lard_map_clear(lard_map *map) {
-    uint32_t epoch = lard_load(&map->control->clear_epoch);
-    uint32_t next;
-    do {
-        next = epoch + 1 ? epoch + 1 : 1; /* 0 is no epoch */
-    } while (!lard_cas32(&map->control->clear_epoch, &epoch, next));
-}
+void lard_map_clear(lard_map *map);
 
 /* May the file be used, as far as is known? */
 static inline bool lard_map_is_fit(const lard_map *map) {

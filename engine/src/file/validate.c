@@ -36,8 +36,8 @@ static int look_whether_unfinished(int fd, const lard_control *control, uint64_t
     uint8_t chunk[16384];
     size_t got;
     *unfinished = true;
-    if (control->clear_epoch.raw_ && control->superseded.raw_ <= 1 && control->clean.raw_ <= LARD_DIRTY &&
-        control->features.raw_ == 0 && (control->boot_id[0].raw_ || control->boot_id[1].raw_)) {
+    if (control->clear_epoch.raw_ && control->clean.raw_ <= LARD_DIRTY && control->features.raw_ == 0 &&
+        (control->boot_id[0].raw_ || control->boot_id[1].raw_)) {
         return 0;
     }
     for (off_t at = 0; (uint64_t)at < file_bytes;) {
@@ -53,7 +53,7 @@ static int look_whether_unfinished(int fd, const lard_control *control, uint64_t
             return code;
         }
         if (at <= LARD_CONTROL_OFFSET &&
-            control->superseded.raw_ == 1) { /* a process marked it but did not remove it */
+            control->superseded.raw_ == LARD_SUPERSEDED) { /* a process marked it but did not remove it */
             memset(chunk + (LARD_CONTROL_OFFSET - at), 0, sizeof control->superseded);
         }
         if (!all_zero(chunk, got)) {
@@ -136,8 +136,9 @@ static bool is_larders(const lard_superblock *super) {
     return memcmp(super->magic, LARD_MAGIC, sizeof super->magic) == 0;
 }
 
-const char *lard_validate_state(const lard_validate_facts *facts, const uint8_t lock_id[16],
-                                const lard_lockfile_content *lock, bool alone) {
+/* The reason why a file with a sound superblock of that `lock_id` must not be used, or NULL. */
+static const char *objection(const lard_validate_facts *facts, const uint8_t lock_id[16],
+                             const lard_lockfile_content *lock, bool alone) {
     if (memcmp(lock_id, lock->id, sizeof lock->id) != 0 || facts->control.superseded.raw_) {
         return "it, or its lock file, was replaced";
     }
@@ -168,6 +169,6 @@ lard_verdict lard_validate(const lard_validate_facts *facts, const lard_lockfile
     if (sound < 0 || facts->control.clear_epoch.raw_ == 0 || facts->control.features.raw_) {
         return unfit("it is damaged or of another version");
     }
-    const char *reason = lard_validate_state(facts, copies[sound].lock_id, lock, alone);
+    const char *reason = objection(facts, copies[sound].lock_id, lock, alone);
     return reason ? unfit(reason) : (lard_verdict){LARD_FILE_FIT, NULL, sound};
 }

@@ -36,9 +36,5 @@ larder_status lard_validate_read(int fd, const char *path, const struct stat *in
                                  larder_error *error);
 /* Judges the facts together with the lock file's content. Alone: no other process is attached. Pure. */
 lard_verdict lard_validate(const lard_validate_facts *facts, const lard_lockfile_content *lock, bool alone);
-/* Why a file with a sound superblock of that `lock_id` must not be used, or NULL. A part of lard_validate that is
- * the same for a file of the previous format. */
-const char *lard_validate_state(const lard_validate_facts *facts, const uint8_t lock_id[16],
-                                const lard_lockfile_content *lock, bool alone);
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef LARD_VIEW_H
 #define LARD_VIEW_H
 
-#include "base/types.h"
+#include "base/hash.h"
 
 static inline lard_view lard_view_of(lard_map *map, uint32_t number) {
     lard_view view;
@@ -21,6 +21,15 @@ static inline lard_view lard_view_of(lard_map *map, uint32_t number) {
 static inline bool lard_view_is_current(const lard_view *view, uint64_t *epoch) {
     *epoch = lard_load_acquire(&view->header->epoch);
     return LARD_EPOCH_CLEAR(*epoch) == lard_load(&view->map->control->clear_epoch) && *epoch != 0;
+}
+
+/* lard_shard.epoch_check */
+static inline uint32_t lard_view_epoch_check(uint64_t epoch) { return (uint32_t)lard_hash_mix(~epoch); }
+
+/* Is the shard's epoch as it was stored? False also while it changes. */
+static inline bool lard_view_epoch_is_sound(const lard_view *view, uint64_t epoch) {
+    return lard_load(&view->header->epoch_check) == lard_view_epoch_check(epoch) &&
+           lard_load(&view->header->emptied) == (uint32_t)epoch;
 }
 
 static inline uint64_t lard_view_segment_offset(const lard_view *view, uint32_t segment) {

@@ -17,7 +17,6 @@
 #include "file/map.h"
 #include "file/sigbus.h"
 #include "file/use.h"
-#include "handle/convert.h"
 #include "handle/current.h"
 #include "handle/pending.h"
 #include "handle/registry.h"
@@ -172,16 +171,9 @@ static larder_status look_without_lockfile(larder *cache, larder_error *error) {
 
 /* Opens the cache file. One that this handle had open and that somebody truncated and grew again looks like a
  * stranger's once anything was stored in it: it is replaced. */
-static larder_status open_file(larder *cache, uint64_t size_bytes, const lard_lockfile *file,
-                               const lard_lockfile_content *content, bool alone, larder_error *error) {
-    larder_status status = LARDER_OK;
-    if (cache->must_keep) {
-        status = lard_convert(cache, file, content, alone && !cache->map, error);
-    }
-    if (status != LARDER_OK) {
-        return status;
-    }
-    status = lard_file_open(cache->path, size_bytes, NULL, content, alone, &cache->arriving, error);
+static larder_status open_file(larder *cache, uint64_t size_bytes, const lard_lockfile_content *content,
+                               bool alone, larder_error *error) {
+    larder_status status = lard_file_open(cache->path, size_bytes, NULL, content, alone, &cache->arriving, error);
     if (status == LARDER_NOT_LARDER && size_bytes && cache->map &&
         lard_map_lost_superblocks(cache->map, cache->path)) {
         lard_map_give_up(cache->map, cache->path);
@@ -221,8 +213,7 @@ static larder_status try_to_attach(larder *cache, uint64_t size_bytes, int64_t w
         lard_discard(cache->map); /* the next file may need the space */
     }
     int alone = lard_process_is_alone(cache, &file, path);
-    status =
-        alone < 0 ? fail_unknown_users(path, error) : open_file(cache, size_bytes, &file, &content, alone, error);
+    status = alone < 0 ? fail_unknown_users(path, error) : open_file(cache, size_bytes, &content, alone, error);
     lard_map *map = cache->arriving;
     if (status == LARDER_OK && (status = lard_use_begin(map, cache->path, &file, alone, error)) != LARDER_OK) {
         drop_arriving(cache);

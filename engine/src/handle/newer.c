@@ -35,7 +35,7 @@ bool lard_newer_clear(const larder *cache) {
     lard_map *map;
     bool done = false;
 
-    int fd = cache->must_keep ? -1 : lard_descriptor_open(cache->path, O_RDWR | O_NONBLOCK, &info);
+    int fd = cache->keep_newer ? -1 : lard_descriptor_open(cache->path, O_RDWR | O_NONBLOCK, &info);
     if (fd < 0) {
         return false;
     }

@@ -216,7 +216,7 @@ static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_key
             }
             continue; /* moved or recycled meanwhile */
         }
-        lard_head large = {{0, 0}, 0, 0};
+        lard_head large = {{0, 0}, 0, 0, 0};
         uint64_t pinned_bytes = 0;
         bool has_value = true;
         if (LARD_UNLIKELY(LARD_WORD0_TYPE(info.word0) >= LARD_TYPE_HEAD) && found->head) {

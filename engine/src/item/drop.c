@@ -57,7 +57,7 @@ static __attribute__((noinline)) void look_for_damage(lard_map *map, lard_view *
 bool lard_drop(lard_map *map, const lard_key *key, int64_t now_ms) {
     uint64_t epoch;
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
-    lard_head head = {{0, 0}, 0, 0};
+    lard_head head = {{0, 0}, 0, 0, 0};
     if (!lard_view_is_current(&view, &epoch)) {
         return false;
     }

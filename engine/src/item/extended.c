@@ -24,9 +24,10 @@ larder_status lard_extended_rewrite(larder *cache, lard_map *map, const lard_key
                         .expected_expiry_ms = hit->slot ? hit->info.expiry_ms : 0,
                         .now_ms = now_ms};
     if (!extension->kind) {
-        op.spec.expiry_ms = (uint64_t)extension->lease_until_ms;
+        op.spec.expiry_ms = (uint64_t)(extension->lease_began_ms + extension->lease_ms);
         op.spec.reads = LARD_READS_MOST; /* so that it is evicted late, as an item that was read often */
     } else {
+        op.spec.configuration = LARD_WORD1_CONFIGURATION(hit->info.word1);
         op.spec.expiry_ms = (uint64_t)item->expires_at_ms;
         op.spec.flags = item->flags;
         op.spec.pin = item->is_pinned ? LARD_PINNED : 0;

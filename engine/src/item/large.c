@@ -37,6 +37,10 @@ static lard_chunk_key chunk_key(const lard_head *head, uint64_t number) {
     return key;
 }
 
+/* lard_head.checksum of the chunks up to one whose record has this checksum. So a value is read only if its chunks
+ * are those that were written with its head, whatever their keys are. */
+static uint64_t checksum_with(uint64_t checksum, uint32_t crc) { return lard_hash_mix(checksum ^ crc) + 1; }
+
 /* Does the head make sense? Its checksum is right, but a process that may write to the file can forge it. */
 static bool plausible(const lard_map *map, const lard_head *head) {
     return head->value_bytes <= map->max_value && head->chunks <= head->value_bytes / MIN_CHUNK_BYTES + 1;
@@ -88,6 +92,7 @@ static const prefetched *next_of_walk(walk *steps, lard_map *map, const lard_hea
 static larder_status read_chunks(larder *cache, lard_map *map, const lard_head *head, char *out,
                                  bool raises_reads) {
     size_t at = 0;
+    uint64_t checksum = 0;
     walk steps;
     begin_walk(&steps, map, head);
     for (uint32_t i = 0; i < head->chunks; i++) {
@@ -104,8 +109,9 @@ static larder_status read_chunks(larder *cache, lard_map *map, const lard_head *
                              hit.offset);
         }
         at += item.size_bytes;
+        checksum = checksum_with(checksum, LARD_WORD0_CRC(hit.info.word0));
     }
-    return at == head->value_bytes ? LARDER_OK : LARDER_MISS;
+    return at == head->value_bytes && checksum == head->checksum ? LARDER_OK : LARDER_MISS;
 }
 
 larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key, const lard_hit *found,
@@ -161,7 +167,7 @@ static uint32_t small_segments_for(const lard_map *map, size_t bytes) {
 }
 
 static larder_status write_chunk(larder *cache, lard_map *map, const prefetched *chunk, lard_record_spec *part,
-                                 size_t left, uint32_t least_small, const larder_call *call) {
+                                 size_t left, uint32_t least_small, uint32_t *crc, const larder_call *call) {
     const lard_key *key = &chunk->key;
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
     lard_write_op op = {.key = key, .buckets = chunk->buckets, .condition = LARD_IF_ANY, .now_ms = call->now_ms};
@@ -178,6 +184,7 @@ static larder_status write_chunk(larder *cache, lard_map *map, const prefetched 
              1); /* the key is new, so this adds a slot; from now on a repair counts chunks */
     op.spec = *part;
     status = lard_write_locked(cache, &view, &op);
+    *crc = op.crc;
     if (status != LARDER_OK) {
         lard_add(&view.header->chunks, (uint64_t)-1);
     }
@@ -191,6 +198,7 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key
 
     lard_process_new_id(cache, &key->hash, head->id);
     head->value_bytes = (uint32_t)spec->value_bytes;
+    head->checksum = 0;
     uint32_t least_small = spec->to_main ? 0 : small_segments_for(map, spec->value_bytes);
     prefetched ahead[2]; /* the chunk that is being written and the next */
     prefetch_chunk(map, head, 0, &ahead[0]);
@@ -203,13 +211,15 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key
             .reads = spec->reads,
             .to_main = spec->to_main,
         };
-        larder_status status =
-            write_chunk(cache, map, &ahead[head->chunks % 2], &part, spec->value_bytes - at, least_small, call);
+        uint32_t crc;
+        larder_status status = write_chunk(cache, map, &ahead[head->chunks % 2], &part, spec->value_bytes - at,
+                                           least_small, &crc, call);
         if (status != LARDER_OK) {
             lard_large_drop(map, head);
             return status;
         }
         at += part.value_bytes;
+        head->checksum = checksum_with(head->checksum, crc);
     }
     return LARDER_OK;
 }

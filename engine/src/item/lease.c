@@ -62,12 +62,13 @@ static bool has_lease(const lard_hit *hit, const uint64_t token[2]) {
 static void describe(const lard_hit *hit, larder_lease *lease) {
     lease->token[0] = hit->extension.token[0];
     lease->token[1] = hit->extension.token[1];
-    lease->until_ms = hit->extension.lease_until_ms;
+    lease->until_ms = hit->extension.lease_began_ms + hit->extension.lease_ms;
     lease->process = lard_process_owner_of(hit->extension.token);
 }
 
 /* What an old value becomes while its key is leased. A counter, which changes in place, is not kept. */
-static void put_beside(const lard_hit *hit, larder_status found, int64_t until_ms, lard_extension *extension) {
+static void put_beside(const lard_hit *hit, larder_status found, int64_t now_ms, int64_t lease_ms,
+                       lard_extension *extension) {
     bool has_value = found == LARDER_OK && (hit->type == LARD_TYPE_PLAIN || hit->type == LARD_TYPE_HEAD);
     lard_extension_init(extension, 0, 0);
     if (has_value && LARD_WORD0_TYPE(hit->info.word0) == LARD_TYPE_EXTENDED) {
@@ -75,7 +76,8 @@ static void put_beside(const lard_hit *hit, larder_status found, int64_t until_m
     }
     extension->kind = has_value ? hit->type : 0;
     extension->fields |= LARD_FIELD_LEASE;
-    extension->lease_until_ms = until_ms;
+    extension->lease_began_ms = now_ms;
+    extension->lease_ms = lease_ms;
 }
 
 /* NOT_STORED and *changed: try again. */
@@ -94,7 +96,7 @@ static larder_status take_once(larder *cache, lard_map *map, const lard_key *key
         return LARDER_NOT_STORED;
     }
     lard_extension extension;
-    put_beside(&hit, found, now_ms + lease_ms, &extension);
+    put_beside(&hit, found, now_ms, lease_ms, &extension);
     lard_process_new_id(cache, &key->hash, extension.token);
     larder_status status = lard_extended_rewrite(cache, map, key, &hit, &extension, &item, now_ms, call);
     if (status == LARDER_VALUE_TOO_LARGE) { /* value and lease together: it leaves the value */

@@ -87,7 +87,7 @@ static larder_status write_where_it_holds(larder *cache, lard_map *map, lard_wri
 }
 
 larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const larder_call *call) {
-    lard_head head = {{0, 0}, 0, 0};
+    lard_head head = {{0, 0}, 0, 0, 0};
     larder_status status = LARDER_OK;
     larder_call same = {.now_ms = op->now_ms, .flags = call ? call->flags : 0}; /* one time for all parts */
     uint64_t bytes = lard_record_bytes_of(op->key, &op->spec);
@@ -129,7 +129,7 @@ larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const la
 }
 
 larder_status lard_put_item(larder *cache, lard_map *map, const void *key, size_t key_bytes, const void *value,
-                            const larder_item *item, const lard_extension *from, const larder_call *call,
+                            const larder_item *item, const lard_hit *from, const larder_call *call,
                             uint64_t *records) {
     lard_key wanted = lard_key_of(map, key, key_bytes);
     int64_t expiry_ms = item->expires_at_ms < LARDER_MAX_EXPIRY_MS ? item->expires_at_ms : LARDER_MAX_EXPIRY_MS;
@@ -139,6 +139,7 @@ larder_status lard_put_item(larder *cache, lard_map *map, const void *key, size_
                                  .expiry_ms = (uint64_t)expiry_ms,
                                  .type = LARD_TYPE_PLAIN,
                                  .flags = item->flags,
+                                 .configuration = LARD_WORD1_CONFIGURATION(from->info.word1),
                                  .pin = item->is_pinned ? LARD_PINNED : 0},
                         .condition = LARD_IF_ANY,
                         .now_ms = lard_clock_of_call(call)};
@@ -146,10 +147,10 @@ larder_status lard_put_item(larder *cache, lard_map *map, const void *key, size_
     lard_extension_init(&extension, LARD_TYPE_PLAIN, item->compute_ms);
     extension.fields = item->fresh_until_ms ? LARD_FIELD_FRESH : 0;
     extension.fresh_until_ms = item->fresh_until_ms;
-    if (from && (from->fields & LARD_FIELD_TAGS)) { /* its stamp is 0: the new file has no earlier deletions */
+    if (from->extension.fields & LARD_FIELD_TAGS) { /* its stamp is 0: the new file has no earlier deletions */
         extension.fields |= LARD_FIELD_TAGS;
-        extension.tag_count = from->tag_count;
-        memcpy(extension.tags, from->tags, from->tag_count * sizeof *from->tags);
+        extension.tag_count = from->extension.tag_count;
+        memcpy(extension.tags, from->extension.tags, extension.tag_count * sizeof *extension.tags);
     }
     if (extension.fields || extension.compute_ms) {
         op.spec.type = LARD_TYPE_EXTENDED;

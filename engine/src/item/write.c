@@ -142,7 +142,7 @@ LARD_INLINE larder_status append_and_publish(larder *cache, lard_view *view, lar
         return LARDER_FULL;
     }
     uint64_t generation = lard_load(&view->segments[lard_segment_at(view, offset)].generation);
-    lard_record_write(view, offset, generation, op->key, &op->spec);
+    op->crc = lard_record_write(view, offset, generation, op->key, &op->spec);
     lard_segment_commit(view, offset, bytes, op->spec.expiry_ms);
     if (any) {
         found = lard_index_match(view, found, op->key);

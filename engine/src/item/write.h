@@ -27,6 +27,7 @@ typedef struct { /* a record to store, and its condition */
     uint64_t origin;    /* not 0: only into the epoch that has it, see segment/deletions.h */
     bool is_whole;      /* a large value of the key was just found whole, or dropped */
     bool is_large;      /* out, of a condition on presence: the key has a large value */
+    uint32_t crc;       /* out: the checksum of the record */
     lard_head replaced; /* out: head of the large value that was replaced; value_bytes is 0 if there was none */
 } lard_write_op;
 

@@ -79,9 +79,14 @@ uint64_t lard_deletions_since(lard_map *map, uint64_t hash, uint32_t clear_epoch
         if (epoch == 0) { /* never used, if no tag was ever deleted; or being emptied, or damaged */
             return lard_load(&map->control->stamp) ? LARD_DELETIONS_ALL : 0;
         }
-        int32_t newer = (int32_t)(LARD_EPOCH_CLEAR(epoch) - clear_epoch);
-        if (newer) { /* older: its deletions were before the clear, as no stamp of the item is */
-            return newer > 0 ? LARD_DELETIONS_ALL : 0;
+        if (LARD_EPOCH_CLEAR(epoch) != clear_epoch) {
+            bool is_sound = lard_view_epoch_is_sound(&view, epoch);
+            lard_fence_acquire();
+            if (lard_load(&view.header->epoch) != epoch) {
+                continue;
+            }
+            /* Not emptied since the last clear: its deletions were before that, and no stamp of the item is. */
+            return is_sound && lard_load(&map->control->clear_epoch) == clear_epoch ? 0 : LARD_DELETIONS_ALL;
         }
         lard_tag_table from;
         if (!lard_tag_table_read(&view, &from)) {
@@ -238,7 +243,8 @@ void lard_deletions_repair(lard_view *view, uint64_t hash, uint64_t stamp) {
 
 void lard_deletions_empty(lard_view *view, uint64_t epoch) {
     lard_map *map = view->map;
-    bool was_current = epoch == 0 || LARD_EPOCH_CLEAR(epoch) == lard_load(&map->control->clear_epoch);
+    bool was_current = epoch == 0 || !lard_view_epoch_is_sound(view, epoch) ||
+                       LARD_EPOCH_CLEAR(epoch) == lard_load(&map->control->clear_epoch);
     if (was_current && lard_load(&map->control->stamp)) { /* the items of other shards stay */
         lard_deletions_forget(view, lard_add(&map->control->stamp, 1) + 1);
     }

@@ -12,7 +12,8 @@ unsigned lard_extension_pack(const lard_extension *extension, uint64_t words[LAR
     if (extension->fields & LARD_FIELD_LEASE) {
         words[count++] = extension->token[0];
         words[count++] = extension->token[1];
-        words[count++] = (uint64_t)extension->lease_until_ms;
+        words[count++] = (uint64_t)extension->lease_began_ms;
+        words[count++] = (uint64_t)extension->lease_ms;
     }
     if (extension->fields & LARD_FIELD_FRESH) {
         words[count++] = (uint64_t)extension->fresh_until_ms;
@@ -39,7 +40,8 @@ bool lard_extension_unpack(const uint64_t words[LARD_EXTENSION_WORDS], lard_exte
     if (fields & LARD_FIELD_LEASE) {
         extension->token[0] = words[count++];
         extension->token[1] = words[count++];
-        extension->lease_until_ms = (int64_t)words[count++];
+        extension->lease_began_ms = (int64_t)words[count++];
+        extension->lease_ms = (int64_t)words[count++];
     }
     if (fields & LARD_FIELD_FRESH) {
         extension->fresh_until_ms = (int64_t)words[count++];

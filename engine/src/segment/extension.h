@@ -13,7 +13,8 @@ typedef struct {
     unsigned fields; /* LARD_FIELD_*: which of these it has */
     uint32_t compute_ms;
     uint64_t token[2]; /* of the lease, as lard_head.id */
-    int64_t lease_until_ms;
+    int64_t lease_began_ms;
+    int64_t lease_ms; /* its length */
     int64_t fresh_until_ms;
     uint64_t stamp; /* of deletions.h: the value began to be computed then */
     unsigned tag_count;
@@ -26,14 +27,14 @@ static inline void lard_extension_init(lard_extension *extension, unsigned kind,
     extension->fields = 0;
     extension->compute_ms = compute_ms;
     extension->token[0] = extension->token[1] = 0;
-    extension->lease_until_ms = extension->fresh_until_ms = 0;
+    extension->lease_began_ms = extension->lease_ms = extension->fresh_until_ms = 0;
     extension->stamp = 0;
     extension->tag_count = 0;
 }
 
 /* Words that it takes. */
 static inline unsigned lard_extension_words(unsigned fields, unsigned tags) {
-    return 1 + (fields & LARD_FIELD_LEASE ? 3 : 0) + (fields & LARD_FIELD_FRESH ? 1 : 0) +
+    return 1 + (fields & LARD_FIELD_LEASE ? 4 : 0) + (fields & LARD_FIELD_FRESH ? 1 : 0) +
            (fields & LARD_FIELD_TAGS ? 1 + tags : 0);
 }
 
@@ -45,7 +46,8 @@ static inline bool lard_extension_has_token(const lard_extension *extension, con
 
 /* Has it a lease whose time has not ended? */
 static inline bool lard_extension_is_leased(const lard_extension *extension, int64_t now_ms) {
-    return (extension->fields & LARD_FIELD_LEASE) && now_ms < extension->lease_until_ms;
+    return (extension->fields & LARD_FIELD_LEASE) &&
+           (uint64_t)now_ms - (uint64_t)extension->lease_began_ms < (uint64_t)extension->lease_ms;
 }
 
 /* Is there a value that is fresh? */

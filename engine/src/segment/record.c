@@ -182,35 +182,36 @@ LARD_INLINE uint64_t write_body(bool fast, uint64_t crc, lard_u64 *body, const l
 }
 
 /* Key, extension and value, each padded with zeros. */
-static __attribute__((noinline)) void write_extended(lard_view *view, uint64_t offset, uint64_t generation,
-                                                     const lard_key *key, const lard_record_spec *spec) {
+static __attribute__((noinline)) uint32_t write_extended(lard_view *view, uint64_t offset, uint64_t generation,
+                                                         const lard_key *key, const lard_record_spec *spec) {
     lard_u64 *words = lard_view_words(view, offset);
     lard_u64 *body = words + LARD_RECORD_HEADER / 8;
     uint64_t extension[LARD_EXTENSION_WORDS];
     size_t keyed = LARD_ALIGN8(key->bytes) / 8, count = lard_extension_pack(spec->extension, extension);
     size_t bytes = (keyed + count) * 8 - key->bytes + spec->value_bytes;
     uint64_t word0 = LARD_WORD0(0, spec->type | spec->pin, key->bytes, bytes);
-    uint64_t word1 = LARD_WORD1(spec->expiry_ms, spec->flags);
+    uint64_t word1 = LARD_WORD1(spec->expiry_ms, spec->flags, spec->configuration);
     uint32_t crc = lard_crc_word(LARD_CRC_START, lard_record_checked(word0, word1));
     crc = lard_crc_copy_in(crc, body, key->data, key->bytes);
     crc = lard_crc_copy_in(crc, body + keyed, extension, count * sizeof *extension);
-    word0 |= lard_crc_copy_in(crc, body + keyed + count, spec->value, spec->value_bytes);
+    crc = lard_crc_copy_in(crc, body + keyed + count, spec->value, spec->value_bytes);
+    word0 |= crc;
     lard_store(&words[0], word0);
     lard_store(&words[1], lard_record_sealed(word0, word1, generation));
+    return crc;
 }
 
-void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_key *key,
-                       const lard_record_spec *spec) {
+uint32_t lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_key *key,
+                           const lard_record_spec *spec) {
     if (LARD_UNLIKELY(spec->type == LARD_TYPE_EXTENDED)) {
-        write_extended(view, offset, generation, key, spec);
-        return;
+        return write_extended(view, offset, generation, key, spec);
     }
     lard_u64 *words = lard_view_words(view, offset);
     lard_u64 *body = words + LARD_RECORD_HEADER / 8;
     bool counter = spec->type == LARD_TYPE_COUNTER;
     size_t value_bytes = counter ? LARD_COUNTER_BYTES : spec->value_bytes;
     uint64_t word0 = LARD_WORD0(0, spec->type | spec->pin, key->bytes, value_bytes);
-    uint64_t word1 = LARD_WORD1(spec->expiry_ms, spec->flags);
+    uint64_t word1 = LARD_WORD1(spec->expiry_ms, spec->flags, spec->configuration);
     uint32_t crc = lard_crc_word(LARD_CRC_START, lard_record_checked(word0, word1));
 
     if (counter) {
@@ -223,6 +224,7 @@ void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, co
     word0 |= crc;
     lard_store(&words[0], word0);
     lard_store(&words[1], lard_record_sealed(word0, word1, generation));
+    return crc;
 }
 
 void lard_record_move(lard_view *view, uint64_t from, const lard_record_info *info, uint64_t to,
@@ -238,7 +240,7 @@ void lard_record_move(lard_view *view, uint64_t from, const lard_record_info *in
 }
 
 void lard_record_set_expiry(lard_view *view, uint64_t slot, const lard_record_info *info, uint64_t expiry_ms) {
-    uint64_t word1 = LARD_WORD1(expiry_ms, LARD_WORD1_FLAGS(info->word1));
+    uint64_t word1 = (info->word1 & ~LARD_EXPIRY_MASK) | expiry_ms;
     lard_store(&lard_view_words(view, LARD_SLOT_OFFSET(slot))[1],
                lard_record_sealed(info->word0, word1, LARD_SLOT_GENERATION(slot)));
 }

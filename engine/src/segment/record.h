@@ -22,10 +22,15 @@ typedef struct {
     uint64_t expiry_ms; /* 0: never */
 } lard_record_info;
 
-/* The seal of a record's words in a segment of this generation; that of `word1` itself has no effect. */
+/*
+ * The seal of a record's words in a segment of this generation; that of `word1` itself has no effect. The top bits
+ * of one multiplication: a flipped bit of a word flips bit i of `x`, which adds or subtracts the factor shifted by
+ * i. Of the factor no 11 bits in a row are equal, also where zeros follow it, so the top 11 bits of that are
+ * neither all 0 nor all 1, and a carry from below cannot make up for them: the seal differs.
+ */
 static inline uint64_t lard_record_seal_of(uint64_t word0, uint64_t word1, uint64_t generation) {
-    uint64_t unsealed = word1 << LARD_SEAL_BITS;
-    return lard_hash_mix(word0 ^ (unsealed | (generation & ((1u << LARD_SEAL_BITS) - 1)))) >> LARD_SEAL_SHIFT;
+    uint64_t x = word0 ^ word1 << LARD_SEAL_BITS ^ (generation & LARD_GENERATION_MASK);
+    return x * LARD_SEAL_FACTOR >> LARD_SEAL_SHIFT;
 }
 
 /* The second word with its seal. */
@@ -39,7 +44,7 @@ static inline bool lard_record_is_sealed(uint64_t word0, uint64_t word1, uint64_
 
 /* What the checksum covers of the first two words. */
 static inline uint64_t lard_record_checked(uint64_t word0, uint64_t word1) {
-    return word0 >> 32 | (word1 & LARD_WORD1_FLAGS_MASK);
+    return word0 >> 32 | (word1 & LARD_WORD1_CHECKED_MASK);
 }
 
 /* Bytes that a record takes in a segment. */
@@ -142,6 +147,7 @@ typedef struct {       /* a record to be written, without its key */
     uint64_t expiry_ms;
     unsigned type;
     unsigned flags;
+    unsigned configuration;    /* see lard_control.configurations */
     unsigned reads;            /* with how many a new item starts, see reads.h */
     unsigned pin;              /* LARD_PINNED, or 0 */
     bool to_main;              /* to the main queue at once */
@@ -179,9 +185,9 @@ static inline bool lard_record_has_ended(const lard_view *view, uint64_t offset,
 /* Has an extended record a value that is stale, or of which a tag was deleted, and that nobody computes again? */
 bool lard_record_extended_is_stale(const lard_view *view, uint64_t offset, const lard_record_info *info,
                                    int64_t now_ms);
-/* Writes a whole record at a reserved offset of a segment of `generation`. */
-void lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_key *key,
-                       const lard_record_spec *spec);
+/* Writes a whole record at a reserved offset of a segment of `generation`, and returns its checksum. */
+uint32_t lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_key *key,
+                           const lard_record_spec *spec);
 /* The same of a record to be written. */
 static inline uint64_t lard_record_bytes_of(const lard_key *key, const lard_record_spec *spec) {
     if (LARD_UNLIKELY(spec->type == LARD_TYPE_EXTENDED)) {

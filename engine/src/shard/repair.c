@@ -107,7 +107,7 @@ static void zero(lard_u64 *words, size_t count) {
  * the next owner of the lock empties the shard again.
  */
 void lard_repair_empty(lard_view *view) {
-    uint32_t emptied = (uint32_t)lard_load(&view->header->emptied) + 1;
+    uint32_t emptied = lard_load(&view->header->emptied) + 1;
     uint64_t epoch = lard_load(&view->header->epoch);
     lard_store(&view->header->epoch, 0);
     lard_fence();
@@ -127,8 +127,12 @@ void lard_repair_empty(lard_view *view) {
     lard_store(&view->header->victim, 0);
     lard_store(&view->header->victim_offset, 0);
     lard_store(&view->header->next_sequence, 1);
-    zero(view->header->reserved0, sizeof view->header->reserved0 / sizeof *view->header->reserved0);
+    for (unsigned i = 0; i < 3; i++) {
+        lard_store(&view->header->third[i], 0);
+    }
+    lard_store(&view->header->reserved0, 0);
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        lard_store(&view->segments[s].dead_bytes, 0);
         zero(view->segments[s].reserved, sizeof view->segments[s].reserved / sizeof *view->segments[s].reserved);
         if (lard_load(&view->segments[s].state) != LARD_SEGMENT_FREE ||
             lard_load(&view->segments[s].write_offset)) {
@@ -139,8 +143,9 @@ void lard_repair_empty(lard_view *view) {
     lard_index_resize_begin(view);
     lard_store(&view->header->items, 0);
     lard_store(&view->header->chunks, 0);
-    uint32_t clear = lard_load(&view->map->control->clear_epoch);
-    lard_store_release(&view->header->epoch, LARD_EPOCH(clear, emptied));
+    epoch = LARD_EPOCH(lard_load(&view->map->control->clear_epoch), emptied);
+    lard_store(&view->header->epoch_check, lard_view_epoch_check(epoch));
+    lard_store_release(&view->header->epoch, epoch);
 }
 
 /* Offset of the last record in the main queue's open segment, or 0. */

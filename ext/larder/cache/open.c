@@ -8,7 +8,7 @@
 /* How long a cache that is not lazy waits for another process that opens the file. */
 #define OPEN_WAIT_MS 5000
 
-static VALUE sym_strict, sym_required, sym_convert;
+static VALUE sym_strict, sym_required;
 
 struct opening {
     const char *path;
@@ -42,9 +42,9 @@ static VALUE cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_
 
     opening.options.size_bytes = NUM2ULL(size);
     opening.options.lock_timeout_ms = NUM2UINT(lock_timeout_ms);
-    opening.options.existing = create != Qtrue;
+    opening.options.existing = !RTEST(create);
     opening.options.attach_later = 1; /* never in a call that has the GVL */
-    opening.options.must_keep = lazy == sym_required || create == sym_convert;
+    opening.options.keep_newer = lazy == sym_required;
     handle->lazy = RTEST(lazy);
     handle->required = lazy == sym_required;
     handle->strict = handle->required || lazy == sym_strict;
@@ -85,7 +85,6 @@ static VALUE cache_max_pinned(VALUE cache) { return SIZET2NUM(larder_max_pinned(
 void glue_open_init(VALUE cache_class) {
     sym_strict = ID2SYM(rb_intern("strict"));
     sym_required = ID2SYM(rb_intern("required"));
-    sym_convert = ID2SYM(rb_intern("convert"));
     rb_define_private_method(rb_singleton_class(cache_class), "_open", cache_open, 5);
     rb_define_method(cache_class, "close", cache_close, 0);
     rb_define_method(cache_class, "closed?", cache_is_closed, 0);

@@ -22,8 +22,7 @@ module Larder
         Replaces the file of a cache by an empty one of another size. Processes that
         have the old file open use the new one from their next call. With --keep the
         items are copied, as many as fit, and of a file of sessions all of them. Then
-        no process may have the file open, because its changes would be lost. The file
-        may be of the format before this version's.
+        no process may have the file open, because its changes would be lost.
       TEXT
       FOOTER = <<~TEXT.freeze
         SIZE is, for example, 256MB, "1.5 GB" or 268435456; 1 KB is 1024 bytes.
@@ -55,7 +54,7 @@ module Larder
       end
 
       def act
-        before, size, items = visit(create: @keep ? :convert : false) { |cache| resize(cache) }
+        before, size, items = visit(create: false) { |cache| resize(cache) }
         tell({ file: File.expand_path(path), size_bytes: size, former_size_bytes: before, items: items },
              "#{path} has #{Words.bytes(size)} now, before #{Words.bytes(before)}#{": #{kept(items)}" if @keep}.")
       end

@@ -14,8 +14,6 @@ module Larder
       include Processes
       include Command
 
-      ENGINE = File.expand_path("../../../engine", __dir__)
-
       def file
         path_of("test.larder")
       end
@@ -85,20 +83,6 @@ module Larder
         assert_equal "v" * 4000, open_cache.get("k399")
       end
 
-      test "with --keep a file of the format before has its items, and without it is left alone" do
-        store_by_older_version("pin kept 2", "set short 1", "count n", "fill large 300000")
-        assert_equal 1, refused(/damaged or of another version/, "resize", file, "16MB")
-        assert_equal "#{file} has 16.0 MiB now, before 4.0 MiB: 4 items kept.\n", done("resize", file, "16MB", "--keep")
-        again = open_cache(size: 16 << 20)
-        assert_equal ["1", "2", 300_000], [again.get("short"), again.get("kept"), again.get("large").size]
-        assert_equal 6, again.increment("n")
-      end
-
-      test "a file of the format before that must not be lost is converted when it is opened" do
-        store_by_older_version("pin session signed-in")
-        assert_equal "signed-in", Larder::Cache.open(file, lazy: :required).get("session")
-      end
-
       test "sessions are not emptied, and all are kept: values, users, handles, pins, tombstones, TTLs and notes" do
         sessions(backed_by: [:file_store, path_of("store")])
         fill
@@ -166,21 +150,6 @@ module Larder
       end
 
       private
-
-      # A program of the engine's tests, built from the last commit of that version.
-      def store_by_older_version(*commands)
-        worker = "build/test/older_worker"
-        system("make", "--silent", "-C", ENGINE, worker, exception: true)
-        skip "the repository's history is not here, from which the older version is built" \
-          unless File.exist?(File.join(ENGINE, worker))
-
-        IO.popen([File.join(ENGINE, worker), file, "keep"], "r+") do |program|
-          ["attach", *commands].each do |command|
-            program.puts(command)
-            assert_equal "OK", program.gets.chomp, command
-          end
-        end
-      end
 
       def sessions(**options)
         options = { file: file, size: File.size?(file) || SIZE, **options }
