@@ -452,8 +452,9 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
  * larder_set with extra->lease (LARDER_SET only): OK, NOT_STORED: the lease had ended, or a refusal: then lease
  * and old value are dropped, except with BUSY of a try call.
  *
- * larder_lease_end: OK, or NOT_STORED: it had ended already. Drops the placeholder. An old value stays, and is
- * fresh for `fresh_ms` from now if that is longer than it was.
+ * larder_lease_end: OK, NOT_STORED: it had ended already, or a refusal. Drops the placeholder, which takes no lock.
+ * An old value stays, and is fresh for `fresh_ms` from now if that is longer than it was. A refusal drops it with
+ * the lease, except BUSY of a try call, which changes nothing.
  *
  * larder_lease_wait: OK: the lease that *lease names has ended, so read again. LEASED: not yet. Sleeps up to
  * `wait_ms`, at most 20 ms in one call, and wakes when the value is stored or the lease is ended.

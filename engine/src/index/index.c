@@ -185,8 +185,9 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
     }
 }
 
-/* What a deleter found. */
+/* What a deleter looks for, and what it found. */
 typedef struct {
+    uint64_t only; /* not 0: only the record that this slot names, not the key's record whatever it is */
     bool was_live;
     uint64_t pinned_bytes;
     lard_head *head; /* out: of a large value; may be NULL */
@@ -215,6 +216,9 @@ static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_key
                 return false;
             }
             continue; /* moved or recycled meanwhile */
+        }
+        if (LARD_UNLIKELY(found->only) && settled != found->only) {
+            return false;
         }
         lard_head large = {{0, 0}, 0, 0, 0};
         uint64_t pinned_bytes = 0;
@@ -255,9 +259,9 @@ static bool delete_in_buckets(const lard_view *view, const uint32_t numbers[2], 
     return any;
 }
 
-bool lard_index_delete(const lard_view *view, const lard_key *key, int64_t now_ms, lard_head *head) {
+/* True: this call emptied a slot. */
+LARD_INLINE bool delete_key(const lard_view *view, const lard_key *key, int64_t now_ms, deletion *found) {
     bool any = false;
-    deletion found = {.head = head};
     for (int attempt = 0; attempt < DELETE_ATTEMPTS; attempt++) {
         uint32_t splitting = lard_load_acquire(&view->header->splitting);
         uint32_t moves = lard_load_acquire(&view->header->moves);
@@ -280,7 +284,7 @@ bool lard_index_delete(const lard_view *view, const lard_key *key, int64_t now_m
             if (c) {
                 lard_fence(); /* others see the original emptied before this call searches for its copy */
             }
-            any |= delete_in_buckets(view, &choices[c], key, now_ms, &found);
+            any |= delete_in_buckets(view, &choices[c], key, now_ms, found);
         }
         lard_fence();
         if (lard_load_acquire(&view->header->splitting) == splitting && lard_load(&view->header->moves) == moves &&
@@ -290,9 +294,20 @@ bool lard_index_delete(const lard_view *view, const lard_key *key, int64_t now_m
     }
     if (any) {
         lard_index_count_off(view, key->is_chunk);
-        if (LARD_UNLIKELY(found.pinned_bytes != 0)) {
-            lard_add(&view->header->pinned_bytes, -found.pinned_bytes);
+        if (LARD_UNLIKELY(found->pinned_bytes != 0)) {
+            lard_add(&view->header->pinned_bytes, -found->pinned_bytes);
         }
     }
+    return any;
+}
+
+bool lard_index_delete(const lard_view *view, const lard_key *key, int64_t now_ms, lard_head *head) {
+    deletion found = {.head = head};
+    delete_key(view, key, now_ms, &found);
     return found.was_live;
+}
+
+bool lard_index_delete_record(const lard_view *view, const lard_key *key, uint64_t slot, lard_head *head) {
+    deletion found = {.only = slot & ~LARD_SLOT_PENDING, .head = head};
+    return delete_key(view, key, 0, &found);
 }

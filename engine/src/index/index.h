@@ -19,6 +19,9 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
                                 uint64_t slot, unsigned reads);
 /* Lock-free. Empties every slot of the key. Fills *head if it was a large value. True: the item was live. */
 bool lard_index_delete(const lard_view *view, const lard_key *key, int64_t now_ms, lard_head *head);
+/* Lock-free. Empties every slot of the key's record that was found as `slot`, and leaves a newer record. True: it
+ * was still there. Fills *head if it was a large value. */
+bool lard_index_delete_record(const lard_view *view, const lard_key *key, uint64_t slot, lard_head *head);
 /* Does the slot name a chunk? */
 bool lard_index_is_chunk(const lard_view *view, uint64_t slot);
 /* Subtracts one item, or chunk, from the counts. Also without the lock. */

@@ -70,3 +70,13 @@ bool lard_drop(lard_map *map, const lard_key *key, int64_t now_ms) {
     }
     return was_live;
 }
+
+bool lard_drop_record(lard_map *map, const lard_key *key, uint64_t slot) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
+    lard_head head = {{0, 0}, 0, 0, 0};
+    bool dropped = lard_index_delete_record(&view, key, slot, &head);
+    if (head.value_bytes) {
+        lard_large_drop(map, &head);
+    }
+    return dropped;
+}

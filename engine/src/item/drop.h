@@ -10,5 +10,8 @@
 /* True if the key had a live value. Where the index is damaged, other processes may have it in a bucket that this
  * call cannot find: then the shard is emptied (drop.c tells which damage is seen). */
 bool lard_drop(lard_map *map, const lard_key *key, int64_t now_ms);
+/* Drops the key's record that lard_lookup found in a slot of this value. False: the key has another record by now,
+ * or none. */
+bool lard_drop_record(lard_map *map, const lard_key *key, uint64_t slot);
 
 #endif

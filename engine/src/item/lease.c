@@ -17,16 +17,11 @@
 #include "base/key.h"
 #include "base/reads.h"
 #include "file/map.h"
-#include "file/view.h"
-#include "index/index.h"
-#include "index/slot.h"
+#include "item/drop.h"
 #include "item/extended.h"
-#include "item/large.h"
 #include "item/lookup.h"
 #include "item/put.h"
 #include "proc/process.h"
-#include "segment/pin.h"
-#include "shard/shard.h"
 
 #define ATTEMPTS 64
 #define LOOK_MS 20 /* how often those who wait look */
@@ -150,31 +145,10 @@ larder_status lard_lease_store(larder *cache, lard_map *map, const lard_write_op
     }
     if (status == LARDER_OK) {
         wake(map, op->key);
-    } else if (status != LARDER_NOT_STORED && status != LARDER_BUSY) {
+    } else if (status != LARDER_NOT_STORED && !lard_put_is_tried(status, call)) {
         lard_lease_end(cache, map, op->key, token, false, 0, call);
     }
     return status;
-}
-
-/* Empties the slot that was found, if it has not changed. */
-static larder_status drop_found(larder *cache, lard_map *map, const lard_key *key, const lard_hit *hit,
-                                const larder_call *call) {
-    lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
-    larder_status status = lard_shard_lock(cache, &view, call);
-    if (status != LARDER_OK) {
-        return status;
-    }
-    lard_found found = lard_index_find(&view, key);
-    uint64_t pinned_bytes = lard_pin_cost_of(&view, hit->slot_value);
-    bool is_same = found.slot && found.value == hit->slot_value;
-    if (is_same && lard_slot_replace(found.slot, found.value, 0)) {
-        lard_index_count_off(&view, false);
-        lard_add(&view.header->pinned_bytes, -pinned_bytes);
-    } else {
-        status = LARDER_NOT_STORED;
-    }
-    lard_shard_unlock(&view);
-    return lard_map_outcome(map, status);
 }
 
 /* NOT_STORED and *changed: try again. */
@@ -196,25 +170,34 @@ static larder_status end_once(larder *cache, lard_map *map, const lard_key *key,
         }
         status = lard_extended_rewrite(cache, map, key, &hit, &extension, &item, now_ms, call);
     } else {
-        status = drop_found(cache, map, key, &hit, call);
-        if (status == LARDER_OK && hit.type == LARD_TYPE_HEAD) {
-            lard_large_drop(map, &hit.head);
-        }
+        status = lard_map_outcome(map, lard_drop_record(map, key, hit.slot_value) ? LARDER_OK : LARDER_NOT_STORED);
     }
     *changed = status == LARDER_NOT_STORED;
     return status;
 }
 
-larder_status lard_lease_end(larder *cache, lard_map *map, const lard_key *key, const uint64_t token[2], bool keep,
-                             int64_t fresh_until_ms, const larder_call *call) {
+static larder_status end(larder *cache, lard_map *map, const lard_key *key, const uint64_t token[2], bool keep,
+                         int64_t fresh_until_ms, const larder_call *call) {
     larder_status status = LARDER_BUSY;
     bool changed = true;
     for (int i = 0; changed && i < ATTEMPTS; i++) {
         changed = false;
         status = end_once(cache, map, key, token, keep, fresh_until_ms, &changed, call);
     }
-    wake(map, key);
     return changed ? LARDER_BUSY : status;
+}
+
+larder_status lard_lease_end(larder *cache, lard_map *map, const lard_key *key, const uint64_t token[2], bool keep,
+                             int64_t fresh_until_ms, const larder_call *call) {
+    larder_status status = end(cache, map, key, token, keep, fresh_until_ms, call);
+    if (lard_put_is_tried(status, call)) {
+        return status;
+    }
+    if (keep && status != LARDER_OK && status != LARDER_NOT_STORED) { /* dropping the old value needs no lock */
+        end(cache, map, key, token, false, 0, call);
+    }
+    wake(map, key);
+    return status;
 }
 
 larder_status lard_lease_wait(larder *cache, lard_map *map, const lard_key *key, const uint64_t token[2],

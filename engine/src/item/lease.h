@@ -8,10 +8,10 @@
 
 larder_status lard_lease_take(larder *cache, lard_map *map, const lard_key *key, int64_t lease_ms,
                               larder_lease *lease, const larder_call *call);
-/* Stores op->spec where the key has the lease. Wakes those who wait for it. */
+/* Stores op->spec where the key has the lease. A refusal drops the lease and the old value. Wakes those who wait. */
 larder_status lard_lease_store(larder *cache, lard_map *map, const lard_write_op *op, const uint64_t token[2],
                                const larder_call *call);
-/* With `keep` the old value stays, and is fresh until then at least. Wakes those who wait. */
+/* With `keep` the old value stays, and is fresh until then at least; a refusal drops it. Wakes those who wait. */
 larder_status lard_lease_end(larder *cache, lard_map *map, const lard_key *key, const uint64_t token[2], bool keep,
                              int64_t fresh_until_ms, const larder_call *call);
 larder_status lard_lease_wait(larder *cache, lard_map *map, const lard_key *key, const uint64_t token[2],

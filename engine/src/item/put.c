@@ -48,6 +48,10 @@ bool lard_put_overwrites(lard_condition condition) {
     return condition == LARD_IF_ANY || condition == LARD_IF_PRESENT;
 }
 
+bool lard_put_is_tried(larder_status status, const larder_call *call) {
+    return status == LARDER_BUSY && call && (call->flags & LARDER_CALL_TRY);
+}
+
 /* Writes the chunks of a large value and fills *head, which becomes the record to store. Looks at a condition on
  * presence first: the chunks may evict the value that it depends on. */
 static larder_status write_chunks(larder *cache, lard_map *map, lard_write_op *op, lard_head *head,
@@ -115,10 +119,7 @@ larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const la
     if (head.value_bytes) {
         lard_large_drop(map, &head);
     }
-    if (status == LARDER_BUSY && call && (call->flags & LARDER_CALL_TRY)) {
-        return status; /* the caller repeats the call and waits */
-    }
-    if (status != LARDER_NOT_STORED) {
+    if (status != LARDER_NOT_STORED && !lard_put_is_tried(status, call)) {
         lard_count(cache, LARD_STAT_refused, 1);
         if (lard_put_overwrites(op->condition)) {
             lard_drop(map, op->key, op->now_ms);
