@@ -14,18 +14,14 @@ module Larder
       # The bytes of a counter. No entry dumped by Rails' coder matches.
       COUNTER = /\A-?\d{1,19}\z/
       LONGEST_COUNTER = 20
-      # Of the current fiber, in an Array: the record that a fetch with race_condition_ttl has read; the one that is
-      # stored again.
-      READ = :larder_record_read
-      AGAIN = :larder_record_again
-      private_constant :Entry, :DeserializationError, :COUNTER, :LONGEST_COUNTER, :READ, :AGAIN
+      private_constant :Entry, :DeserializationError, :COUNTER, :LONGEST_COUNTER
 
       private
 
       def read_entry(key, **options)
         return read_far(key, options) if @remote
 
-        options[:race_condition_ttl] ? read_to_store_again(key) : file_entry(key)
+        file_entry(key)
       end
 
       def file_entry(key)
@@ -33,20 +29,10 @@ module Larder
         entry_of(found) if found
       end
 
-      # For handle_expired_entry.
-      def read_to_store_again(key)
-        record = failsafe(:read_entry) { @records.get(key, now_ms) }
-        entry = entry_of(@records.entry_of(record)) if record
-        Thread.current[READ] = [key, record] if entry&.expired?
-        entry
-      end
-
       def write_entry(key, entry, **options)
         return write_far(key, entry, options) if @remote
 
-        record = record_of(entry, options)
-        record = with_tags(record, key, options) unless Thread.current[AGAIN] # which leaves it its own
-
+        record = with_tags(record_of(entry, options), key, options)
         store_safely(:write_entry) do
           if options[:unless_exist]
             write_unless_exist(key, record)
@@ -57,32 +43,40 @@ module Larder
       end
 
       def store_record(key, record, time, _options = nil)
-        again = Thread.current[AGAIN]
-        return again.first ? @records.cas(key, again.first, record, time) : false if again
-
         stored = @records.set(key, record, time)
         raise refusal(key) unless stored || was_cleared?(record)
 
         stored
       end
 
-      # Rails' fetch, which stores an entry that has expired again for race_condition_ttl. Only over what it has read:
-      # that keeps its tags, and what was deleted or written since stays so. With single flight it is dropped, as
-      # callers would take it for the new value, for which they wait now.
+      # Called by Rails' fetch, which stores an entry again for race_condition_ttl if it has expired a short while ago.
+      # With single flight callers would take it for the new value, for which they wait now.
       def handle_expired_entry(entry, key, options)
-        return super unless entry && options[:race_condition_ttl]
+        return super unless entry&.expired? && options[:race_condition_ttl]
 
-        if entry.expired? && flies?(options)
+        if flies?(options)
           return @remote ? nil : super(entry, key, options.except(:race_condition_ttl)) # which may have a newer one
         end
 
-        read_key, record = Thread.current[READ]
-        begin
-          Thread.current[AGAIN] = [(record if read_key == key)]
-          super
-        ensure
-          Thread.current[READ] = Thread.current[AGAIN] = nil
-        end
+        seconds = options[:race_condition_ttl].to_i
+        return super if @remote || seconds <= 0 || now - entry.expires_at > seconds
+
+        store_again(key, entry, seconds, options)
+      end
+
+      # Compare and swap keeps the tags of the entry, and does not overwrite what was deleted or written since it was
+      # read.
+      #
+      # @return [nil]
+      def store_again(key, entry, seconds, options)
+        record = failsafe(:read_entry) { @records.get(key, now_ms) }
+        found = entry_of(@records.entry_of(record)) if record
+        return unless found && found.expires_at == entry.expires_at
+
+        found.expires_at = now + seconds
+        again = record_of(found, { **options, expires_in: seconds * 2 })
+        store_safely(:write_entry) { @records.cas(key, record, again, now_ms) }
+        nil
       end
 
       def delete_entry(key, **)

@@ -230,6 +230,44 @@ module LarderStoreTests
       end
     end
 
+    # Writes another entry whenever it dumps one.
+    class WritingCoder
+      attr_accessor :cache
+
+      def load(bytes) = Marshal.load(bytes)
+
+      def dump(entry)
+        cache.write("dumped", "yes") if cache && entry.value == "old"
+        Marshal.dump(entry)
+      end
+    end
+
+    test "race_condition_ttl stores the old value again, and nothing else that is written meanwhile" do
+      coder = WritingCoder.new
+      cache = new_store(coder: coder)
+      cache.write("key", "old", expires_in: 60)
+      travel 65.seconds do
+        coder.cache = cache
+        cache.fetch("key", race_condition_ttl: 10) do
+          assert_equal %w[old yes], [cache.read("key"), cache.read("dumped")]
+          "new"
+        end
+        assert_equal "new", cache.read("key")
+      end
+    end
+
+    test "race_condition_ttl does not bring back what was written or deleted since it was read" do
+      { nil => ->(cache) { cache.delete("key") }, "newer" => ->(cache) { cache.write("key", "newer") } }
+        .each do |expected, change|
+        store.write("key", "old", expires_in: 60)
+        travel 65.seconds
+        entry = store.send(:read_entry, "key", race_condition_ttl: 10)
+        change.call(store)
+        assert_nil store.send(:handle_expired_entry, entry, "key", { race_condition_ttl: 10 })
+        assert_equal [expected], [store.read("key")]
+      end
+    end
+
     test "race_condition_ttl may be an option of the store" do
       cache = new_store(race_condition_ttl: 10, expires_in: 60)
       cache.write("key", "old")
