@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Tells a failure of the work itself from an exception that was raised into it from outside: by Thread#raise, Timeout, a
-# signal's trap, a fiber's scheduler. Ruby marks neither, so the work is done a second time: its own failure comes
-# again, the other does not. Work that does not fail costs nothing more.
+# Tells a failure of the work itself from an exception that was raised into it from outside. Outside knows those of
+# other threads and fibers. A signal's trap raises in the thread itself, so in all other cases the work is done a second
+# time: its own failure comes again, that of a trap does not. Work that does not fail costs nothing more.
 
-require "timeout"
+require "larder/outside"
 
 module Larder
   # For the rescue clauses of work that calls other people's methods, such as decoding, and that may be done twice.
@@ -37,6 +37,7 @@ module Larder
     #     raise unless OwnFailure.again?(e) { made(parts) }
     def again?(error, size_bytes = 0, &work)
       return true if CERTAIN.include?(error.class)
+      return false if Outside.raised?(error, since: error.cause)
 
       second = failure_of(SECONDS * (1 + (size_bytes >> 20)), &work)
       !second.nil? && same?(error, second)

@@ -14,6 +14,7 @@ require "larder/store/keys"
 require "larder/store/records"
 require "larder/store/entries"
 require "larder/store/multi"
+require "larder/store/early_refresh"
 require "larder/store/tags"
 require "larder/store/single_flight"
 require "larder/store/stale_serving"
@@ -42,6 +43,7 @@ module Larder
     include Keys
     include Entries
     include Multi
+    include EarlyRefresh
     include Tags
     include SingleFlight
     include StaleServing

@@ -3,8 +3,9 @@
 # Single flight: of many callers that miss a key, in all processes of the machine, one computes the value, and the
 # others wait for it.
 
+require "English"
+require "larder/outside"
 require "larder/store/leases"
-require "timeout"
 
 module Larder
   module Store
@@ -105,7 +106,7 @@ module Larder
         return super unless flies?(options)
 
         text = key.first || normalize_key(name, options)
-        fly(name, text, options) { |stores| stores ? super : generate_alone(name, text, options, &block) }
+        fly(name, text, options) { |stores| stores ? super : generate(name, text, options.dup, &block) }
       end
 
       # What `fetch_multi` need not compute.
@@ -138,29 +139,29 @@ module Larder
           status, lease = take_lease(key, options, nil)
           next unless status == Records::TAKEN
 
-          computed[name] = or_old(name, key, options, block) do |timed|
-            with_lease(key, lease, back_off_of(options)) { compute_one(name, options, timed) }
+          computed[name] = or_old(name, key, options, block) do |watched|
+            with_lease(key, lease, back_off_of(options)) { compute_one(name, options, watched) }
           end
           true
         end
         waiting.each do |name|
           key = normalize_key(name, options)
-          computed[name] = or_old(name, key, options, block) do |timed|
-            fly(name, key, options) { |stores| stores ? compute_one(name, options, timed) : timed.call(name) }
+          computed[name] = or_old(name, key, options, block) do |watched|
+            fly(name, key, options) { |stores| stores ? compute_one(name, options, watched) : watched.call(name) }
           end
         end
         computed
       end
 
-      # StaleServing answers an error of the block by an old value.
+      # StaleServing answers an error of the block with an old value.
       def or_old(_name, _key, _options, block)
         yield block
       end
 
       def compute_one(name, options, block)
         stamping(name, options) do
-          value = block.call(name)
-          write(name, value, options) unless value.nil? && options[:skip_nil]
+          value, terms = computed(options) { block.call(name) }
+          write(name, value, terms) unless value.nil? && options[:skip_nil]
           value
         end
       end
@@ -258,10 +259,11 @@ module Larder
       # @param back_off [Integer] seconds for which the old value counts as fresh if the block raises
       def with_lease(key, bytes, back_off)
         fresh = 0
+        earlier = $ERROR_INFO
         lease = Leases.hold(@records, key, bytes)
         yield
       rescue StandardError => e
-        fresh = back_off unless from_outside?(e)
+        fresh = back_off unless Outside.raised?(e, since: earlier)
         raise
       ensure
         Leases.give_up(lease, now_ms, fresh) if lease
@@ -269,20 +271,6 @@ module Larder
 
       def back_off_of(_options)
         0
-      end
-
-      # Is it of a Timeout.timeout around the call of `fetch`? One of the block's own is a failure of the block.
-      def from_outside?(error)
-        error.instance_of?(Timeout::Error) &&
-          error.backtrace.take_while { |frame| !frame.start_with?(__dir__) }.grep(%r{/timeout\.rb:}).empty?
-      end
-
-      # As Store's save_block_result_to_cache, but it writes nothing.
-      def generate_alone(name, key, options)
-        options = options.dup
-        instrument(:generate, instrumented_key(name, key), options) do
-          yield(name, ActiveSupport::Cache::WriteOptions.new(options))
-        end
       end
 
       # Entries', under the lease of this thread if it has one of the key and the write is of a call that takes leases:

@@ -40,7 +40,8 @@ module Larder
       # @param copy [ActiveSupport::Cache::Entry, nil] what this machine has
       # @return [ActiveSupport::Cache::Entry, nil] the copy, if that takes long and the copy may be served
       def softly(copy, options)
-        return yield unless copy && options[:soft_timeout] && within?(copy, options[:stale_if_error])
+        return yield unless copy && options[:soft_timeout] && options[:stale_if_error] &&
+                            within?(copy, options[:stale_if_error])
 
         done, found = Concurrent::Event.new, nil
         begun = Refreshes.now do
@@ -51,10 +52,6 @@ module Larder
         return yield unless begun
 
         done.wait(options[:soft_timeout].to_f) ? found : copy
-      end
-
-      def old_entry(name, key, options)
-        usable(stored_entry(key, options), name, options, :stale_if_error)
       end
 
       # @return [Array, Symbol, nil] the value; the reason why it is not there; nil: the pool is full

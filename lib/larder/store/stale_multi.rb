@@ -44,8 +44,8 @@ module Larder
         return super if flies?(options)
 
         names.uniq.to_h do |name|
-          [name, or_old(name, normalize_key(name, options), options, block) do |timed|
-            compute_one(name, options, timed)
+          [name, or_old(name, normalize_key(name, options), options, block) do |watched|
+            compute_one(name, options, watched)
           end]
         end
       end

@@ -16,9 +16,7 @@ module Larder
       WINDOWS = [*LENGTHS, :race_condition_ttl].freeze
       # Seconds for which a value is served as fresh after its block has raised.
       BACK_OFF = 5
-      # Of the current fiber: how long the last block took, in ms.
-      COMPUTED = :larder_computed_ms
-      private_constant :KEEPING, :SECONDS, :BACK_OFF, :COMPUTED
+      private_constant :KEEPING, :SECONDS, :BACK_OFF
 
       # @param options [Hash]
       # @raise [ArgumentError] names the option and what it takes
@@ -30,7 +28,7 @@ module Larder
           refuse(name, given, SingleFlight.lengths(0.001))
         end
         early, jitter = options.fetch(:early_refresh, nil), options.fetch(:jitter, nil)
-        refuse(:early_refresh, early, "true or false") unless [true, false, nil].include?(early)
+        refuse(:early_refresh, early, "true or false") unless EarlyRefresh.option?(early)
         refuse(:jitter, jitter, "a part of the time, from 0 to 1") unless jitter.nil? || part?(jitter)
       end
 
@@ -244,32 +242,43 @@ module Larder
         return super unless keeps?(options)
 
         text = key.first || normalize_key(name, options)
-        or_old(name, text, options, block) { |timed| super(name, *key, options, &timed) }
+        or_old(name, text, options, block) { |watched| super(name, *key, options, &watched) }
       end
 
-      # SingleFlight's. Yields the block, which has to be called then, with a clock around it.
+      # SingleFlight's. Yields the block, or one that notes whether the block is running.
       def or_old(name, key, options, block)
-        computes = false
-        timed = lambda do |*given|
-          computes = true
-          computed_in { block.call(*given) }.tap { computes = false }
-        end
-        yield timed
-      rescue StandardError => e
-        raise if !computes || from_outside?(e) || Leases.of(@records, key) # which is of a refresh
+        return yield block unless options[:stale_if_error]
 
-        serve_after(e, name, key, options)
+        computes = false
+        earlier = $ERROR_INFO
+        watched = lambda do |*given|
+          computes = true
+          block.call(*given).tap { computes = false }
+        end
+        begin
+          yield watched
+        rescue StandardError => e
+          # A lease that is held here is of a refresh.
+          raise if !computes || Outside.raised?(e, since: earlier) || Leases.of(@records, key)
+
+          serve_after(e, name, key, options)
+        end
       end
 
       # The old value, which counts as fresh for a while, so that not every call fails.
       def serve_after(error, name, key, options)
-        entry = usable(stored_entry(key, options), name, options, :stale_if_error)
+        entry = old_entry(name, key, options)
         raise error unless entry
 
         back_off(key, options)
         report_stale(error)
         announce_stale(key, options, :stale_if_error)
         entry.value
+      end
+
+      # @return [ActiveSupport::Cache::Entry, nil] the answer if the block raises; nil without `stale_if_error:`
+      def old_entry(name, key, options)
+        usable(stored_entry(key, options), name, options, :stale_if_error) if options[:stale_if_error]
       end
 
       def back_off(key, options)
@@ -289,18 +298,12 @@ module Larder
         logger ? logger.fatal { [message, *error.backtrace].join("\n") } : warn(message)
       end
 
-      def computed_in
-        from = monotonic_now
-        yield.tap { Thread.current[COMPUTED] = ((monotonic_now - from) * 1000).ceil }
-      end
-
       # Entries', with how long it is kept.
       def record_of(entry, options)
         return super unless keeps?(options)
 
         stale = WINDOWS.filter_map { |name| options[name]&.to_f }.max
-        compute_ms = options[:early_refresh] ? Thread.current[COMPUTED].to_i.clamp(0, 0xffff_ffff) : 0
-        @records.kept(super, (stale.to_f * 1000).ceil, compute_ms)
+        @records.kept(super, (stale.to_f * 1000).ceil, compute_ms_of(options))
       end
 
       # One by one, as each is kept.
