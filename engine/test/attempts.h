@@ -7,7 +7,7 @@
 #ifndef LARD_ATTEMPTS_H
 #define LARD_ATTEMPTS_H
 
-#include "calls.h"
+#include "choice.h"
 
 #include <dirent.h>
 #include <poll.h>
@@ -31,7 +31,7 @@ static const char *cache_path;
 static larder *cache;
 static larder_status status;
 static larder_error failure;
-static unsigned long runs[WAYS], calls_seen, scenarios_played;
+static unsigned long runs[WAYS], calls_seen, calls_failed, scenarios_played;
 
 #define MUST(condition)                                                                                 \
     do {                                                                                                \
@@ -49,6 +49,8 @@ static larder_status open_at(const char *path) {
     return status;
 }
 
+static size_t survivor_bytes(int i) { return i == 0 ? LARGE : 104; }
+
 /* Values that were stored before anything failed. */
 static void store_survivors(void) {
     static unsigned char value[LARGE];
@@ -56,8 +58,8 @@ static void store_survivors(void) {
     int64_t number;
     for (int i = 0; i < SURVIVORS; i++) {
         snprintf(key, sizeof key, "survivor %d", i);
-        describe(value, sizeof value, (uint64_t)i, 1);
-        MUST(set_bytes(cache, key, value, i == 0 ? LARGE : 100, 0) == LARDER_OK);
+        describe(value, survivor_bytes(i), (uint64_t)i, 1);
+        MUST(set_bytes(cache, key, value, survivor_bytes(i), 0) == LARDER_OK);
     }
     MUST(set(cache, "gone", "deleted") == LARDER_OK && larder_delete(cache, "gone", 4, NULL) == LARDER_OK);
     MUST(larder_increment(cache, "count", 5, 7, 0, 0, &number, NULL) == LARDER_OK && number == 7);
@@ -71,9 +73,9 @@ static int count_survivors(void) {
     larder_item item;
     for (int i = 0; i < SURVIVORS; i++) {
         snprintf(key, sizeof key, "survivor %d", i);
-        describe(want, sizeof want, (uint64_t)i, 1);
+        describe(want, survivor_bytes(i), (uint64_t)i, 1);
         larder_status got = larder_get(cache, key, strlen(key), have, sizeof have, &item, NULL);
-        MUST(got == LARDER_MISS || (got == LARDER_OK && item.size_bytes == (i == 0 ? LARGE : 100) &&
+        MUST(got == LARDER_MISS || (got == LARDER_OK && item.size_bytes == survivor_bytes(i) &&
                                     memcmp(have, want, item.size_bytes) == 0));
         found += got == LARDER_OK;
     }
@@ -178,6 +180,7 @@ static void play(const scenario *scene) {
     if (scene->before) {
         scene->before();
     }
+    begin_places();
     armed = true;
     scene->act();
     armed = false;
@@ -314,37 +317,34 @@ static const char *said(int code) {
     return code == PART ? "a part" : code == NOTHING ? "nothing" : code ? strerrorname_np(code) : "success";
 }
 
-/* Signals end. */
-static bool goes_on(int code) { return code != EINTR; }
+/* Plays the scenario with each failure that choice.h chooses for the call of number `at`. */
+static void play_call(const scenario *scene, const call_list *calls, unsigned long at) {
+    static const char *const ways[] = {"once", "and the next call", "for good"};
+    choices how = {.only_for_good = scene->for_good};
+    choose(calls, at, &how);
+    calls_failed += how.count > 0;
+    for (int i = 0; i < how.count; i++) {
+        int code = how.list[i].code, way = how.list[i].way;
+        if (!attempt(scene, at, code, way)) {
+            fprintf(stderr, "  %s: call %lu of %lu, %s, answers %s, %s\n", scene->name, at, calls->count,
+                    kinds[calls->kind[at]].name, said(code), ways[way]);
+            test_failures++;
+        }
+        runs[way] += plan->failed > 0;
+    }
+}
 
 static void play_all(const scenario *scene) {
-    static const char *const ways[] = {"once", "and the next call", "for good"};
-    static unsigned char made[MOST_CALLS];
-    bool all = getenv("LARDER_CALLS") != NULL;
+    static call_list calls;
     CHECK(attempt(scene, 0, 0, ONCE), "%s, with no failing call", scene->name);
-    unsigned long calls = plan->count;
-    CHECK(calls > 0 && calls < MOST_CALLS, "%s: %lu calls", scene->name, calls);
-    memcpy(made, plan->made, sizeof made);
-    for (unsigned long at = 1; at <= calls; at++) {
-        const int *codes = kinds[made[at]].codes;
-        for (int way = ONCE; way < WAYS; way++) {
-            for (int i = 0; codes[i]; i++) {
-                if (!all && i > (way == ONCE) && codes[i] > 0) {
-                    continue; /* the first errno, two for one failing call, and work done in part */
-                }
-                if (way == FOR_GOOD ? !goes_on(codes[i]) : scene->for_good) {
-                    continue;
-                }
-                if (!attempt(scene, at, codes[i], way)) {
-                    fprintf(stderr, "  %s: call %lu of %lu, %s, answers %s, %s\n", scene->name, at, calls,
-                            kinds[made[at]].name, said(codes[i]), ways[way]);
-                    test_failures++;
-                }
-                runs[way] += plan->failed > 0;
-            }
-        }
+    CHECK(plan->calls.count > 0 && plan->calls.count < MOST_CALLS, "%s: %lu calls", scene->name,
+          plan->calls.count);
+    CHECK(places_known + plan->calls.count < MOST_PLACES);
+    calls = plan->calls;
+    for (unsigned long at = 1; at <= calls.count; at++) {
+        play_call(scene, &calls, at);
     }
-    calls_seen += calls;
+    calls_seen += calls.count;
     scenarios_played++;
 }
 
@@ -358,7 +358,9 @@ static void begin_attempts(const char *name) {
 
 static void say_counts(void) {
     printf("@ %lu scenarios in which calls failed\n", scenarios_played);
-    printf("@ %lu calls of system and library in them, each of which failed\n", calls_seen);
+    printf("@ %lu calls of system and library in them\n", calls_seen);
+    printf("@ %lu of these calls that were let fail\n", calls_failed);
+    printf("@ %lu places in the code that they are at\n", places_known);
     printf("@ %lu runs with one failing call\n", runs[ONCE]);
     printf("@ %lu runs with two failing calls in a row\n", runs[TWICE]);
     printf("@ %lu runs in which a call went on failing\n", runs[FOR_GOOD]);

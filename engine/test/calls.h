@@ -3,13 +3,15 @@
  *
  * The program is linked with --wrap for each name (CALLS in the Makefile). A process that is armed counts its
  * calls. The plan names one of them and how it fails: once, together with the next call, or from then on always.
- * Allocations are counted, so that leaks are found.
+ * A run in which none fails notes the place of each call in the code, by its callers. Allocations are counted, so
+ * that leaks are found.
  */
 #ifndef LARD_CALLS_H
 #define LARD_CALLS_H
 
 #include "children.h"
 
+#include <execinfo.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <sys/random.h>
@@ -68,12 +70,18 @@ static const struct {
 #define CALL_ROW(name, ...) {#name, {__VA_ARGS__}},
     CALLS_LIST(CALL_ROW)};
 
+typedef struct {
+    unsigned long count;
+    unsigned char kind[MOST_CALLS];
+    uint64_t place[MOST_CALLS]; /* in the code; only where none fails */
+} call_list;
+
 typedef struct { /* in memory that parent and children share */
     unsigned long at;
     int code, way;
-    unsigned long count, failed;
+    call_list calls;
+    unsigned long failed;
     int failed_kind;
-    unsigned char made[MOST_CALLS]; /* kind of each call */
     unsigned failed_of[KINDS];
 } call_plan;
 
@@ -82,14 +90,36 @@ static bool armed; /* this process */
 static long blocks;
 static void (*instead)(int kind); /* done before the call that the plan names, which then does not fail */
 
+enum { MOST_CALLERS = 64 };
+static int callers_outside; /* callers that belong to the test and not to a place */
+
+/* Called where the calls that count begin. */
+static void begin_places(void) {
+    void *callers[MOST_CALLERS];
+    callers_outside = backtrace(callers, MOST_CALLERS) - 1;
+}
+
+/* The return addresses of a call's callers, as one number. They are the same in all children of a process. */
+static uint64_t place_in_code(void) {
+    void *callers[MOST_CALLERS];
+    int count = backtrace(callers, MOST_CALLERS) - callers_outside;
+    uint64_t place = 0;
+    for (int i = 0; i < count; i++) {
+        place = (place ^ (uint64_t)(uintptr_t)callers[i]) * 0x9e3779b97f4a7c15ull;
+        place ^= place >> 32;
+    }
+    return place;
+}
+
 /* How this call is to fail; 0: not. */
 static int verdict(int kind) {
     if (!armed) {
         return 0;
     }
-    unsigned long number = ++plan->count;
+    unsigned long number = ++plan->calls.count;
     if (number < MOST_CALLS) {
-        plan->made[number] = (unsigned char)kind;
+        plan->calls.kind[number] = (unsigned char)kind;
+        plan->calls.place[number] = plan->at ? 0 : place_in_code();
     }
     bool first = number == plan->at;
     bool again =

@@ -19,7 +19,7 @@ module Proof
     def attack(report)
       make(report, "calls-test", variables: { "OPTIMIZE" => "-O1" },
                                  env: quick ? {} : { "LARDER_CALLS" => "all" }, limit: quick ? 600 : 1800)
-      report.note("Every errno that a call may answer is tried where one call fails.") unless quick
+      report.note(quick ? "Each place in the code that makes calls is let fail." : "Each call fails with each errno.")
     end
   end
 end

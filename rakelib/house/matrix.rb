@@ -116,7 +116,8 @@ module House
         MatrixCell.new("proof-#{name}", { stack: "this Ruby", under: "quick run" }, ["bin/proof", "--quick", name],
                        kind: :one)
       end
-      [*slow, *proofs]
+      [*slow, *proofs, MatrixCell.new("proof-faults", { stack: "this Ruby", under: "each call with each errno" },
+                                      ["bin/proof", "faults"], kind: :one)]
     end
 
     def level_cells
