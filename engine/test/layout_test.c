@@ -80,7 +80,7 @@ static void shard_fields_have_their_places(void) {
     AT(lard_shard, moves, 88, 4);
     AT(lard_shard, chunks, 40, 8);
     AT(lard_shard, third, 48, 12);
-    AT(lard_shard, reserved0, 60, 4);
+    AT(lard_shard, releases, 60, 4);
     AT(lard_shard, moving, 96, 8);
     AT(lard_shard, tags_floor, 104, 8);
     AT(lard_shard, tags_start, 112, 8);

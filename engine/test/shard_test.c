@@ -78,6 +78,123 @@ static void a_live_owner_is_waited_for_within_bounds(void) {
     munmap(play, sizeof *play);
 }
 
+/* The lock as the same owner takes it again; with the mark of others that wait, if there are any. */
+static lard_view held_again(lard_view view, bool marked) {
+    uint32_t word;
+    lard_shard_unlock(&view);
+    while (!lard_shard_try(&view)) { /* unlike lard_shard_lock it forgets no wait */
+    }
+    word = lard_load(&view.header->lock);
+    if (marked) {
+        lard_cas32(&view.header->lock, &word, word | LARD_LOCK_WAITERS);
+    }
+    return view;
+}
+
+static void *store_patiently(void *status) {
+    *(larder_status *)status = set(cache, "k", "new");
+    return NULL;
+}
+
+static bool await_waits(uint64_t least) {
+    larder_stats stats;
+    for (int64_t until = now_us() + 20000000; now_us() < until; sleep_us(50)) {
+        if (larder_get_stats(cache, &stats) == LARDER_OK && stats.lock_waits >= least) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is a wait that begins now a whole one? It is given up to `held_us` to end too early. */
+static bool is_waited_for(lard_view *view, unsigned held_us) {
+    pthread_t thread;
+    larder_status status = LARDER_INVALID;
+    larder_stats before;
+    cache->lock_timeout_ms = 20000;
+    if (larder_get_stats(cache, &before) != LARDER_OK ||
+        pthread_create(&thread, NULL, store_patiently, &status) != 0 || !await_waits(before.lock_waits + 1)) {
+        return false;
+    }
+    sleep_us(held_us);
+    lard_shard_unlock(view);
+    pthread_join(thread, NULL);
+    return status == LARDER_OK && is(cache, "k", "new");
+}
+
+static void an_owner_that_takes_the_lock_again_is_waited_for(void) {
+    cache = open_cache(SIZE);
+    for (int marked = 0; marked < 2; marked++) {
+        lard_view view = only_shard();
+        CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+        for (int i = 0; i < 3; i++) { /* the first waits for the whole time, the others not for the same hold */
+            cache->lock_timeout_ms = i ? 20000 : 30;
+            CHECK(set(cache, "k", "old") == LARDER_BUSY);
+        }
+        view = held_again(view, marked);
+        CHECK(is_waited_for(&view, 30000), "%s", marked ? "while others wait" : "");
+    }
+    larder_close(cache);
+}
+
+/* Takes the lock again and again for longer than the waiter waits. False: the waiter got it. */
+static bool is_refused_by_a_busy_owner(lard_view *view) {
+    pthread_t thread;
+    larder_status status = LARDER_INVALID;
+    larder_stats before;
+    if (larder_get_stats(cache, &before) != LARDER_OK ||
+        pthread_create(&thread, NULL, store_patiently, &status) != 0 || !await_waits(before.lock_waits + 1)) {
+        return false;
+    }
+    for (int i = 0; i < 10; i++) {
+        sleep_us(5000);
+        *view = held_again(*view, false);
+    }
+    pthread_join(thread, NULL);
+    return status == LARDER_BUSY;
+}
+
+static void a_wait_through_several_holds_marks_none_of_them(void) {
+    int refused = 0;
+    cache = open_cache(SIZE);
+    for (int i = 0; i < 200 && refused < 3; i++) {
+        lard_view view = only_shard();
+        cache->lock_timeout_ms = 20;
+        CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+        if (is_refused_by_a_busy_owner(&view)) {
+            refused++;
+            CHECK(is_waited_for(&view, 30000));
+        } else {
+            lard_shard_unlock(&view);
+        }
+    }
+    CHECK(refused == 3);
+    larder_close(cache);
+}
+
+/* A child is forked while its parent waits: it knows the holds that its parent has waited for. */
+static void a_forked_child_waits_for_the_next_hold(void) {
+    script *play = shared_memory(sizeof *play);
+    cache = open_cache(SIZE);
+    cache->lock_timeout_ms = 30;
+    lard_view view = only_shard();
+    CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK && set(cache, "k", "old") == LARDER_BUSY);
+    view = held_again(view, true);
+    pid_t child = fork_child();
+    if (child == 0) {
+        cache->lock_timeout_ms = 20000;
+        advance(&play->stage);
+        CHILD_CHECK(set(cache, "k", "new") == LARDER_OK);
+        _exit(0);
+    }
+    CHECK(await(&play->stage, 1));
+    sleep_us(30000);
+    lard_shard_unlock(&view);
+    CHECK(exited_well(child) && is(cache, "k", "new"));
+    larder_close(cache);
+    munmap(play, sizeof *play);
+}
+
 static void only_what_overwrites_drops_the_old_value(void) {
     script *play = shared_memory(sizeof *play);
     int64_t n;
@@ -357,6 +474,11 @@ static void no_flipped_bit_revives_a_superseded_file(void) {
 
 static const test_case tests[] = {
     TEST(a_live_owner_is_waited_for_within_bounds, "a live owner is waited for within bounds, once"),
+    TEST(an_owner_that_takes_the_lock_again_is_waited_for,
+         "an owner that takes the lock again is waited for again"),
+    TEST(a_wait_through_several_holds_marks_none_of_them,
+         "a wait that was refused by several holds in turn shortens no later wait"),
+    TEST(a_forked_child_waits_for_the_next_hold, "a forked child waits for a hold that its parent did not see"),
     TEST(only_what_overwrites_drops_the_old_value,
          "a refused set or replace drops the old value, a refused add or swap keeps it"),
     TEST(everything_else_goes_on_beside_a_held_lock, "reads, deletes, walks and clear need no lock"),

@@ -132,8 +132,7 @@ static void check_epoch(const lard_view *view, larder_report *report) {
 
 static void check_reserved(const lard_view *view, larder_report *report) {
     const lard_shard *header = view->header;
-    bool zero = (lard_load(&header->third[0]) | lard_load(&header->third[1]) | lard_load(&header->third[2]) |
-                 lard_load(&header->reserved0)) == 0;
+    bool zero = (lard_load(&header->third[0]) | lard_load(&header->third[1]) | lard_load(&header->third[2])) == 0;
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
         zero &= all_zero(&view->segments[s].dead_bytes, 1) && all_zero(view->segments[s].reserved, 2);
     }

@@ -211,7 +211,7 @@ typedef struct { /* header of a shard */
     lard_u32 full_ms;      /* when a count found no room for more pinned records, low bits; a hint */
     lard_u64 chunks;       /* how many of `items` are chunks; signed, as items */
     lard_u32 third[3];     /* reserved for active, closed and gap of a third queue; 0 */
-    lard_u32 reserved0;
+    lard_u32 releases;     /* of the lock while others waited, see hold_of in shard.c */
     /* line 1: read by all, rarely written */
     lard_u64 epoch; /* clear epoch (32) | times emptied (32); 0 while the shard is being emptied */
     lard_u32 bucket_count;

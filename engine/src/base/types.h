@@ -144,7 +144,7 @@ struct larder {
     unsigned attaching;       /* fork number of the process whose thread attaches the handle; another: none does */
     int64_t next_touch_ms;    /* when to renew the lock file's timestamps */
     uint64_t lived;           /* of process.c: a process that was found alive, and when */
-    uint32_t *stuck;          /* per shard: the lock word on which a waiter timed out */
+    uint64_t *stuck;          /* per shard: the hold of the lock in which a whole wait has passed, see shard.c */
     lard_map *old_maps;
     struct larder *next; /* in the registry */
     char path[];

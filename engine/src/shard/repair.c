@@ -130,7 +130,6 @@ void lard_repair_empty(lard_view *view) {
     for (unsigned i = 0; i < 3; i++) {
         lard_store(&view->header->third[i], 0);
     }
-    lard_store(&view->header->reserved0, 0);
     for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
         lard_store(&view->segments[s].dead_bytes, 0);
         zero(view->segments[s].reserved, sizeof view->segments[s].reserved / sizeof *view->segments[s].reserved);

@@ -43,13 +43,25 @@ static bool take_over(larder *cache, lard_view *view, uint32_t word) {
     return true;
 }
 
-/* Waits for a live owner up to the lock timeout, or only briefly if a wait for the same owner has timed out
+/*
+ * One hold of the lock, while its word has LARD_LOCK_WAITERS: a release then counts before it frees the lock. So
+ * the same owner with the same count has held the lock all the time. The owner alone does not tell, because a
+ * process that works much takes the lock again and again.
+ */
+static uint64_t hold_of(const lard_view *view, uint32_t word) {
+    return (uint64_t)lard_load(&view->header->releases) << 32 | (word & ~LARD_LOCK_WAITERS);
+}
+
+/* Waits for a live owner up to the lock timeout, or only briefly if a whole wait has passed in the same hold
  * before. Takes over from a dead owner. */
 static larder_status wait_for_lock(larder *cache, lard_view *view) {
     lard_u32 *lock = &view->header->lock;
+    uint64_t *stuck = &cache->stuck[view->number];
     int64_t start = lard_clock_monotonic_ms();
     unsigned sleep_ms = FIRST_SLEEP_MS;
     uint32_t alive = 0; /* the owner checked last; 0 if this process has not run during the whole wait */
+    uint64_t hold = 0;  /* that this wait began in, and has seen no end of; 0: none */
+    bool first = true;
 
     lard_count(cache, LARD_STAT_lock_waits, 1);
     for (;;) {
@@ -57,15 +69,19 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
         if (word == 0 && try_lock(view, LARD_LOCK_WAITERS)) {
             break;
         }
-        uint32_t stuck = __atomic_load_n(&cache->stuck[view->number], __ATOMIC_RELAXED);
-        int64_t bound = word && (word & ~LARD_LOCK_WAITERS) == stuck ? FIRST_SLEEP_MS : cache->lock_timeout_ms;
+        uint64_t seen = word & LARD_LOCK_WAITERS ? hold_of(view, word) : 0;
+        hold = seen == hold || first ? seen : 0;
+        bool is_stuck = seen && seen == __atomic_load_n(stuck, __ATOMIC_RELAXED);
         int64_t waited = lard_clock_monotonic_ms() - start;
         bool leaves = has_left(cache, view->map);
+        int64_t bound = is_stuck ? FIRST_SLEEP_MS : cache->lock_timeout_ms;
         if (waited < 0 || waited >= bound || leaves) { /* negative: the clock failed */
             if (word && (word & ~LARD_LOCK_WAITERS) != alive && !leaves && take_over(cache, view, word)) {
                 break;
             }
-            __atomic_store_n(&cache->stuck[view->number], word & ~LARD_LOCK_WAITERS, __ATOMIC_RELAXED);
+            if (hold) {
+                __atomic_store_n(stuck, hold, __ATOMIC_RELAXED);
+            }
             return view->map->poisoned ? LARDER_DAMAGED : LARDER_BUSY;
         }
         if (word == 0) {
@@ -76,7 +92,9 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
                 continue;
             }
             word |= LARD_LOCK_WAITERS;
+            hold = first ? hold_of(view, word) : 0;
         }
+        first = false;
         lard_futex_wait(LARD_RAW(lock), word, sleep_ms);
         sleep_ms = sleep_ms * 2 > MAX_SLEEP_MS ? MAX_SLEEP_MS : sleep_ms * 2;
         if (take_over(cache, view, word)) {
@@ -122,7 +140,11 @@ larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call 
 /* If the lock names another owner, this process was taken for dead while it was in the shard. */
 static __attribute__((noinline)) void unlock_slowly(lard_view *view, uint32_t word) {
     lard_u32 *lock = &view->header->lock;
-    if (word == (view->owner | LARD_LOCK_WAITERS) && lard_cas32(lock, &word, 0)) {
+    bool is_own = word == (view->owner | LARD_LOCK_WAITERS);
+    if (is_own) { /* counts before it frees: see hold_of */
+        lard_store(&view->header->releases, lard_load(&view->header->releases) + 1);
+    }
+    if (is_own && lard_cas32(lock, &word, 0)) {
         lard_futex_wake(LARD_RAW(lock));
     } else if (!view->map->poisoned) {
         lard_map_supersede(view->map); /* two processes have changed the shard at once: all leave the file */
