@@ -6,6 +6,7 @@
 #include "base/count.h"
 #include "base/key.h"
 #include "handle/enter.h"
+#include "item/expiry.h"
 #include "item/lease.h"
 
 larder_status larder_lease_take(larder *cache, const void *key, size_t key_bytes, int64_t lease_ms,
@@ -40,7 +41,7 @@ larder_status larder_lease_end(larder *cache, const void *key, size_t key_bytes,
         return lard_enter_failure(cache);
     }
     lard_key wanted = lard_key_of(map, key, key_bytes);
-    return lard_lease_end(cache, map, &wanted, lease->token, true, now_ms + fresh_ms, call);
+    return lard_lease_end(cache, map, &wanted, lease->token, true, lard_expiry_after(now_ms, fresh_ms), call);
 }
 
 larder_status larder_lease_wait(larder *cache, const void *key, size_t key_bytes, const larder_lease *lease,

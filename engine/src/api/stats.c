@@ -56,7 +56,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
             sums[i] += lard_process_count(map, slot, i, now_ms);
         }
         bool attached = lard_process_is_attached(cache, map, slot);
-        int64_t age_ms = now_ms - lard_process_counted_ms(map, slot);
+        int64_t age_ms = lard_clock_since(now_ms, lard_process_counted_ms(map, slot));
         stats->processes += attached;
         if (attached && age_ms > (int64_t)stats->counts_age_ms) {
             stats->counts_age_ms = (uint64_t)age_ms;

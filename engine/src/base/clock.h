@@ -22,6 +22,13 @@ static inline int64_t lard_clock_of_call(const larder_call *call) {
     return call && call->now_ms ? call->now_ms : lard_clock_ms();
 }
 
+/* How long after `then_ms`, 0 if before it. Times of callers and of the file may be any numbers. */
+static inline int64_t lard_clock_since(int64_t now_ms, int64_t then_ms) {
+    int64_t since_ms;
+    bool overflows = __builtin_sub_overflow(now_ms, then_ms, &since_ms);
+    return now_ms <= then_ms ? 0 : overflows ? INT64_MAX : since_ms;
+}
+
 /* Has the item expired? `now_ms` 0: by the engine's clock. Most expiries are far away, so the cheap clock is asked
  * first. */
 static inline bool lard_clock_has_passed(uint64_t expiry_ms, int64_t now_ms) {

@@ -26,7 +26,7 @@ bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms) {
     if (ttl_ms < 0 || ttl_ms > LARDER_MAX_TTL_MS || now_ms < 0) {
         return false;
     }
-    *expiry_ms = (uint64_t)(now_ms < LARDER_MAX_EXPIRY_MS - ttl_ms ? now_ms + ttl_ms : LARDER_MAX_EXPIRY_MS);
+    *expiry_ms = (uint64_t)lard_expiry_after(now_ms, ttl_ms);
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "base/key.h"
 #include "base/reads.h"
 #include "file/map.h"
+#include "item/expiry.h"
 #include "item/large.h"
 #include "item/write.h"
 
@@ -94,6 +95,5 @@ int64_t lard_extended_expiry(uint64_t expiry_ms, int64_t stale_ms, lard_extensio
     }
     extension->fields |= LARD_FIELD_FRESH;
     extension->fresh_until_ms = (int64_t)expiry_ms;
-    return stale_ms < LARDER_MAX_EXPIRY_MS - (int64_t)expiry_ms ? (int64_t)expiry_ms + stale_ms
-                                                                : LARDER_MAX_EXPIRY_MS;
+    return lard_expiry_after((int64_t)expiry_ms, stale_ms);
 }

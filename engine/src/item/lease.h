@@ -8,7 +8,8 @@
 
 larder_status lard_lease_take(larder *cache, lard_map *map, const lard_key *key, int64_t lease_ms,
                               larder_lease *lease, const larder_call *call);
-/* Stores op->spec where the key has the lease. A refusal drops the lease and the old value. Wakes those who wait. */
+/* Stores op->spec where the key has the lease. A refusal drops the lease and the old value. Wakes those who wait.
+ */
 larder_status lard_lease_store(larder *cache, lard_map *map, const lard_write_op *op, const uint64_t token[2],
                                const larder_call *call);
 /* With `keep` the old value stays, and is fresh until then at least; a refusal drops it. Wakes those who wait. */

@@ -107,7 +107,7 @@ larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const la
     }
     if (status == LARDER_OK) {
         lard_count(cache, LARD_STAT_sets, 1);
-        if (LARD_UNLIKELY((uint64_t)(op->now_ms - __atomic_load_n(&cache->counted_ms, __ATOMIC_RELAXED)) >=
+        if (LARD_UNLIKELY((uint64_t)op->now_ms - (uint64_t)__atomic_load_n(&cache->counted_ms, __ATOMIC_RELAXED) >=
                           COUNTS_KEPT_MS)) {
             lard_process_keep_counts(cache, map, op->now_ms);
         }

@@ -36,8 +36,8 @@ static bool counts_here(const lard_map *map, uint32_t slot) {
 uint64_t lard_process_count(const lard_map *map, uint32_t slot, unsigned which, int64_t now_ms) {
     const lard_process *row = &map->processes[slot];
     uint64_t kept = lard_load(&row->counters[which]), count = lard_load(&map->rows[slot].counters[which]);
-    int64_t elapsed_ms = now_ms - (int64_t)lard_load(&row->counted_ms);
-    elapsed_ms = elapsed_ms < 0 ? 0 : elapsed_ms < MAX_ELAPSED_MS ? elapsed_ms : MAX_ELAPSED_MS;
+    int64_t elapsed_ms = lard_clock_since(now_ms, (int64_t)lard_load(&row->counted_ms));
+    elapsed_ms = elapsed_ms < MAX_ELAPSED_MS ? elapsed_ms : MAX_ELAPSED_MS;
     bool follows = counts_here(map, slot) && count - kept < (uint64_t)(elapsed_ms + CLOCK_SLACK_MS)
                                                                 << MAX_COUNTS_SHIFT;
     return follows ? count : kept;

@@ -44,6 +44,9 @@ bool lard_extension_unpack(const uint64_t words[LARD_EXTENSION_WORDS], lard_exte
         extension->lease_ms = (int64_t)words[count++];
     }
     if (fields & LARD_FIELD_FRESH) {
+        if (words[count] == 0 || words[count] > LARDER_MAX_EXPIRY_MS) {
+            return false;
+        }
         extension->fresh_until_ms = (int64_t)words[count++];
     }
     if (fields & LARD_FIELD_TAGS) {

@@ -291,7 +291,7 @@ bool plain_terms(const plain_value *plain, const double *expires_at, const plain
 
     *ttl_ms = 0;
     if (expires_at != NULL) {
-        if (!add_grace(*expires_at, life, &grace, &kept_until_ms)) {
+        if (now_ms < 0 || !add_grace(*expires_at, life, &grace, &kept_until_ms)) {
             return false;
         }
         *ttl_ms = kept_until_ms > now_ms ? kept_until_ms - now_ms : -1;
