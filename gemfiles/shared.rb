@@ -17,6 +17,9 @@ gem "bcrypt", "~> 3.1" # of the authentication that Rails 8 generates
 gem "devise", ">= 4.9", "< 6"
 gem "solid_cache", ">= 0.7", "< 2"
 
+# What applications keep records in, through the cache of Rails.
+gem "identity_cache", "~> 1.6", require: false
+
 # The server of the recipes application, as its own Gemfile has it.
 gem "puma", "~> 8.0"
 

@@ -21,6 +21,7 @@ require "larder/store/stale_serving"
 require "larder/store/stale_multi"
 require "larder/store/soft_timeout"
 require "larder/store/counters"
+require "larder/store/compare_and_swap"
 require "larder/store/delete_matched"
 require "larder/store/maintenance"
 require "larder/store/remote"
@@ -50,6 +51,7 @@ module Larder
     include StaleMulti
     include SoftTimeout
     include Counters
+    include CompareAndSwap
     include DeleteMatched
     include Maintenance
     include RemoteTags

@@ -13,7 +13,7 @@ module Larder
       # The events of ActiveSupport's cache. An operation that is not here goes Rails' way.
       EVENTS = %i[
         read read_multi write write_multi fetch_hit generate delete delete_multi delete_matched delete_tagged exist?
-        increment decrement cleanup prune clear
+        increment decrement cas cas_multi cleanup prune clear
       ].to_h { |operation| [operation, "cache_#{operation}.active_support"] }.freeze
       private_constant :EVENTS
 

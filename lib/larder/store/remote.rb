@@ -251,7 +251,32 @@ module Larder
         call(operation, key, amount, **options.except(*OWN, :version), **NO_NAMESPACE)
       end
 
+      # @return [Boolean] has the store a compare-and-swap?
+      def swaps?
+        @store.respond_to?(:cas) && @store.respond_to?(:cas_multi)
+      end
+
+      # As of the remote store's method.
+      def cas(key, options, &block)
+        wait_for([key])
+        attempt(:cas) { @store.cas(name_of(key), terms_of_swap(options), &block) }
+      end
+
+      # The same for many. The block gets those values by key that were found.
+      def cas_multi(keys, options)
+        names = to_ask(keys).to_h { |key| [name_of(key), key] }
+        attempt(:cas_multi) do
+          @store.cas_multi(*names.keys, **terms_of_swap(options)) do |values|
+            yield(values.transform_keys(names)).transform_keys(names.invert)
+          end
+        end
+      end
+
       private
+
+      def terms_of_swap(options)
+        options.except(*OWN, :version).merge(NO_NAMESPACE)
+      end
 
       # Is it several servers, and is it known which keys to wait for?
       def in_part?
