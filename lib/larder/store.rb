@@ -7,6 +7,8 @@ require "larder/codecs"
 require "larder/store/tree_serializer"
 require "larder/store/rails_serializer"
 require "larder/store/clock"
+require "larder/store/unknown_options"
+require "larder/store/options"
 require "larder/store/settings"
 require "larder/store/instrumentation"
 require "larder/store/failsafe"
@@ -40,6 +42,7 @@ module Larder
   module Store
     include Instrumentation
     include Failsafe
+    include Options
     include Clock
     include Keys
     include Entries

@@ -42,6 +42,13 @@ module Larder
         raise ArgumentError, "delete_matched of LarderStore takes a Regexp or a glob String, not #{matcher.inspect}"
       end
 
+      # Store's takes only a String or a Proc as namespace.
+      def key_matcher(pattern, options)
+        namespace = options[:namespace]
+        namespace = namespace.call if namespace.respond_to?(:call)
+        super(pattern, { namespace: namespace ? namespace.to_s : nil })
+      end
+
       # @return [Proc] is a key, as text, one of those?
       def matching(matcher, options)
         return key_matcher(matcher, options).method(:match?) if matcher.is_a?(Regexp)

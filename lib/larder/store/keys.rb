@@ -43,10 +43,11 @@ module Larder
         truncate_key(super)
       end
 
-      # Store's, with the empty version of an Array in UTF-8: for any other encoding, Rails' coder makes more bytes.
+      # Store's, as a String, which true.to_param is not. The empty version of an Array is in UTF-8: for any other
+      # encoding, Rails' coder makes more bytes.
       def normalize_version(key, options = nil)
         version = super
-        version == "" ? "" : version
+        version == "" ? "" : version&.to_s
       end
 
       # Ends a key that is too long in a digest of the whole, as Rails 8.1 does.

@@ -3,7 +3,6 @@
 # Checks the constructor's arguments, separates Larder's options from Active Support's, and opens the file.
 
 require "pathname"
-require "active_support/duration"
 require "larder/application"
 require "larder/size"
 
@@ -18,20 +17,10 @@ module Larder
       PATH_VARIABLE = "LARDER_PATH"
       SIZE_VARIABLE = "LARDER_SIZE"
 
-      # Shortest :max_key_size: one byte and the digest's suffix.
-      SHORTEST_MAX_KEY = 1 + ":hash:".bytesize + 32
-
-      # The options of the store and its calls, see docs/reference/options.md.
-      OPTIONS = (ActiveSupport::Cache::UNIVERSAL_OPTIONS + ActiveSupport::Cache::OPTION_ALIASES.values.flatten +
-                 %i[persistent size max_size lock_timeout error_handler raise_errors max_key_size serializer compressor
-                    coder raw expires_at version unless_exist force single_flight wait lease
-                    stale_while_revalidate stale_if_error soft_timeout early_refresh jitter tags remote
-                    local_expires_in backplane sign_with]).uniq.freeze
-
       DEFAULT_COMPRESSOR = :gzip
       # Of ActiveSupport::Cache.format_version.
       FORMAT_WITH_COMPRESSORS = 7.1
-      private_constant :OPTIONS, :DEFAULT_COMPRESSOR, :FORMAT_WITH_COMPRESSORS
+      private_constant :DEFAULT_COMPRESSOR, :FORMAT_WITH_COMPRESSORS
 
       # @return [Hash] the options for ActiveSupport::Cache::Store, a copy of the caller's
       attr_reader :store_options
@@ -62,20 +51,14 @@ module Larder
         path, options = nil, path if path.is_a?(Hash) && options.nil?
         check("options", options, "a Hash") { |given| given.nil? || given.is_a?(Hash) }
         options = (options || {}).merge(keywords)
+        Options.check(options, :store) { |name| UnknownOptions.report(name, :store) }
 
         @path = absolute(path, persistent?(options.delete(:persistent), path))
-        warn_of_misspelt(options)
         take_engine_options(options)
         take_failure_options(options)
         take_remote(options)
         @max_key_size = key_limit(options.delete(:max_key_size))
         default_compression(options)
-        check(":expires_in", options[:expires_in], "seconds as a number or duration") do |given|
-          given.nil? || duration?(given)
-        end
-        Clock.check(options)
-        SingleFlight.check(options)
-        StaleServing.check(options)
         take_codecs(options)
         @store_options = options
       end
@@ -88,22 +71,7 @@ module Larder
 
       private
 
-      # An unknown option is no error, as applications may have their own; one that resembles ours is warned about.
-      def warn_of_misspelt(options)
-        (options.keys - OPTIONS).each do |name|
-          meant = option_meant(name)
-          warn("larder: LarderStore has no option #{name.inspect}; did you mean #{meant.inspect}?") if meant
-        end
-      end
-
-      # As in all Rails' stores, names of options are Symbols.
-      def option_meant(name)
-        OPTIONS.find { |option| option.name == name } ||
-          (DidYouMean::SpellChecker.new(dictionary: OPTIONS).correct(name).first if defined?(DidYouMean))
-      end
-
       def persistent?(given, path)
-        check(":persistent", given, "true or false") { [true, false, nil].include?(given) }
         return true unless given == false
         return false unless path
 
@@ -128,10 +96,6 @@ module Larder
       def take_engine_options(options)
         take_size(options)
         @lock_timeout = options.delete(:lock_timeout)
-        most = Larder::Options::LONGEST_LOCK_TIMEOUT
-        check(":lock_timeout", @lock_timeout, "seconds as a positive number, at most #{most}") do |given|
-          given.nil? || (duration?(given) && given.to_f > 0 && given.to_f <= most)
-        end
       end
 
       # :max_size is Solid Cache's name for :size.
@@ -163,11 +127,7 @@ module Larder
 
       def take_failure_options(options)
         @error_handler = options.delete(:error_handler) { Failsafe::DEFAULT_ERROR_HANDLER }
-        check(":error_handler", @error_handler, "something that can be called, or nil") do |given|
-          given.nil? || given.respond_to?(:call)
-        end
-        @raise_errors = options.delete(:raise_errors) { false }
-        check(":raise_errors", @raise_errors, "true or false") { |given| [true, false].include?(given) }
+        @raise_errors = options.delete(:raise_errors) || false
       end
 
       # What the remote store's options say of all entries holds here, too.
@@ -176,18 +136,13 @@ module Larder
         life = options.delete(:local_expires_in)
         return without_remote(local_expires_in: life, sign_with: sign_with, backplane: backplane) if given.nil?
 
-        most = Larder::Cache::MAX_TTL
-        check(":local_expires_in", life, "seconds as a positive number or duration, at most #{most}") do
-          life.nil? || (duration?(life) && life.to_f.positive? && life.to_f <= most)
-        end
-        check(":remote", given, "a store, or what config.cache_store takes: [:redis_cache_store, { url: … }]") do
-          given.is_a?(ActiveSupport::Cache::Store) || [given].flatten(1).first.is_a?(Symbol)
-        end
         @remote = Remote.new(given, journal: "#{path}.journal", sign_with: sign_with, namespace: options[:namespace],
                                     flights: options[:single_flight] ? true : false)
         @backplane = Backplane.new(backplane, path: "#{path}.backplane", remote: @remote) if backplane
         @local_expires_in = (life || (backplane ? Copies::LONGER : Copies::LOCAL_EXPIRES_IN)).to_f
-        options.replace(@remote.inherited.merge(options))
+        inherited = @remote.inherited
+        Options.check(inherited, :store)
+        options.replace(inherited.merge(options))
         options[:namespace] = @remote.namespace unless @remote.namespace.nil?
       end
 
@@ -198,9 +153,6 @@ module Larder
 
       # The default is Rails', if it has one; the engine's limit always holds.
       def key_limit(given)
-        check(":max_key_size", given, "bytes as an Integer from #{SHORTEST_MAX_KEY} on, or false") do
-          !given || (given.is_a?(Integer) && given >= SHORTEST_MAX_KEY)
-        end
         given = rails_key_limit if given.nil?
         given ? [given, Larder::Cache::MAX_KEY].min : Larder::Cache::MAX_KEY
       end
@@ -217,7 +169,7 @@ module Larder
         named = serializer.nil? || serializer.is_a?(Symbol) || serializer.is_a?(String)
         @plain_values = !options.key?(:coder) && named
         @plain_trees = @plain_values && [nil, "native"].include?(serializer&.to_s)
-        return check_coder(options[:coder]) if options.key?(:coder)
+        return if options.key?(:coder)
 
         options[:serializer] = serializer_named(serializer&.to_sym) if named
         check_format_version(options[:compressor]) if serializer.nil?
@@ -243,11 +195,6 @@ module Larder
                                "of Larder's (#{Larder::Compressors.names.map(&:inspect).join(", ")})"
       end
 
-      def check_coder(coder)
-        check(":coder", coder, "an object with dump and load, whose dump makes a String of an entry; leave it out " \
-                               "for Larder's own") { |given| given.respond_to?(:dump) && given.respond_to?(:load) }
-      end
-
       # Only this user can write the file, so its content is trusted.
       def serializer_named(name)
         return TreeSerializer.new(trusted: true, checksum: false) unless name
@@ -264,11 +211,6 @@ module Larder
       # Off, as in MemoryStore: compressing costs far more than the copy it saves. A threshold turns it on.
       def default_compression(options)
         options[:compress] = options.key?(:compress_threshold) unless options.key?(:compress)
-      end
-
-      # ActiveSupport::Duration is not a Numeric, but answers as its number does.
-      def duration?(given)
-        given.is_a?(Numeric) || given.is_a?(ActiveSupport::Duration)
       end
 
       def check(name, given, wanted)

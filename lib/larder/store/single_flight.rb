@@ -20,41 +20,9 @@ module Larder
       # Seconds.
       WAIT = 5
       LEASE = 30
-      # Seconds that the options take at least.
-      LEAST = { wait: 0, lease: 0.001 }.freeze
       # Between two looks of a fiber. Its scheduler runs others in between.
       LOOK = 0.005
-      private_constant :LEASE, :LEAST, :LOOK
-
-      # @param options [Hash]
-      # @raise [ArgumentError] names the option and what it takes
-      def self.check(options)
-        check_switch(options.fetch(:single_flight, nil))
-        LEAST.each do |name, least|
-          given = options.fetch(name, nil)
-          next if given.nil? || length?(given, least)
-
-          raise ::ArgumentError, ":#{name} of LarderStore is #{given.inspect}; it takes #{lengths(least)}"
-        end
-      end
-
-      def self.check_switch(given)
-        return if [true, false, nil].include?(given)
-
-        raise ::ArgumentError, ":single_flight of LarderStore is #{given.inspect}; it takes true or false"
-      end
-      private_class_method :check_switch
-
-      # @api private
-      def self.length?(given, least)
-        (given.is_a?(Numeric) || given.is_a?(ActiveSupport::Duration)) &&
-          (least..Larder::Cache::MAX_TTL).cover?(given.to_f)
-      end
-
-      # @api private
-      def self.lengths(least)
-        "seconds as a number or duration, from #{least} to #{Larder::Cache::MAX_TTL}"
-      end
+      private_constant :LEASE, :LOOK
 
       # As Rails', but with `single_flight: true`, or options by which stale values are served, each value that this
       # call computes is stored at once.
@@ -93,12 +61,9 @@ module Larder
 
       private
 
-      # Checks the options where they have an effect. A Hash with a default has no option that was not given.
+      # A Hash with a default has no option that was not given.
       def flies?(options)
-        return false unless options.key?(:single_flight) && options[:single_flight]
-
-        SingleFlight.check(options)
-        !options[:force]
+        options.key?(:single_flight) && options[:single_flight] && !options[:force]
       end
 
       # Store's, called after a miss of `fetch`.

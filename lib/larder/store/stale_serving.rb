@@ -11,35 +11,11 @@ module Larder
     module StaleServing
       LENGTHS = %i[stale_while_revalidate stale_if_error].freeze
       KEEPING = [*LENGTHS, :early_refresh].freeze
-      SECONDS = [*LENGTHS, :soft_timeout].freeze
       # The longest of these decides how long an entry is kept.
       WINDOWS = [*LENGTHS, :race_condition_ttl].freeze
       # Seconds for which a value is served as fresh after its block has raised.
       BACK_OFF = 5
-      private_constant :KEEPING, :SECONDS, :BACK_OFF
-
-      # @param options [Hash]
-      # @raise [ArgumentError] names the option and what it takes
-      def self.check(options)
-        SECONDS.each do |name|
-          given = options.fetch(name, nil)
-          next if given.nil? || SingleFlight.length?(given, 0.001)
-
-          refuse(name, given, SingleFlight.lengths(0.001))
-        end
-        early, jitter = options.fetch(:early_refresh, nil), options.fetch(:jitter, nil)
-        refuse(:early_refresh, early, "true or false") unless EarlyRefresh.option?(early)
-        refuse(:jitter, jitter, "a part of the time, from 0 to 1") unless jitter.nil? || part?(jitter)
-      end
-
-      def self.part?(given)
-        given.is_a?(Numeric) && (0..1).cover?(given)
-      end
-
-      def self.refuse(name, given, taken)
-        raise ::ArgumentError, ":#{name} of LarderStore is #{given.inspect}; it takes #{taken}"
-      end
-      private_class_method :part?, :refuse
+      private_constant :KEEPING, :BACK_OFF
 
       # As Rails'.
       #
@@ -93,18 +69,16 @@ module Larder
         first.nil? || Hash.ruby2_keywords_hash?(first) ? [Hash.ruby2_keywords_hash(options)] : [options]
       end
 
-      # Is what is written with these options kept, or its time of computing? Checks them then.
+      # True if what is written with these options is kept after it has expired, or with the duration of its block.
       def keeps?(options)
         return false unless options.key?(:stale_while_revalidate) || options.key?(:stale_if_error) ||
                             options.key?(:early_refresh)
 
-        StaleServing.check(options)
         KEEPING.any? { |name| options[name] }
       end
 
       def with_jitter(options)
-        all = @options.merge(options || {})
-        StaleServing.check(all)
+        all = merged_options(options)
         return options unless all[:jitter] && all[:expires_in]
 
         all.merge(expires_in: all[:expires_in] * (1 - (rand * all[:jitter])))

@@ -116,24 +116,6 @@ module Larder
         assert_equal (0o755 & ~File.umask) | 0o700, File.stat(path_of("a/b")).mode & 0o777
       end
 
-      test "an option named by a String is warned of, with its Symbol" do
-        Settings.__send__(:const_get, :OPTIONS).each do |option|
-          assert_output(nil, /no option "#{option}"; did you mean :#{option}\?/) do
-            made = settings(path_of("s.larder"), { option.name => 5 })
-            assert_equal 5, made.store_options[option.name]
-          end
-        end
-        assert_output(nil, /no option "expirs_in"; did you mean :expires_in\?/) do
-          settings(path_of("s.larder"), { "expirs_in" => 5 })
-        end
-        assert_output(nil, "") { settings(path_of("s.larder"), { "own" => 5, 7 => 1, nil => 2 }) }
-      end
-
-      test "a misspelt option is warned of, an option of the application's is not" do
-        assert_output(nil, /no option :sise; did you mean :size\?/) { settings(sise: 8 << 20) }
-        assert_output(nil, "") { settings(custom: 1, namespace: "n", coder: Marshal) }
-      end
-
       test "durations are taken for times" do
         made = settings(expires_in: 1.hour, lock_timeout: 1.second)
         assert_equal 1.hour, made.store_options[:expires_in]

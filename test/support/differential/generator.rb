@@ -59,7 +59,7 @@ module Differential
       race_condition_ttl: ["nil", "0", "0.5", "1", "5", "5.0", "10.seconds", "400", "-1", "false"],
       expires_at: ["nil", "Time.now + 5", "Time.now - 5", "Time.now", "Time.now.to_f + 5", "5.seconds.from_now",
                    "false"],
-      own_option: ["1", "nil"], single_flight: %w[true true true false nil 1], wait: ["nil", "0", "0.01", '"1"'],
+      pool: ["1", "nil"], single_flight: %w[true true true false nil 1], wait: ["nil", "0", "0.01", '"1"'],
       stale_if_error: ["nil", "60", "0.5", "0"], jitter: ["nil", "0", "2"],
       tags: ["nil", "[]", '"t"', '["t", :u]', ":t", "5", "Object.new", '"\xE9"', "[nil]"]
     }.freeze
@@ -75,7 +75,7 @@ module Differential
       "{}", "{}", "{}", '{ namespace: "n" }', "{ expires_in: 5 }", "{ expires_in: 1.minute, race_condition_ttl: 5 }",
       "{ compress: true }", "{ compress_threshold: 1 }", "{ coder: Marshal }", "{ serializer: Marshal }",
       "{ max_key_size: 100 }", "{ raw: true }", "{ skip_nil: true }",
-      '{ namespace: -> { "called" } }', '{ namespace: "é".b }', "{ own_option: 1 }", "{ expired_in: 5 }",
+      '{ namespace: -> { "called" } }', '{ namespace: "é".b }', "{ pool: 1 }", "{ expired_in: 5 }",
       "{ compressor: Zlib, compress: true, compress_threshold: 8 }", '{ namespace: "" }', "{ max_key_size: false }",
       "{ single_flight: true }", "{ expires_in: 5, stale_if_error: 60 }"
     ].freeze
@@ -257,7 +257,7 @@ module Differential
       when 17 then "{ store.namespace = #{pick(["nil", '"m"'])}; #{value} }"
       when 18 then "{ |given, entry| [copy(given), entry.class, entry&.expires_in, copy(entry&.version)] }"
       when 19 then pick(["&:to_s", "&->(given) { given }", "&->(given, entry) { entry.class.name }", "&method(:Array)"])
-      when 20 then "{ store.options[:#{pick(["skip_nil] = true", "expires_in] = 1050", "own_option] = 2"])}; #{value} }"
+      when 20 then "{ store.options[:#{pick(["skip_nil] = true", "expires_in] = 1050", "pool] = 2"])}; #{value} }"
       else ""
       end
     end

@@ -43,8 +43,13 @@ module Differential
       end
     }.freeze
 
+    WRONG_VALUE = /\AArgumentError: "(?::\w+ of LarderStore is|options of LarderStore are) /
+
     # The same, and the steps that follow may not.
     ONCE = {
+      "a wrong value of an option" => lambda do |_, seen, other, *|
+        seen[:result].match?(WRONG_VALUE) && other[:result].match?(ERROR)
+      end,
       "deleting an expired entry" => lambda do |step, seen, other, before, answers|
         step.match?(/store\.delete/) && before.any?(/expire|later/) && seen[:events] == other[:events] &&
           (fewer?(seen[:result], other[:result]) ||

@@ -41,7 +41,7 @@ module Differential
     OPTIONS = {
       expires_in: LIVES, namespace: NAMESPACES, version: VERSIONS, race_condition_ttl: RACES, skip_nil: SWITCHES,
       force: SWITCHES, raw: SWITCHES, compress: SWITCHES, compress_threshold: %w[1 100 1024],
-      expire_in: LIVES, expired_in: LIVES, own_option: %w[1 nil],
+      expire_in: LIVES, expired_in: LIVES, pool: %w[1 nil],
       expires_at: ["nil", "Time.now + 5", "Time.now - 5", "Time.now", "5.seconds.from_now", "Time.now.to_f + 5"]
     }.freeze
     WRITE_OPTIONS = OPTIONS.merge(unless_exist: SWITCHES).freeze
@@ -51,7 +51,7 @@ module Differential
     SETUPS = [
       "{}", "{}", "{}", "{}", '{ namespace: "n" }', "{ expires_in: 5 }", "{ expires_in: 60, race_condition_ttl: 5 }",
       "{ compress: true, compress_threshold: 1 }", "{ compress: true }", "{ raw: true }", "{ skip_nil: true }",
-      '{ namespace: -> { "called" } }', "{ race_condition_ttl: 10 }", "{ expired_in: 5 }", "{ own_option: 1 }",
+      '{ namespace: -> { "called" } }', "{ race_condition_ttl: 10 }", "{ expired_in: 5 }", "{ pool: 1 }",
       "{ serializer: Marshal }", "{ coder: Marshal }", '{ version: "v1" }',
       *("{ max_key_size: 100 }" if RAILS_8_1)
     ].freeze

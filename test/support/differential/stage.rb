@@ -52,6 +52,7 @@ module Differential
       @io = StringIO.new
       @reports = ReportedErrors::Reports.new
       Larder::Codecs::Reading.reset # what cannot be read is reported once in a process
+      Larder::Store::UnknownOptions.reset # and so are unknown options
       @name = +"shared"
       @options = { expires_in: real_clock ? 1050 : 5 }
     end

@@ -487,6 +487,17 @@ module LarderStoreTests
       end
     end
 
+    test "jitter spreads entries with expires_at or an alias, also if the store has expires_in" do
+      made = new_store("jitter.larder", jitter: 0.5, expires_in: 1000)
+      { expires_at: Time.now + 100, expire_in: 100, expires_in: 100 }.each do |name, value|
+        100.times { |i| made.write(i, i, name => value) }
+        lives = Array.new(100) { |i| made.cache.ttl(i.to_s) }
+        assert_operator lives.min, :<, 90, name
+        assert_operator lives.max, :<=, 100, name
+        assert_operator lives.max - lives.min, :>, 10, name
+      end
+    end
+
     test "jitter spreads when entries expire" do
       200.times { |i| store.write(i, i, expires_in: 100, jitter: 0.5) }
       travel(49.seconds) { assert_equal 200, store.read_multi(*0...200).size }

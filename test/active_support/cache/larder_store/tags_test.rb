@@ -370,10 +370,11 @@ module LarderStoreTests
       assert_match "save it", error.message
     end
 
-    test "what is no tag is named" do
+    test "an object that cannot be a tag is named" do
       [Object.new, [1.5], [nil], { a: 1 }].each do |wrong|
-        assert_match("is no tag", assert_raises(ArgumentError) { store.write("k", 1, tags: wrong) }.message)
-        assert_match("is no tag", assert_raises(ArgumentError) { store.delete_tagged(wrong) }.message)
+        message = "; tags are Strings, Symbols, Integers, records and their classes"
+        assert_match(message, assert_raises(ArgumentError) { store.write("k", 1, tags: wrong) }.message)
+        assert_match(message, assert_raises(ArgumentError) { store.delete_tagged(wrong) }.message)
       end
       assert_match "up to 128 tags, of which its namespace is one; these are 129", assert_raises(ArgumentError) {
         store.write("k", 1, tags: (1..129).to_a)
