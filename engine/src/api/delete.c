@@ -1,19 +1,16 @@
 /*
  * delete.c — larder_delete.
  *
- * It takes no shard lock. A process that is not attached empties the key's slot if it has a map of the file;
- * otherwise it notes the delete until it attaches (pending.c), and clears a file of a newer version, to which it
- * cannot attach (newer.c).
+ * It takes no shard lock. A process that is not attached takes the opener's lock for it, or notes the delete
+ * (unattached.c).
  */
 #include "api/request.h"
 #include "base/clock.h"
 #include "base/count.h"
 #include "base/key.h"
 #include "file/map.h"
-#include "file/use.h"
 #include "handle/enter.h"
-#include "handle/newer.h"
-#include "handle/pending.h"
+#include "handle/unattached.h"
 #include "item/drop.h"
 
 static inline larder_status delete_in(larder *cache, lard_map *map, const void *key, size_t key_bytes,
@@ -24,18 +21,13 @@ static inline larder_status delete_in(larder *cache, lard_map *map, const void *
     return lard_map_outcome(map, was_live ? LARDER_OK : LARDER_MISS);
 }
 
-/* Emptying a slot of the index needs no process slot. */
 static __attribute__((noinline)) larder_status delete_unattached(larder *cache, const void *key, size_t key_bytes,
                                                                  const larder_call *call) {
-    lard_map *map = lard_enter_unattached(cache);
-    if (!map && !lard_pending_note(cache, key, key_bytes)) {
-        return larder_delete(cache, key, key_bytes, call); /* another thread has attached it */
-    }
-    if (!map) {
-        return lard_newer_clear(cache) ? LARDER_MISS : lard_enter_failure(cache);
-    }
-    larder_status status = delete_in(cache, map, key, key_bytes, call);
-    return lard_use_mark_dirty(map) == LARDER_OK ? status : LARDER_DAMAGED;
+    const lard_removal removal = {LARD_REMOVE_KEY, key, key_bytes};
+    larder_status status;
+    return lard_unattached_remove(cache, &removal, true, lard_clock_of_call(call), &status)
+               ? status
+               : larder_delete(cache, key, key_bytes, call);
 }
 
 larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, const larder_call *call) {

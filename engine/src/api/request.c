@@ -2,12 +2,8 @@
  * request.c — checks the arguments of a store and chooses the map to store into.
  */
 #include "api/request.h"
-#include "base/key.h"
-#include "file/map.h"
-#include "file/use.h"
 #include "handle/enter.h"
-#include "handle/pending.h"
-#include "item/drop.h"
+#include "handle/unattached.h"
 #include "item/expiry.h"
 #include "item/extended.h"
 #include "item/put.h"
@@ -70,16 +66,10 @@ void lard_request_extend(larder *cache, lard_map *map, const larder_extra *extra
 static __attribute__((noinline)) lard_map *enter_unattached(larder *cache, const larder_store *store,
                                                             lard_condition condition, int64_t now_ms,
                                                             larder_status *status) {
+    const lard_removal removal = {LARD_REMOVE_KEY, store->key, store->key_bytes};
     bool overwrites = lard_put_overwrites(condition) && !(store->extra && store->extra->lease);
-    lard_map *map = lard_enter_unattached(cache);
-    if (!map && overwrites && !lard_pending_note(cache, store->key, store->key_bytes)) {
+    if (overwrites && !lard_unattached_remove(cache, &removal, false, now_ms, status)) {
         return lard_request_enter(cache, store, condition, now_ms, status); /* another thread has attached it */
-    }
-    if (map && overwrites) {
-        lard_key key = lard_key_of(map, store->key, store->key_bytes);
-        lard_drop(map, &key, now_ms);
-        lard_map_outcome(map, LARDER_OK);
-        lard_use_mark_dirty(map);
     }
     *status = lard_enter_failure(cache);
     return NULL;

@@ -1,16 +1,14 @@
 /*
  * tags.c — larder_stamp_now and larder_delete_tagged.
  *
- * A process that is not attached takes all items of a tag's shard for deleted if it has a map of the file;
- * otherwise it notes the tag until it attaches (pending.c), and clears a file of a newer version.
+ * A process that is not attached takes all items of a tag's shard for deleted (unattached.c), as it can take no
+ * lock of a shard.
  */
 #include "api/request.h"
 #include "base/count.h"
 #include "file/map.h"
-#include "file/use.h"
 #include "handle/enter.h"
-#include "handle/newer.h"
-#include "handle/pending.h"
+#include "handle/unattached.h"
 #include "item/tagged.h"
 
 larder_status larder_stamp_now(larder *cache, larder_stamp *stamp) {
@@ -25,23 +23,19 @@ larder_status larder_stamp_now(larder *cache, larder_stamp *stamp) {
     return LARDER_OK;
 }
 
-/* Raising a floor needs no process slot. */
+/* All of them, whatever happens to one. Returns the first refusal. */
 static __attribute__((noinline)) larder_status delete_unattached(larder *cache, const larder_tag *tags,
                                                                  size_t count, const larder_call *call) {
-    lard_map *map = lard_enter_unattached(cache);
-    for (size_t i = 0; !map && i < count; i++) {
-        if (!lard_pending_note_tag(cache, tags[i].text, tags[i].bytes)) {
+    larder_status result = LARDER_OK;
+    for (size_t i = 0; i < count; i++) {
+        const lard_removal removal = {LARD_REMOVE_TAG, tags[i].text, tags[i].bytes};
+        larder_status status;
+        if (!lard_unattached_remove(cache, &removal, true, 0, &status)) {
             return larder_delete_tagged(cache, tags, count, call); /* another thread has attached it */
         }
+        result = result == LARDER_OK ? status : result;
     }
-    if (!map) {
-        return lard_newer_clear(cache) ? LARDER_OK : lard_enter_failure(cache);
-    }
-    for (size_t i = 0; i < count; i++) {
-        lard_tagged_forget(map, lard_deletions_hash(map, tags[i].text, tags[i].bytes));
-    }
-    lard_map_outcome(map, LARDER_OK);
-    return lard_use_mark_dirty(map) == LARDER_OK ? LARDER_OK : LARDER_DAMAGED;
+    return result;
 }
 
 larder_status larder_delete_tagged(larder *cache, const larder_tag *tags, size_t count, const larder_call *call) {

@@ -72,6 +72,11 @@ bool lard_map_was_replaced(const lard_map *map, const char *path) {
     return errno == ENOENT && lard_map_descriptor(map, &info) >= 0 && info.st_nlink == 0;
 }
 
+bool lard_map_is_at(const lard_map *map, const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && (uint64_t)info.st_ino == map->inode && (uint64_t)info.st_dev == map->device;
+}
+
 bool lard_map_lost_superblocks(const lard_map *map, const char *path) {
     uint8_t pages[LARD_CONTROL_OFFSET];
     struct stat info;

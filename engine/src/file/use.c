@@ -2,8 +2,7 @@
  * use.c — begins a period of use of a cache file with a new use number, and ends it with the clean mark.
  *
  * A period lasts from the first process that attaches to the last one that detaches. Its random use number is in
- * the file and in the lock file, so a copy of an earlier period is recognised. The opener's lock is held, but for
- * lard_use_mark_dirty.
+ * the file and in the lock file, so a copy of an earlier period is recognised. The opener's lock is held.
  */
 #define _GNU_SOURCE
 #include "file/use.h"
@@ -66,7 +65,6 @@ larder_status lard_use_begin(lard_map *map, const char *path, const lard_lockfil
 }
 
 larder_status lard_use_mark_dirty(lard_map *map) {
-    lard_fence();
     if (lard_load(&map->control->clean) == LARD_IN_USE) {
         return LARDER_OK;
     }
@@ -80,7 +78,7 @@ larder_status lard_use_mark_dirty(lard_map *map) {
 
 /*
  * Writes the file to disk, then stores a new use number and the clean mark, then writes those to disk. No mark is
- * set if the file was changed meanwhile (lard_use_mark_dirty). A copy that was made before has the number of the
+ * set if the file was changed meanwhile. A copy that was made before has the number of the
  * period that ends here.
  */
 larder_status lard_use_end(lard_map *map, const char *path, const lard_lockfile *lock) {

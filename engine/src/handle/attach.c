@@ -18,12 +18,11 @@
 #include "file/sigbus.h"
 #include "file/use.h"
 #include "handle/current.h"
+#include "handle/opening.h"
 #include "handle/pending.h"
-#include "handle/registry.h"
 #include "proc/bytelock.h"
 #include "proc/fork.h"
 #include "proc/lockfile.h"
-#include "proc/opener.h"
 #include "proc/process.h"
 #include "shard/discard.h"
 
@@ -76,52 +75,6 @@ static void release_old_files(larder *cache) {
             }
         }
     }
-}
-
-/* The handle's open lock file; if it is gone or another file is at its path, opens or creates one. */
-static larder_status find_lockfile(larder *cache, const char *path, const struct stat *there, lard_lockfile *file,
-                                   larder_error *error) {
-    if (there && lard_lockfile_is(&cache->lock, there) && lard_lockfile_is_open(&cache->lock)) {
-        *file = cache->lock;
-        return LARDER_OK;
-    }
-    lard_fork_lock();
-    const larder *known =
-        there ? lard_registry_find_lockfile((uint64_t)there->st_dev, (uint64_t)there->st_ino) : NULL;
-    bool opens_twice = known && known != cache && lard_bytelock_is_posix(&known->lock);
-    lard_fork_unlock();
-    if (opens_twice) { /* closing one descriptor would drop the POSIX locks of the other handle */
-        return lard_fail(error, LARDER_SUPERSEDED, 0,
-                         "%s: close the cache that this process has open under another path", path);
-    }
-    return lard_lockfile_open(path, file, error);
-}
-
-static void discard_lockfile(const larder *cache, lard_lockfile *file) {
-    if (file->fd != cache->lock.fd) {
-        lard_lockfile_close(file);
-    }
-}
-
-/* Opens the lock file, takes the opener's lock and reads the content. */
-static larder_status enter_lockfile(larder *cache, const char *path, int64_t wait_ms, lard_lockfile *file,
-                                    lard_bytelock *opener, lard_lockfile_content *content, larder_error *error) {
-    struct stat info;
-    larder_status status = find_lockfile(cache, path, stat(path, &info) == 0 ? &info : NULL, file, error);
-    if (status != LARDER_OK) {
-        return status;
-    }
-    status = lard_opener_lock(file, path, wait_ms, opener, error);
-    if (status == LARDER_OK) {
-        int there = lard_lockfile_is_at(file, path);
-        status = there == 1 ? lard_lockfile_read(file, path, content, error)
-                            : lard_fail_call(error, "stat", path, there == 0 ? ESTALE : errno);
-    }
-    if (status != LARDER_OK) {
-        lard_bytelock_drop(opener, file);
-        discard_lockfile(cache, file);
-    }
-    return status;
 }
 
 /* Makes `map` the handle's map. The old one stays mapped: other threads may be inside. */
@@ -183,14 +136,44 @@ static larder_status open_file(larder *cache, uint64_t size_bytes, const lard_lo
     return status;
 }
 
-/* Opens the lock file and the cache file, claims a slot, and sets cache->map. Size 0: creates no file. */
+/* Opens the cache file, claims a slot, and sets cache->map. The opener's lock is held. */
+static larder_status attach_in(larder *cache, uint64_t size_bytes, const lard_opening *opening,
+                               larder_error *error) {
+    lard_lockfile_content content;
+    lard_process_claimed claim;
+    const lard_lockfile *file = &opening->file;
+    larder_status status = lard_lockfile_read(file, opening->path, &content, error);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if (cache->map) {
+        lard_discard(cache->map); /* the next file may need the space */
+    }
+    int alone = lard_process_is_alone(cache, file, opening->path);
+    status = alone < 0 ? fail_unknown_users(opening->path, error)
+                       : open_file(cache, size_bytes, &content, alone, error);
+    lard_map *map = cache->arriving;
+    if (status == LARDER_OK && (status = lard_use_begin(map, cache->path, file, alone, error)) != LARDER_OK) {
+        drop_arriving(cache);
+    }
+    if (status == LARDER_OK) {
+        status = lard_process_claim(cache, file, opening->path, map, &claim);
+        if (status != LARDER_OK) {
+            fail_claim(cache, map, status, error);
+            drop_arriving(cache);
+        }
+    }
+    if (status == LARDER_OK) {
+        switch_to(cache, file, map, &claim);
+    }
+    return status;
+}
+
+/* Opens the lock file and the cache file. Size 0: creates no cache file. */
 static larder_status try_to_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     char path[LARD_LOCK_PATH_MAX];
-    lard_lockfile_content content;
     struct stat info;
-    lard_lockfile file;
-    lard_bytelock opener;
-    lard_process_claimed claim;
+    lard_opening opening;
 
     drop_arriving(cache); /* left by a parent that was attaching when it forked */
     int there = lard_lockfile_look(cache->path, path, &info);
@@ -205,32 +188,11 @@ static larder_status try_to_attach(larder *cache, uint64_t size_bytes, int64_t w
     if (status != LARDER_OK) {
         return status;
     }
-    status = enter_lockfile(cache, path, wait_ms, &file, &opener, &content, error);
-    if (status != LARDER_OK) {
-        return status;
-    }
-    if (cache->map) {
-        lard_discard(cache->map); /* the next file may need the space */
-    }
-    int alone = lard_process_is_alone(cache, &file, path);
-    status = alone < 0 ? fail_unknown_users(path, error) : open_file(cache, size_bytes, &content, alone, error);
-    lard_map *map = cache->arriving;
-    if (status == LARDER_OK && (status = lard_use_begin(map, cache->path, &file, alone, error)) != LARDER_OK) {
-        drop_arriving(cache);
-    }
+    status = lard_opening_begin(cache, true, wait_ms, &opening, error);
     if (status == LARDER_OK) {
-        status = lard_process_claim(cache, &file, path, map, &claim);
-        if (status != LARDER_OK) {
-            fail_claim(cache, map, status, error);
-            drop_arriving(cache);
-        }
+        status = attach_in(cache, size_bytes, &opening, error);
+        lard_opening_end(cache, &opening);
     }
-    if (status == LARDER_OK) {
-        switch_to(cache, &file, map, &claim);
-    } else {
-        discard_lockfile(cache, &file);
-    }
-    lard_bytelock_drop(&opener, &file);
     return status;
 }
 
@@ -251,28 +213,27 @@ static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t 
 }
 
 /* Attaches a forked child: it keeps the map and needs its own slot. The parent may have detached and marked the
- * file clean. */
+ * file clean. SUPERSEDED: the file was replaced, perhaps while this process waited for the lock. */
 static larder_status attach_child(larder *cache, int64_t wait_ms, larder_error *error) {
-    char path[LARD_LOCK_PATH_MAX];
-    lard_lockfile file = cache->map->lock;
-    lard_bytelock opener;
+    lard_opening opening;
     lard_process_claimed claim;
-    lard_lockfile_path(cache->path, path);
-    larder_status status = lard_opener_lock(&file, path, wait_ms, &opener, error);
+    larder_status status = lard_opening_begin(cache, false, wait_ms, &opening, error);
     if (status != LARDER_OK) {
         return status;
     }
-    int alone = lard_process_is_alone(cache, &file, path);
-    status =
-        alone < 0 ? fail_unknown_users(path, error) : lard_use_begin(cache->map, cache->path, &file, alone, error);
+    int alone = lard_process_is_alone(cache, &opening.file, opening.path);
+    status = !lard_opening_is_for(&opening, cache->map, cache->path)
+                 ? lard_fail(error, LARDER_SUPERSEDED, 0, "%s", cache->path)
+             : alone < 0 ? fail_unknown_users(opening.path, error)
+                         : lard_use_begin(cache->map, cache->path, &opening.file, alone, error);
     if (status == LARDER_OK) {
-        status = lard_process_claim(cache, &file, path, cache->map, &claim);
+        status = lard_process_claim(cache, &opening.file, opening.path, cache->map, &claim);
         status = status == LARDER_OK ? status : fail_claim(cache, cache->map, status, error);
     }
     if (status == LARDER_OK) {
-        switch_to(cache, &file, cache->map, &claim);
+        switch_to(cache, &opening.file, cache->map, &claim);
     }
-    lard_bytelock_drop(&opener, &file);
+    lard_opening_end(cache, &opening);
     return status;
 }
 
@@ -295,10 +256,10 @@ static larder_status reattach(larder *cache, uint64_t size_bytes, int64_t wait_m
     }
     if (lard_map_is_fit(map)) {
         larder_status status = attach_child(cache, wait_ms, error);
-        if (status != LARDER_SYSTEM) {
+        if (status != LARDER_SYSTEM && status != LARDER_SUPERSEDED && status != LARDER_NOT_THERE) {
             return status;
         }
-        /* perhaps its lock file is gone */
+        memset(error, 0, sizeof *error); /* the file or its lock file was replaced, or is gone */
     }
     if (map && (map->poisoned || (lard_map_is_fit(map) && lard_map_was_replaced(map, cache->path)))) {
         lard_map_supersede(map); /* so that other processes leave it, too */
@@ -306,12 +267,10 @@ static larder_status reattach(larder *cache, uint64_t size_bytes, int64_t wait_m
     return attach_to_path(cache, size_bytes, wait_ms, error);
 }
 
-/* One thread of a process at a time attaches a handle. False: it is attached (*done), or another thread attaches
- * it. */
-static bool begin_attaching(larder *cache, bool *done) {
+bool lard_attach_begin(larder *cache, bool *attached) {
     lard_fork_lock();
-    *done = lard_current_map(cache) != NULL;
-    bool mine = !*done && cache->attaching != lard_fork_number();
+    *attached = lard_current_map(cache) != NULL;
+    bool mine = !*attached && cache->attaching != lard_fork_number();
     if (mine) {
         cache->attaching = lard_fork_number();
     }
@@ -334,11 +293,20 @@ static void end_attaching(larder *cache, bool faulted, const larder_error *outco
     lard_fork_unlock();
 }
 
+void lard_attach_end(larder *cache, const larder_error *failure) {
+    lard_fork_lock();
+    if (failure) {
+        cache->failure = *failure;
+    }
+    cache->attaching = 0;
+    lard_fork_unlock();
+}
+
 /* Attaches, or waits for the thread that does. */
 static larder_status attach_once(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     int64_t start = lard_clock_monotonic_ms();
     bool done;
-    while (!begin_attaching(cache, &done)) {
+    while (!lard_attach_begin(cache, &done)) {
         int64_t waited = lard_clock_monotonic_ms() - start;
         if (done) {
             return LARDER_OK;

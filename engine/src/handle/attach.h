@@ -9,6 +9,11 @@
 /* Attaches, or waits up to `wait_ms` for another opener or for the thread that attaches. OK, LOCKED or another
  * error; `error` may be NULL. */
 larder_status lard_attach(larder *cache, int64_t wait_ms, larder_error *error);
+/* One thread of a process at a time attaches a handle, or changes its file while it is not attached. False: it is
+ * attached (*attached), or another thread does that. */
+bool lard_attach_begin(larder *cache, bool *attached);
+/* Ends that without an attempt to attach. *failure (may be NULL) counts as one. */
+void lard_attach_end(larder *cache, const larder_error *failure);
 /* Is it time for the next attempt? After a failure there is a wait. The fork lock is held. */
 bool lard_attach_is_due(const larder *cache);
 

@@ -30,11 +30,6 @@ lard_map *lard_enter_slow(larder *cache) {
     return tries && lard_attach(cache, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : map;
 }
 
-lard_map *lard_enter_unattached(larder *cache) {
-    lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
-    return lard_map_is_fit(map) ? map : NULL;
-}
-
 larder_status lard_enter_failure(const larder *cache) {
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
     larder_status failure = cache->failure.status;

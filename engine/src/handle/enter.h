@@ -28,9 +28,6 @@ static inline lard_map *lard_enter_after_look(larder *cache) {
 }
 /* The same, but checks rarely while `now_ms` stays the same, whatever clock it is from; 0: not known. */
 lard_map *lard_enter_to_write(larder *cache, int64_t now_ms);
-/* The handle's map even if this process, a forked child, could not claim a process slot. It may only empty slots
- * of the index, which needs no process slot. */
-lard_map *lard_enter_unattached(larder *cache);
 larder_status lard_enter_failure(const larder *cache); /* why this process could not attach */
 
 #endif

@@ -4,7 +4,8 @@
  * In a rolling deploy, and after its rollback, processes of two versions run side by side, and only those of the
  * newer one have the file. A delete by another process would leave them the old value. All versions have the clear
  * epoch at the same place of the control page (layout.h), and take a file of another epoch for empty: so the
- * delete ends the epoch. That takes away more than the one value, while both versions run.
+ * delete ends the epoch. That takes away more than the one value, while both versions run. The opener's lock is
+ * held, so no process of the newer version copies the items of the file to another one.
  */
 #define _GNU_SOURCE
 #include "handle/newer.h"

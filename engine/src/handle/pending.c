@@ -1,15 +1,15 @@
 /*
- * pending.c — notes deletes that this process cannot apply because it is not attached.
+ * pending.c — notes removals that this process cannot apply, because it is not attached.
  *
  * A key that was deleted or overwritten must not return its old value after the handle attaches. So the key is
- * noted here, and deleted in the file that the handle attaches to before the handle reads there. Above MAX_KEYS
- * keys, or without memory, the whole file is cleared instead. So it is with a tag: then all items that have a tag
- * of its shard are taken for deleted. Pending deletes are lost when the process ends.
+ * noted here, and deleted before the handle reads in the file that it attaches to. Tags are noted in the same way:
+ * all items that have a tag of its shard count as deleted then. Above MAX_NOTES notes, or without memory, the
+ * whole file is cleared instead. The notes are memory of this process: they are lost if it ends before it has
+ * applied them.
  *
  * Under the fork lock (fork.c), but for lard_pending_note, which takes it. A forked child has its own copy.
  */
 #include "handle/pending.h"
-#include "base/clock.h"
 #include "base/key.h"
 #include "file/map.h"
 #include "handle/current.h"
@@ -20,94 +20,94 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_KEYS 1024u
+#define MAX_NOTES 1024u
 
 typedef struct lard_pending {
     uint32_t count;
-    struct {
-        void *key;
-        size_t bytes;
-        bool is_tag;
-    } keys[MAX_KEYS];
+    lard_removal *notes[MAX_NOTES]; /* of keys and tags, each with a copy of its text behind it */
 } lard_pending;
 
-static bool is_noted(const lard_pending *pending, const void *key, size_t bytes, bool is_tag) {
+static bool is_noted(const lard_pending *pending, const lard_removal *removal) {
     for (uint32_t i = 0; i < pending->count; i++) {
-        if (pending->keys[i].bytes == bytes && pending->keys[i].is_tag == is_tag &&
-            memcmp(pending->keys[i].key, key, bytes) == 0) {
+        const lard_removal *note = pending->notes[i];
+        if (note->bytes == removal->bytes && note->kind == removal->kind &&
+            (!note->bytes || memcmp(note->text, removal->text, note->bytes) == 0)) {
             return true;
         }
     }
     return false;
 }
 
-static bool note_key(lard_pending *pending, const void *key, size_t bytes, bool is_tag) {
-    if (is_noted(pending, key, bytes, is_tag)) {
+/* False: there is no room, or no memory. */
+static bool add(lard_pending *pending, const lard_removal *removal) {
+    if (is_noted(pending, removal)) {
         return true;
     }
-    void *copy = pending->count < MAX_KEYS ? malloc(bytes + 1) : NULL;
-    if (copy) {
-        memcpy(copy, key, bytes);
-        pending->keys[pending->count].key = copy;
-        pending->keys[pending->count].is_tag = is_tag;
-        pending->keys[pending->count++].bytes = bytes;
+    lard_removal *copy = pending->count < MAX_NOTES ? malloc(sizeof *copy + removal->bytes) : NULL;
+    if (!copy) {
+        return false;
     }
-    return copy != NULL;
+    *copy = (lard_removal){removal->kind, copy + 1, removal->bytes};
+    if (removal->bytes) {
+        memcpy(copy + 1, removal->text, removal->bytes);
+    }
+    pending->notes[pending->count++] = copy;
+    return true;
 }
 
-/* `key` NULL: all keys. */
-static void note(larder *cache, const void *key, size_t bytes, bool is_tag) {
+static void note(larder *cache, const lard_removal *removal) {
     if (cache->all_pending) {
         return;
     }
-    if (key && !cache->pending) {
+    bool all = removal->kind == LARD_REMOVE_ALL;
+    if (!all && !cache->pending) {
         cache->pending = calloc(1, sizeof *cache->pending);
     }
-    if (!key || !cache->pending || !note_key(cache->pending, key, bytes, is_tag)) {
+    if (all || !cache->pending || !add(cache->pending, removal)) {
         lard_pending_free(cache);
         cache->all_pending = true;
     }
 }
 
-static bool note_unattached(larder *cache, const void *key, size_t bytes, bool is_tag) {
+bool lard_pending_note(larder *cache, const lard_removal *removal) {
     lard_fork_lock();
     bool unattached = !lard_current_map(cache);
     if (unattached) {
-        note(cache, key, bytes, is_tag);
+        note(cache, removal);
     }
     lard_fork_unlock();
     return unattached;
 }
 
-bool lard_pending_note(larder *cache, const void *key, size_t key_bytes) {
-    return note_unattached(cache, key, key_bytes, false);
-}
-
-bool lard_pending_note_tag(larder *cache, const void *tag, size_t bytes) {
-    return note_unattached(cache, tag ? tag : "", bytes, true);
+bool lard_pending_remove(lard_map *map, const lard_removal *removal, int64_t now_ms) {
+    if (removal->kind == LARD_REMOVE_ALL) {
+        lard_map_clear(map);
+        return false;
+    }
+    if (removal->kind == LARD_REMOVE_TAG) {
+        lard_tagged_forget(map, lard_deletions_hash(map, removal->text, removal->bytes));
+        return false;
+    }
+    lard_key key = lard_key_of(map, removal->text, removal->bytes);
+    return lard_drop(map, &key, now_ms);
 }
 
 void lard_pending_apply(larder *cache, lard_map *map) {
-    lard_pending *pending = cache->pending;
+    const lard_removal all = {.kind = LARD_REMOVE_ALL};
     if (cache->all_pending) {
-        lard_map_clear(map);
+        lard_pending_remove(map, &all, 0);
     }
-    for (uint32_t i = 0; pending && i < pending->count; i++) {
-        const void *text = pending->keys[i].key;
-        size_t bytes = pending->keys[i].bytes;
-        if (pending->keys[i].is_tag) {
-            lard_tagged_forget(map, lard_deletions_hash(map, text, bytes));
-        } else {
-            lard_key key = lard_key_of(map, text, bytes);
-            lard_drop(map, &key, lard_clock_ms());
-        }
+    for (uint32_t i = 0; cache->pending && i < cache->pending->count; i++) {
+        lard_pending_remove(map, cache->pending->notes[i], 0);
     }
-    lard_pending_free(cache);
+    if (!map->poisoned) {
+        lard_pending_free(cache);
+    }
 }
 
 void lard_pending_free(larder *cache) {
     for (uint32_t i = 0; cache->pending && i < cache->pending->count; i++) {
-        free(cache->pending->keys[i].key);
+        free(cache->pending->notes[i]);
     }
     free(cache->pending);
     cache->pending = NULL;

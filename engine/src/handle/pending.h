@@ -1,17 +1,25 @@
 /*
- * pending.h — notes deletes that cannot be applied yet.
+ * pending.h — notes removals that cannot be applied yet.
  */
 #ifndef LARD_PENDING_H
 #define LARD_PENDING_H
 
 #include "base/types.h"
 
-/* Notes the delete of a key, or of all keys (NULL). False: the handle is attached by now, and nothing was noted.
- */
-bool lard_pending_note(larder *cache, const void *key, size_t key_bytes);
-/* The same of a tag. */
-bool lard_pending_note_tag(larder *cache, const void *tag, size_t bytes);
-void lard_pending_apply(larder *cache, lard_map *map); /* the fork lock is held */
+typedef enum { LARD_REMOVE_KEY, LARD_REMOVE_TAG, LARD_REMOVE_ALL } lard_removal_kind;
+
+typedef struct { /* what a delete, an overwrite or a clear takes away */
+    lard_removal_kind kind;
+    const void *text; /* of the key or tag */
+    size_t bytes;
+} lard_removal;
+
+/* Applies a removal without a process slot and without a shard's lock. True if the key had a live value. */
+bool lard_pending_remove(lard_map *map, const lard_removal *removal, int64_t now_ms);
+/* Notes a removal. False: the handle is attached by now, and nothing was noted. */
+bool lard_pending_note(larder *cache, const lard_removal *removal);
+/* Applies what was noted. It stays noted if the file cannot be read. The fork lock is held. */
+void lard_pending_apply(larder *cache, lard_map *map);
 void lard_pending_free(larder *cache);
 
 #endif

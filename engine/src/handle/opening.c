@@ -1,0 +1,72 @@
+/*
+ * opening.c — takes the opener's lock for a handle, in the lock file that is at the handle's path.
+ *
+ * The handle may have no lock file open, or one that was removed or replaced since.
+ */
+#include "handle/opening.h"
+#include "base/fail.h"
+#include "file/map.h"
+#include "handle/registry.h"
+#include "proc/bytelock.h"
+#include "proc/fork.h"
+#include "proc/lockfile.h"
+#include "proc/opener.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+/* The handle's open lock file; if it is gone or another file is at its path, opens or creates one. */
+static larder_status find_lockfile(const larder *cache, const char *path, bool creates, lard_lockfile *file,
+                                   larder_error *error) {
+    struct stat info;
+    bool is_there = stat(path, &info) == 0;
+    if (!is_there && !creates) {
+        return lard_fail(error, LARDER_NOT_THERE, errno, "%s", path);
+    }
+    if (is_there && lard_lockfile_is(&cache->lock, &info) && lard_lockfile_is_open(&cache->lock)) {
+        *file = cache->lock;
+        return LARDER_OK;
+    }
+    lard_fork_lock();
+    const larder *known =
+        is_there ? lard_registry_find_lockfile((uint64_t)info.st_dev, (uint64_t)info.st_ino) : NULL;
+    bool opens_twice = known && known != cache && lard_bytelock_is_posix(&known->lock);
+    lard_fork_unlock();
+    if (opens_twice) { /* closing one descriptor would drop the POSIX locks of the other handle */
+        return lard_fail(error, LARDER_SUPERSEDED, 0,
+                         "%s: close the cache that this process has open under another path", path);
+    }
+    return lard_lockfile_open(path, file, error);
+}
+
+larder_status lard_opening_begin(const larder *cache, bool creates, int64_t wait_ms, lard_opening *opening,
+                                 larder_error *error) {
+    lard_lockfile_path(cache->path, opening->path);
+    opening->opener = (lard_bytelock){.fd = -1};
+    larder_status status = find_lockfile(cache, opening->path, creates, &opening->file, error);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    status = lard_opener_lock(&opening->file, opening->path, wait_ms, &opening->opener, error);
+    if (status == LARDER_OK) {
+        int there = lard_lockfile_is_at(&opening->file, opening->path);
+        status =
+            there == 1 ? LARDER_OK : lard_fail_call(error, "stat", opening->path, there == 0 ? ESTALE : errno);
+    }
+    if (status != LARDER_OK) {
+        lard_opening_end(cache, opening);
+    }
+    return status;
+}
+
+void lard_opening_end(const larder *cache, lard_opening *opening) {
+    if (opening->file.fd != cache->lock.fd) {
+        lard_lockfile_close(&opening->file);
+    }
+    lard_bytelock_drop(&opening->opener, &opening->file);
+}
+
+bool lard_opening_is_for(const lard_opening *opening, const lard_map *map, const char *path) {
+    return lard_map_is_fit(map) && lard_map_is_at(map, path) && opening->file.inode == map->lock.inode &&
+           opening->file.device == map->lock.device;
+}
