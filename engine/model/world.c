@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "world.h"
+#include "file/hints_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,11 +47,11 @@ static struct {
 static lard_superblock super;
 static _Alignas(4096) uint8_t arena[SHARD_AT + 1024 + (SEGMENTS + 1) * SEGMENT_BYTES];
 static uint8_t copy[sizeof arena];
-/* Advice, so no access to it is a turn. */
-/* The hints of the shard, with its words of reads and bits of segments. */
-static union {
-    lard_shard_hints hints;
-    uint8_t bytes[sizeof(lard_shard_hints) + READS_WORDS * sizeof(uint16_t) + (SEGMENTS + 7) / 8];
+/* Hints: advice, so no access to them is a turn. file/hints.h draws them; there are no rows here. */
+#define SEGMENT_HINTS (((SEGMENTS + 31) / 32 * 4 + SEGMENTS * 4 + 63) / 64 * 64)
+#define SHARD_HINTS_AT (sizeof(lard_hints_header) + SEGMENT_HINTS)
+static struct {
+    _Alignas(64) uint8_t bytes[SHARD_HINTS_AT + sizeof(lard_shard_hints) + READS_WORDS * sizeof(uint16_t)];
 } hints, kept_hints;
 static char key_texts[KEYS][16];
 static bool long_values;
@@ -91,7 +92,7 @@ static void attach(unsigned number) {
     memset(directory, 0, pages_bytes);
     lard_renewal *renewal = (lard_renewal *)(directory + 1);
     directory->pages = (uintptr_t *)(renewal + 1);
-    directory->hints = &hints.hints;
+    directory->hints = (lard_shard_hints *)(hints.bytes + SHARD_HINTS_AT);
     *map = (lard_map){.base = arena,
                       .bytes = sizeof arena,
                       .super = super,
@@ -110,6 +111,9 @@ static void attach(unsigned number) {
     map->owner_word = lard_process_owner_word(number, 1);
     map->slot = number;
     map->rows = (lard_hints_row *)(arena + ROWS_AT);
+    map->hints = hints.bytes;
+    map->segment_hints = SEGMENT_HINTS;
+    map->reads_least = map->reads_most = READS_WORDS;
     map->reads_mask = READS_WORDS - 1;
     cache->counters = attached[number].counters = map->rows[number].counters;
     cache->lock_timeout_ms = LOCK_TIMEOUT_MS;

@@ -111,7 +111,7 @@ static void the_last_process_removes_them(void) {
     snprintf(name, sizeof name, "%s", name_of(cache));
     struct stat info;
     CHECK(stat(name, &info) == 0 && (info.st_mode & 0777) == 0600);
-    CHECK((uint64_t)info.st_blocks * 512 >= cache->map->hints_bytes, "its space is not reserved");
+    CHECK((uint64_t)info.st_blocks * 512 >= lard_hints_bytes(cache->map), "its space is not reserved");
     uint32_t *stage = shared_memory(sizeof *stage);
     pid_t child = fork();
     if (child == 0) {

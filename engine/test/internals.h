@@ -32,6 +32,8 @@
 #include "file/advice.h"
 #include "file/file.h"
 #include "file/format.h"
+#include "file/hints.h"
+#include "file/hints_file.h"
 #include "file/map.h"
 #include "file/memory_limit.h"
 #include "file/sigbus.h"

@@ -47,6 +47,7 @@ module Larder
       mode: "nobody else may read or write it",
       opens: "it opens",
       memory: "it fits into the memory limit",
+      hints: "its hints take memory outside the file",
       space: "its disk space is reserved",
       layer: "it is not in a container's own layer",
       copies: "there are no copies of it beside it",
@@ -86,7 +87,7 @@ module Larder
       findings = answers.filter_map do |check, (what, fix)|
         Finding.new(check: check, what: what, fix: fix) if what.is_a?(String)
       end
-      sound = answers.filter_map { |check, answer| [check, CHECKS.fetch(check)] if answer == :sound }.to_h
+      sound = answers.filter_map { |check, (kind, text)| [check, text || CHECKS.fetch(check)] if kind == :sound }.to_h
       Report.new(path: @path, findings: findings, sound: sound)
     end
 
@@ -96,7 +97,8 @@ module Larder
       checks.to_h { |check| [check, send(check)] }
     end
 
-    # A check returns :sound, or nil if it does not apply here, or what is wrong and the command that fixes it.
+    # A check returns :sound, also with a sentence of its own, or nil if it does not apply here, or what is wrong and
+    # the command that fixes it.
     include KindChecks
     include FileChecks
     include PlaceChecks

@@ -48,11 +48,25 @@ module Larder
 
     # ---- sound ----
 
+    test "it says how much memory the hints take, and whether processes share it" do
+      skip "/dev/shm cannot be written to" unless File.writable?("/dev/shm")
+      assert_equal "its hints take 0.1 MiB of memory in /dev/shm", Doctor.run(@file).sound.fetch(:hints)
+    end
+
+    test "where /dev/shm cannot be used, it says that the hints are in each process" do
+      root!
+      script = "mount -t tmpfs -o ro tmpfs /dev/shm && exec \"$0\" doctor \"$1\""
+      out, status = Open3.capture2e("unshare", "--mount", "sh", "-c", script, Command::PROGRAM, @file)
+      skip "no mounts of its own: #{out}" if out.start_with?("unshare:")
+      assert_predicate status, :success?, out
+      assert_includes out, "its hints take up to 0.1 MiB of each process's memory: here they cannot be shared in /dev/shm"
+    end
+
     test "a sound cache has no findings, also while it is used" do
       report = Doctor.run(@file)
       assert_predicate report, :sound?
       assert_empty report.findings
-      assert_equal %i[kind owner mode opens memory space layer copies damage pressure],
+      assert_equal %i[kind owner mode opens memory hints space layer copies damage pressure],
                    report.sound.keys
       assert_equal "#{@file} has no problems", report.to_s
       Cache.open(@file) { assert_predicate Doctor.run(@file), :sound? }

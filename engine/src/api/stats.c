@@ -3,6 +3,7 @@
  */
 #include "base/clock.h"
 #include "base/count.h"
+#include "file/hints.h"
 #include "file/view.h"
 #include "handle/enter.h"
 #include "proc/process.h"
@@ -88,5 +89,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
         << map->segment_shift;
     stats->size_bytes = map->super.file_bytes;
     stats->shards = map->super.shard_count;
+    stats->hints_bytes = lard_hints_bytes(map);
+    stats->hints_shared = map->has_shared_hints;
     return LARDER_OK;
 }

@@ -12,8 +12,8 @@
 
 static inline uint32_t *lard_dead_in(const lard_map *map, uint32_t shard, uint32_t segment) {
     const lard_dircache *copy = &map->dircache[shard];
-    uintptr_t end = (uintptr_t)lard_reads_young(map, copy) + (map->super.segments_per_shard + 7) / 8;
-    return (uint32_t *)((end + sizeof(uint32_t) - 1) / sizeof(uint32_t) * sizeof(uint32_t)) + segment;
+    uint32_t *young = (uint32_t *)lard_reads_young(map, copy);
+    return young + (map->super.segments_per_shard + 31) / 32 + segment;
 }
 
 static inline void lard_dead_add(const lard_map *map, uint32_t shard, uint32_t segment, uint64_t bytes) {

@@ -11,14 +11,24 @@
 #ifndef LARD_READS_H
 #define LARD_READS_H
 
+#include "base/shared.h"
 #include "base/types.h"
 
 #define LARD_READS_MOST 3u
 
-/* The word of a bucket of the shard whose directory cache this is. Buckets of high numbers may share the words of
- * others. */
+/* An ordinary load costs no instruction of its own. Whether it finds the old mask or a new one does not matter. */
+static inline uint32_t lard_reads_mask(const lard_map *map) {
+#ifdef LARD_SINGLE_WORDS
+    return __atomic_load_n(&map->reads_mask, __ATOMIC_RELAXED);
+#else
+    return map->reads_mask;
+#endif
+}
+
+/* The word of a bucket of the shard whose directory cache this is. Buckets of high numbers share the words of
+ * others while there are fewer words than buckets. */
 static inline uint16_t *lard_reads_in(const lard_map *map, const lard_dircache *copy, uint32_t bucket) {
-    return &copy->hints->reads[bucket & map->reads_mask];
+    return &copy->hints->reads[bucket & lard_reads_mask(map)];
 }
 
 static inline uint16_t *lard_reads_at(const lard_map *map, uint32_t shard, uint32_t bucket) {
@@ -41,7 +51,7 @@ static inline void lard_reads_set(uint16_t *word, const lard_u64 *slot, unsigned
 
 /* A bit for each segment of the shard. */
 static inline uint8_t *lard_reads_young(const lard_map *map, const lard_dircache *copy) {
-    return (uint8_t *)(copy->hints->reads + map->reads_mask + 1);
+    return (uint8_t *)copy->hints - map->segment_hints;
 }
 
 static inline bool lard_reads_is_young(const lard_map *map, const lard_dircache *copy, uint64_t offset) {

@@ -15,14 +15,19 @@ bool lard_space_may_reach(uint64_t bytes) {
     return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
 }
 
+uint64_t lard_space_left(const char *directory) {
+    struct statvfs room;
+    return statvfs(directory, &room) == 0 && room.f_blocks ? (uint64_t)room.f_bavail * room.f_frsize : UINT64_MAX;
+}
+
 #if defined(__linux__)
 
 #define MIN_PIECE (1u << 20)
 
 /* If a signal interrupts the call, tmpfs gives back what it has reserved: so each interruption halves the piece.
  */
-int lard_space_reserve(int fd, uint64_t bytes) {
-    if (!lard_space_may_reach(bytes)) {
+int lard_space_reserve(int fd, uint64_t from, uint64_t bytes) {
+    if (!lard_space_may_reach(from + bytes)) {
         return EFBIG;
     }
     struct statvfs room; /* checked first: a reservation that fails takes space from others meanwhile */
@@ -33,7 +38,7 @@ int lard_space_reserve(int fd, uint64_t bytes) {
     uint64_t piece = bytes;
     for (uint64_t done = 0; done < bytes;) {
         piece = piece < bytes - done ? piece : bytes - done;
-        int failed = posix_fallocate(fd, (off_t)done, (off_t)piece);
+        int failed = posix_fallocate(fd, (off_t)(from + done), (off_t)piece);
         if (failed == 0) {
             done += piece;
         } else if (failed != EINTR) {
@@ -51,15 +56,15 @@ void lard_space_release(int fd, uint64_t from, uint64_t bytes) {
 
 #else
 
-int lard_space_reserve(int fd, uint64_t bytes) {
-    if (!lard_space_may_reach(bytes)) {
+int lard_space_reserve(int fd, uint64_t from, uint64_t bytes) {
+    if (!lard_space_may_reach(from + bytes)) {
         return EFBIG;
     }
     fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, (off_t)bytes, 0};
     if (fcntl(fd, F_PREALLOCATE, &store) == -1) {
         return errno;
     }
-    return ftruncate(fd, (off_t)bytes) == 0 ? 0 : errno;
+    return ftruncate(fd, (off_t)(from + bytes)) == 0 ? 0 : errno;
 }
 
 void lard_space_release(int fd, uint64_t from, uint64_t bytes) { (void)fd, (void)from, (void)bytes; }

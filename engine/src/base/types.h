@@ -45,7 +45,7 @@ typedef struct {                     /* the hints of a shard, see file/hints.h *
         leases_ended[LARD_LEASE_WORDS]; /* by hash: raised when a lease is stored or ended; see item/lease.c */
     uint32_t newest[LARD_NEWEST];       /* small segments by their order of opening */
     lard_shadow shadows[LARD_SHADOWS];
-    uint16_t reads[]; /* see reads.h; the bits of young segments follow */
+    uint16_t reads[]; /* see reads.h */
 } lard_shard_hints;
 
 /* See dircache.h. */
@@ -76,10 +76,14 @@ typedef struct lard_map {
     lard_superblock super;   /* private copy, checked */
     lard_dircache *dircache; /* one entry per shard, as of the next */
     lard_renewal *renewals;
-    uint8_t *hints; /* see file/hints.h; NULL: none, and no call may read or write items */
-    size_t hints_bytes;
+    uint8_t *hints;     /* see file/hints.h; NULL: none, and no call may read or write items */
+    size_t hints_bytes; /* of the mapping: with room for reads_most words */
+    uint64_t hints_device, hints_inode;
     lard_hints_row *rows;
-    uint32_t reads_mask; /* of bucket numbers, which select a word of lard_shard_hints.reads */
+    uint32_t reads_mask; /* of bucket numbers, which select a word of lard_shard_hints.reads; it only grows */
+    uint32_t reads_least, reads_most; /* words of reads in a shard; powers of two */
+    uint64_t reads_growing; /* number of words that are doubled now << 32 | number of shards that have them */
+    uint32_t segment_hints; /* bytes of what hints.h draws before the lard_shard_hints of a shard */
     bool has_shared_hints;
     bool is_on_disk;     /* stores to its pages may wait for the disk */
     uint32_t unadvised;  /* segments that lard_advice_segment need not look at, as others were in memory */

@@ -95,11 +95,11 @@ static larder_status create(const char *path, uint64_t size_bytes, const uint64_
     status = code ? lard_fail_call(error, "set owner and mode of", path, code)
                   : lard_place_trusted(fd, path, info, error);
     if (status == LARDER_OK) {
-        status = lard_memory_limit_admits(fd, path, super->file_bytes, error);
+        status = lard_memory_limit_admits(fd, path, super->file_bytes, lard_hints_least_bytes(super), error);
     }
     if (status == LARDER_OK) {
         code = lard_descriptor_check(fd, info);
-        code = code ? code : LARD_CHANGE(lard_space_reserve(fd, super->file_bytes));
+        code = code ? code : LARD_CHANGE(lard_space_reserve(fd, 0, super->file_bytes));
         status = code ? lard_fail_call(error, "allocate space for", path, code) : LARDER_OK;
     }
     if (status == LARDER_OK) {

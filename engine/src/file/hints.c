@@ -1,278 +1,174 @@
 /*
- * hints.c — maps the memory of what is only advice: /dev/shm/larder-<file id>, or anonymous memory.
+ * hints.c — maps the memory of what is only advice: the file in /dev/shm that processes share (hints_file.c), or
+ * anonymous memory, shared only between a process and the children that it forks.
  *
- * The file in /dev/shm belongs to one user, and its space is reserved, so that no store to it can fail. Where it
- * cannot be had (no /dev/shm, or not enough room; another user's; not Linux), the memory is shared only between a
- * process and the children that it forks.
- *
- * A process that has the file mapped holds a lock on it (flock), which the kernel drops with the last map. So the
- * process that unmaps it last can tell, and removes it. If that was killed, the file stays for the next process
- * that opens the cache, or until another cache's is created: then those that nobody has mapped are removed, and
- * with them what the killed process had not yet copied of its counts. It is harmless to remove one in use.
- *
- * The caller holds the opener's lock, so no other process creates the same file at that time.
+ * The words of reads grow with the index. A process that finds them too few reserves the memory for more in each
+ * shard, and then publishes their number in the header. That needs no lock: what two processes reserve is reserved
+ * once, the number is published by a compare-and-swap, and a process that still uses the old number only reads
+ * other advice. Where memory is short, buckets go on sharing words.
  */
 #define _GNU_SOURCE
 #include "file/hints.h"
-#include "base/descriptor.h"
 #include "base/fail.h"
-#include "base/io.h"
-#include "base/space.h"
+#include "file/hints_file.h"
 #include "file/sigbus.h"
 #include "proc/fork.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#define MAGIC \
-    { 'L', 'A', 'R', 'D', 'H', 'I', 'N', 'T' }
-#define VERSION 4u
-#define DIRECTORY "/dev/shm"
-#define PREFIX "larder-"
-#define ID_DIGITS 32
-#define NAME_BYTES 64
-#define ATTEMPTS 4
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux; elsewhere there is no file to reserve */
-#endif
 /* The index may take this part of a shard before its buckets share words: more than that of records of a hundred
  * bytes takes. */
 #define INDEX_PART 8
+#define CACHE_LINE_WORDS 32u
+#define MOST_AT_ONCE (1u << 20) /* bytes that one call adds: less than a millisecond's work */
+#define LEAST_WORDS 2048u       /* 4 KiB: a part of a shard that is always in use */
 
-typedef struct {
-    char magic[8];
-    uint32_t version;
-    uint32_t reserved0;
-    uint8_t file_id[16];
-    uint64_t reserved[4];
-} hints_header;
-
-_Static_assert(sizeof(hints_header) == 64 && sizeof(lard_hints_row) == 256 && sizeof(lard_shard_hints) % 64 == 0,
-               "hints layout");
-
-static void name_of(const lard_map *map, char name[NAME_BYTES]) {
-    int used = snprintf(name, NAME_BYTES, DIRECTORY "/" PREFIX);
-    for (unsigned i = 0; i < sizeof map->super.file_id; i++) {
-        used += snprintf(name + used, NAME_BYTES - (size_t)used, "%02x", map->super.file_id[i]);
-    }
-}
-
-/* Bytes of a shard's hints. */
-static uint64_t shard_bytes(const lard_map *map) {
-    uint64_t words = (uint64_t)map->reads_mask + 1, young = (map->super.segments_per_shard + 7) / 8;
-    uint64_t dead = (uint64_t)map->super.segments_per_shard * sizeof(uint32_t) + sizeof(uint32_t);
-    return (sizeof(lard_shard_hints) + words * sizeof(uint16_t) + young + dead + 63) / 64 * 64;
-}
+_Static_assert(sizeof(lard_hints_row) == 256 && sizeof(lard_shard_hints) % 64 == 0, "hints layout");
 
 /* Computes where the parts are, and how long all are. */
-static void plan(lard_map *map) {
+static void plan(lard_map *map, const lard_superblock *super) {
     uint64_t buckets =
-        (uint64_t)map->super.segments_per_shard * map->super.segment_bytes / sizeof(lard_bucket) / INDEX_PART;
-    uint64_t words = 32; /* a cache line */
-    while (words < buckets) {
-        words *= 2;
+        (uint64_t)super->segments_per_shard * super->segment_bytes / sizeof(lard_bucket) / INDEX_PART;
+    uint32_t young = (super->segments_per_shard + 31) / 32 * 4, dead = super->segments_per_shard * 4;
+    map->reads_most = CACHE_LINE_WORDS;
+    while (map->reads_most < buckets) {
+        map->reads_most *= 2;
     }
-    map->reads_mask = (uint32_t)words - 1;
-    map->hints_bytes = sizeof(hints_header) + map->super.process_slots * sizeof(lard_hints_row) +
-                       map->super.shard_count * shard_bytes(map);
+    map->reads_least = map->reads_most < LEAST_WORDS ? map->reads_most : LEAST_WORDS;
+    map->reads_mask = map->reads_least - 1;
+    map->segment_hints = (young + dead + 63) / 64 * 64;
+    map->hints_bytes = lard_hints_file_bytes(map, map->reads_most);
 }
 
-static hints_header header_of(const lard_map *map) {
-    hints_header header = {.magic = MAGIC, .version = VERSION};
-    memcpy(header.file_id, map->super.file_id, sizeof header.file_id);
-    return header;
+uint64_t lard_hints_least_bytes(const lard_superblock *super) {
+    lard_map map = {.super = *super};
+    plan(&map, super);
+    return lard_hints_file_bytes(&map, map.reads_least);
 }
 
-/* Is it a whole one of these hints, which only the cache's owner can write to, and still at its name? Locks it. */
-static bool is_fit(int fd, const struct stat *info, const lard_map *map, uid_t owner) {
-    hints_header wanted = header_of(map), found;
-    size_t got = 0;
-    return flock(fd, LOCK_SH | LOCK_NB) == 0 && S_ISREG(info->st_mode) && info->st_uid == owner &&
-           info->st_nlink == 1 && (info->st_mode & 0777) == 0600 && (uint64_t)info->st_size == map->hints_bytes &&
-           lard_io_read(fd, &found, sizeof found, 0, &got) == 0 && got == sizeof found &&
-           memcmp(&found, &wanted, sizeof found) == 0;
+static lard_hints_header *header_of(const lard_map *map) { return (lard_hints_header *)map->hints; }
+
+static uint32_t words_in_use(const lard_map *map) {
+    return __atomic_load_n(&map->reads_mask, __ATOMIC_RELAXED) + 1;
 }
 
-/* Removes a file of hints that no process has mapped. False: it cannot be told whose a descriptor is, and the one
- * that was opened stays open.
- */
-static bool remove_unused(const char *name) {
-    struct stat info;
-    int fd = lard_descriptor_open(name, O_RDWR | O_NONBLOCK, &info);
-    if (fd < 0) { /* it is gone, or is another user's or no file */
-        return errno == ENOENT || errno == ESTALE || errno == EACCES || errno == ELOOP || errno == ENXIO;
+uint64_t lard_hints_bytes(const lard_map *map) { return lard_hints_file_bytes(map, words_in_use(map)); }
+
+void lard_hints_follow(lard_map *map) {
+    uint64_t sealed = __atomic_load_n(&header_of(map)->words, __ATOMIC_ACQUIRE);
+    uint32_t words = lard_hints_file_words(map, sealed), mine = words_in_use(map);
+    if (words > mine) {
+        __atomic_store_n(&map->reads_mask, words - 1, __ATOMIC_RELAXED);
+    } else if (words == 0) { /* it was overwritten */
+        __atomic_store_n(&header_of(map)->words, lard_hints_file_sealed(mine), __ATOMIC_RELAXED);
     }
-    if (S_ISREG(info.st_mode) && info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-        lard_descriptor_check(fd, &info) == 0) {
-        LARD_CHANGE(unlink(name));
-    }
-    lard_descriptor_close(fd, &info);
-    return true;
 }
 
-/* Is it the name of a file of hints? */
-static bool is_of_hints(const char *name) {
-    const char *id = name + strlen(PREFIX);
-    return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strlen(id) == ID_DIGITS &&
-           strspn(id, "0123456789abcdef") == ID_DIGITS;
+/* ---- growth ---- */
+
+/* Twice the words, or more, until each bucket of the index has one, if there is memory. 0: no more. The shards
+ * have much the same number of buckets, so it looks at the first. */
+static uint32_t wanted_words(const lard_map *map, uint32_t words) {
+    uint32_t buckets = lard_load(&((const lard_shard *)map->shards)->bucket_count), wanted = words;
+    while (wanted / 4 * 3 < buckets && wanted < map->reads_most) {
+        wanted *= 2;
+    }
+    while (wanted > words && !lard_hints_file_has_memory(map, wanted, words)) {
+        wanted /= 2;
+    }
+    return wanted > words ? wanted : 0;
 }
 
-/* Removes what killed processes have left. By the system call, because a stream of readdir can only be freed
- * together with its descriptor, which may be the host's by then. */
-static void sweep(void) {
-#ifdef __linux__
-    _Alignas(struct dirent) char entries[4096] = "";
-    struct stat info;
-    int fd = lard_descriptor_open(DIRECTORY "/.", O_RDONLY | O_DIRECTORY, &info);
-    if (fd < 0) {
-        return;
+/* Buckets that shared a word have its counts from now on. */
+static void copy_words(uint16_t *reads, uint32_t words, uint32_t wanted) {
+    for (uint32_t i = words; i < wanted; i++) {
+        uint16_t counts = __atomic_load_n(&reads[i & (words - 1)], __ATOMIC_RELAXED);
+        __atomic_store_n(&reads[i], counts, __ATOMIC_RELAXED);
     }
-    bool goes_on = true;
-    for (long got; goes_on && (got = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0;) {
-        for (long at = 0, next; goes_on && at < got; at = next) {
-            char name[NAME_BYTES];
-            const struct dirent *entry = (const struct dirent *)(entries + at);
-            next = at + entry->d_reclen;
-            if (is_of_hints(entry->d_name)) {
-                snprintf(name, sizeof name, DIRECTORY "/%.*s", (int)strlen(PREFIX) + ID_DIGITS, entry->d_name);
-                goes_on = remove_unused(name);
-            }
-        }
-    }
-    lard_descriptor_close(fd, &info);
-#endif
 }
 
-/* The descriptor of a new file of zeros, or -1. What changes it is done by its name. */
-static int create(const char *name, const lard_map *map) {
-    sweep();
-    if (!lard_space_may_reach(map->hints_bytes)) {
-        return -1;
+/* Adds words to one shard, and publishes them when every shard has them. The number of bytes added; 0: there is
+ * nothing to do, or not enough memory. The fork lock is held. */
+static uint64_t grow(lard_map *map) {
+    uint32_t words = words_in_use(map), wanted = (uint32_t)(map->reads_growing >> 32);
+    uint32_t shard = wanted > words ? (uint32_t)map->reads_growing : 0;
+    wanted = wanted > words ? wanted : wanted_words(map, words);
+    if (wanted == 0) {
+        return 0;
     }
-    /* Another process may sweep the file before it is locked. */
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        struct stat info;
-        int fd = LARD_CHANGE(lard_descriptor_open(name, O_RDWR | O_CREAT | O_EXCL, &info));
-        if (fd < 0 && errno != ESTALE) {
-            return -1;
-        }
-        if (fd < 0) {
-            continue;
-        }
-        if (flock(fd, LOCK_SH | LOCK_NB) == 0 && lard_descriptor_stat(fd, name, &info) == 0 &&
-            chmod(name, 0600) == 0 && LARD_CHANGE(truncate(name, (off_t)map->hints_bytes)) == 0) {
-            return fd;
-        }
-        LARD_CHANGE(unlink(name));
-        lard_descriptor_close(fd, &info);
+    uint16_t *reads = map->dircache[shard].hints->reads;
+    uint64_t bytes = (wanted - words) * sizeof *reads;
+    if (!lard_hints_file_reserve(map, (uint8_t *)(reads + words), bytes,
+                                 lard_hints_file_bytes(map, words) + (shard + 1) * bytes)) {
+        map->reads_growing = 0;
+        return 0;
     }
-    return -1;
+    copy_words(reads, words, wanted);
+    bool is_last = shard + 1 == map->super.shard_count;
+    map->reads_growing = is_last ? 0 : (uint64_t)wanted << 32 | (shard + 1);
+    if (is_last) {
+        uint64_t before = lard_hints_file_sealed(words);
+        __atomic_compare_exchange_n(&header_of(map)->words, &before, lard_hints_file_sealed(wanted), false,
+                                    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+        lard_hints_follow(map);
+    }
+    return is_last && words_in_use(map) == words ? 0 : bytes; /* 0: the header was overwritten in between */
 }
 
-/* The hints belong to the owner of the cache: root, which may use the cache of another user, uses that one's
- * hints, but makes and removes none. What is there and does not fit was left half-made, or belongs to somebody
- * else: then it cannot be removed, and the second attempt fails as the first. */
-static int open_shared(const char *name, const lard_map *map, uid_t owner, bool *is_new) {
-#ifdef __linux__
-    struct stat info;
-    int fd = lard_descriptor_open(name, O_RDWR | O_NONBLOCK, &info);
-    if (fd >= 0) {
-        if (is_fit(fd, &info, map, owner)) {
-            return fd;
-        }
-        lard_descriptor_close(fd, &info);
+void lard_hints_keep_up(lard_map *map) {
+    lard_fork_lock();
+    lard_hints_follow(map);
+    for (uint64_t done = 0, more = 1; done < MOST_AT_ONCE && more; done += more) {
+        more = grow(map);
     }
-    if (owner != geteuid()) {
-        return -1;
-    }
-    LARD_CHANGE(unlink(name));
-    *is_new = true;
-    return create(name, map);
-#else
-    (void)name, (void)map, (void)owner, (void)is_new;
-    return -1;
-#endif
+    lard_fork_unlock();
 }
 
-/* Reserves the memory of a mapped file, so that no store to it can fail. An emulator may answer 0 and do nothing
- * (qemu-user), and Linux before 5.14 answers EINVAL. */
-static bool reserve(const char *name, void *base, int fd, uint64_t bytes) {
-    struct stat named;
-    int failed = madvise(base, bytes, MADV_POPULATE_WRITE) == 0 ? 0 : errno;
-    if ((failed != 0 && failed != EINVAL) || stat(name, &named) != 0) {
-        return false;
-    }
-    return (failed == 0 && (uint64_t)named.st_blocks * 512 >= bytes) ||
-           (lard_descriptor_check(fd, &named) == 0 && LARD_CHANGE(lard_space_reserve(fd, bytes)) == 0);
-}
+/* ---- mapping ---- */
 
-/* Maps the file. MAP_FAILED: it cannot be had. */
-static void *map_shared(const lard_map *map, uid_t owner) {
-    char name[NAME_BYTES];
-    struct stat info;
-    bool is_new = false;
-    name_of(map, name);
-    int fd = open_shared(name, map, owner, &is_new);
-    if (fd < 0) {
-        return MAP_FAILED;
-    }
-    void *base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    bool is_ours = lard_descriptor_stat(fd, name, &info) == 0; /* if so, it is what was mapped */
-    if (base != MAP_FAILED && (!is_ours || (is_new && !reserve(name, base, fd, map->hints_bytes)))) {
-        munmap(base, map->hints_bytes);
-        base = MAP_FAILED;
-    }
-    if (is_new && base != MAP_FAILED) {
-        *(hints_header *)base = header_of(map);
-    } else if (is_new) {
-        LARD_CHANGE(unlink(name));
-    }
-    if (is_ours) {
-        lard_descriptor_close(fd, &info);
+/* Memory that takes nothing before it is used. */
+static uint8_t *map_anonymous(const lard_map *map) {
+    uint8_t *base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (base != MAP_FAILED) {
+        *(lard_hints_header *)base = lard_hints_file_header(map, map->reads_least);
     }
     return base;
 }
 
 larder_status lard_hints_open(lard_map *map, uid_t owner, const char *path, larder_error *error) {
-    plan(map);
+    plan(map, &map->super);
     lard_fork_lock(); /* no child has half of it */
-    void *base = map_shared(map, owner);
+    uint8_t *base = lard_hints_file_map(map, owner);
     map->has_shared_hints = base != MAP_FAILED;
-    if (!map->has_shared_hints) {
-        base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    }
-    if (base != MAP_FAILED) {
+    base = map->has_shared_hints ? base : map_anonymous(map);
+    larder_status status = base == MAP_FAILED ? lard_fail(error, LARDER_NO_MEMORY, errno, "%s", path) : LARDER_OK;
+    if (status == LARDER_OK) {
         map->hints = base;
-        map->rows = (lard_hints_row *)(map->hints + sizeof(hints_header));
-        uint8_t *of_shard = (uint8_t *)(map->rows + map->super.process_slots);
-        for (size_t shard = 0; shard < map->super.shard_count; shard++, of_shard += shard_bytes(map)) {
-            map->dircache[shard].hints = (lard_shard_hints *)of_shard;
+        map->rows = (lard_hints_row *)(base + sizeof(lard_hints_header));
+        for (uint32_t shard = 0; shard < map->super.shard_count; shard++) {
+            uint8_t *part = base + lard_hints_file_shard(map, shard);
+            map->dircache[shard].hints = (lard_shard_hints *)(part + map->segment_hints);
+        }
+        if (map->has_shared_hints) {
+            status = lard_sigbus_guard(map, base, map->hints_bytes, path, error);
         }
     }
-    larder_status status = base == MAP_FAILED ? lard_fail(error, LARDER_NO_MEMORY, errno, "%s", path)
-                           : map->has_shared_hints
-                               ? lard_sigbus_guard(map, map->hints, map->hints_bytes, path, error)
-                               : LARDER_OK;
+    if (status == LARDER_OK) {
+        lard_hints_follow(map);
+        while (grow(map)) {
+        }
+    }
     lard_fork_unlock();
     return status;
 }
 
 void lard_hints_close(lard_map *map) {
-    char name[NAME_BYTES];
     if (!map->hints) {
         return;
     }
     munmap(map->hints, map->hints_bytes);
     if (map->has_shared_hints) {
-        name_of(map, name);
-        remove_unused(name);
+        lard_hints_file_remove_unused(map);
     }
 }

@@ -5,10 +5,14 @@
  * To lose them, or to have others than another process, changes what is evicted and how old statistics are, and
  * nothing else.
  *
- *   0     header, 64 bytes: magic, version, file id
+ *   0     header, 64 bytes: magic, version, file id, words of reads
  *   64    a row of 256 bytes per process slot: incarnation, and what the process has counted (process.c)
- *   …     per shard lard_shard_hints: sampled gets and the shadow caches (evict/steer.h); a word of 16 bits for
- *         each bucket of its index (reads.h); a bit for each segment (reads.h); and its dead bytes (dead.h)
+ *   …     per shard: a bit for each segment (reads.h); the segments' dead bytes (dead.h); lard_shard_hints:
+ * sampled gets and the shadow caches (evict/steer.h); words of 16 bits for the buckets of the index (reads.h)
+ *
+ * The mapping has room for the words of the largest index. Only the first words of each shard are in use and take
+ * memory, as many as the index in use needs. The header has their number. It grows with the index, and only after
+ * the memory for more words was reserved.
  */
 #ifndef LARD_HINTS_H
 #define LARD_HINTS_H
@@ -17,10 +21,19 @@
 
 #include <sys/types.h>
 
+/* The bytes that the hints of such a file take at least. */
+uint64_t lard_hints_least_bytes(const lard_superblock *super);
 /* Gives the map its hints: those that the processes of the file's owner share in /dev/shm, or else memory that
  * this process shares with its children. The opener's lock is held. NO_MEMORY. */
 larder_status lard_hints_open(lard_map *map, uid_t owner, const char *path, larder_error *error);
 /* Unmaps them, and removes their file if no other process has it mapped. */
 void lard_hints_close(lard_map *map);
+/* Uses the words that another process has added. */
+void lard_hints_follow(lard_map *map);
+/* From time to time, without a lock: follows, and adds words if the index has outgrown them, those of one shard
+ * with each call. */
+void lard_hints_keep_up(lard_map *map);
+/* The bytes that the hints take now. */
+uint64_t lard_hints_bytes(const lard_map *map);
 
 #endif

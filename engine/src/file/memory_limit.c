@@ -2,9 +2,10 @@
  * memory_limit.c — reads the memory limits of this process's control groups, and checks that a file fits.
  *
  * A file on tmpfs is in memory. If a control group has less memory left than the file needs, the kernel does not
- * refuse the space but kills the process. So this is checked before a file is created. Both versions of control
- * groups are supported (Linux, Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst). If no limit can
- * be read, there is none. Swap is not counted: a cache in swap is useless. Takes no lock.
+ * refuse the space but kills the process. So this is checked before a file is created, and before hints take
+ * memory (hints_file.c). Both versions of control groups are supported (Linux,
+ * Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst). If no limit can be read, there is none. Swap
+ * is not counted: a cache in swap is useless. Takes no lock.
  *
  * lib/larder/memory_limit.rb reads the same files for larder doctor, which asks something else: the least limit of
  * all groups and of the machine, whatever is in use.
@@ -231,8 +232,14 @@ bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes) {
     return least != UINT64_MAX;
 }
 
-larder_status lard_memory_limit_admits(int fd, const char *path, uint64_t bytes, larder_error *error) {
-    uint64_t limit, used, need = bytes + bytes / OVERHEAD_PART;
+uint64_t lard_memory_limit_left(uint64_t more) {
+    uint64_t limit, used;
+    return !lard_memory_limit(&limit, &used) ? UINT64_MAX : (limit > used ? limit - used : 0) + more;
+}
+
+larder_status lard_memory_limit_admits(int fd, const char *path, uint64_t bytes, uint64_t more,
+                                       larder_error *error) {
+    uint64_t limit, used, need = bytes + bytes / OVERHEAD_PART + more;
     if (!lard_filesystem_is_memory(fd) || !lard_memory_limit(&limit, &used) ||
         (used < limit && need <= limit - used)) {
         return LARDER_OK;
@@ -242,7 +249,9 @@ larder_status lard_memory_limit_admits(int fd, const char *path, uint64_t bytes,
         "%s: it would be in memory, of which the control group allows %llu MiB and has %llu MiB in use; "
         "choose a size below %llu MiB, or a path on a disk",
         path, (unsigned long long)limit >> 20, (unsigned long long)used >> 20,
-        (unsigned long long)(used < limit ? (limit - used) / (OVERHEAD_PART + 1) * OVERHEAD_PART : 0) >> 20);
+        (unsigned long long)(used + more < limit ? (limit - used - more) / (OVERHEAD_PART + 1) * OVERHEAD_PART
+                                                 : 0) >>
+            20);
 }
 
 #else
@@ -252,8 +261,14 @@ bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes) {
     return false;
 }
 
-larder_status lard_memory_limit_admits(int fd, const char *path, uint64_t bytes, larder_error *error) {
-    (void)fd, (void)path, (void)bytes, (void)error;
+uint64_t lard_memory_limit_left(uint64_t more) {
+    (void)more;
+    return UINT64_MAX;
+}
+
+larder_status lard_memory_limit_admits(int fd, const char *path, uint64_t bytes, uint64_t more,
+                                       larder_error *error) {
+    (void)fd, (void)path, (void)bytes, (void)more, (void)error;
     return LARDER_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "handle/enter.h"
 #include "base/clock.h"
 #include "base/place.h"
+#include "file/hints.h"
 #include "file/map.h"
 #include "handle/attach.h"
 #include "proc/fork.h"
@@ -57,7 +58,7 @@ static bool was_overwritten(const lard_map *map) {
 }
 
 /* All processes leave a file that was removed, replaced or overwritten by hand, like one that the engine replaced.
- */
+ * Else the hints grow with the index. */
 void lard_enter_look(larder *cache, lard_map *map) {
     int64_t now_ms = lard_clock_monotonic_coarse_ms();
     if (now_ms < __atomic_load_n(&cache->next_look_ms, __ATOMIC_RELAXED)) {
@@ -69,6 +70,8 @@ void lard_enter_look(larder *cache, lard_map *map) {
     }
     if (lard_map_was_replaced(map, cache->path) || was_overwritten(map)) {
         lard_map_supersede(map);
+    } else {
+        lard_hints_keep_up(map);
     }
 }
 

@@ -6,6 +6,7 @@
  */
 #include "index/dircache.h"
 #include "file/advice.h"
+#include "file/hints.h"
 #include "index/bucket.h"
 #include "proc/fork.h"
 
@@ -64,6 +65,7 @@ void lard_dircache_renew(lard_map *map, const lard_view *view) {
     if (idle != ours &&
         __atomic_compare_exchange_n(&renewal->renewing, &idle, ours, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
         renew(view, &map->dircache[view->number]);
+        lard_hints_follow(map); /* they grow with the index */
         __atomic_store_n(&renewal->renewing, 0, __ATOMIC_RELEASE);
     }
 }

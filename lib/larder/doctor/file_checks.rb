@@ -70,11 +70,11 @@ module Larder
         "# fix what the message says, or name another path: the file itself may be good"
       end
 
-      # The file's pages in memory count as memory of the control group.
+      # The file's pages in memory count as memory of the control group, and so do the hints.
       def memory
         limit = MemoryLimit.bytes
         return if limit.nil? || @stats.nil?
-        return :sound if bytes <= limit
+        return :sound if bytes + @stats[:hints_bytes] <= limit
 
         why = if Mount.type_of(@path) == "tmpfs"
                 "it is on tmpfs, so all of it is in memory: the kernel will kill processes to free some"
@@ -83,6 +83,16 @@ module Larder
               end
         ["the file has #{shown(bytes)}, and processes here may use #{shown(limit)} of memory: #{why}",
          resize(limit / 2)]
+      end
+
+      # Not a problem: without /dev/shm the cache only evicts by fewer reads.
+      def hints
+        return if @stats.nil?
+
+        size = shown(@stats[:hints_bytes])
+        return [:sound, "its hints take #{size} of memory in /dev/shm"] if @stats[:hints_shared] == 1
+
+        [:sound, "its hints take up to #{size} of each process's memory: here they cannot be shared in /dev/shm"]
       end
 
       # If the disk is full, a write to a hole of the file raises SIGBUS.

@@ -1,0 +1,49 @@
+/*
+ * hints_file.h — the file in /dev/shm of hints that processes share.
+ */
+#ifndef LARD_HINTS_FILE_H
+#define LARD_HINTS_FILE_H
+
+#include "base/types.h"
+
+#include <sys/types.h>
+
+typedef struct {
+    char magic[8];
+    uint32_t version;
+    uint32_t reserved0;
+    uint8_t file_id[16];
+    uint64_t words; /* see lard_hints_file_words */
+    uint64_t reserved[3];
+} lard_hints_header;
+
+_Static_assert(sizeof(lard_hints_header) == 64, "hints layout");
+
+/* The header's word for so many words of reads in each shard: the number and its complement. */
+static inline uint64_t lard_hints_file_sealed(uint32_t words) { return (uint64_t)~words << 32 | words; }
+
+/* The number of words, or 0: it is not a number that this cache may have. */
+static inline uint32_t lard_hints_file_words(const lard_map *map, uint64_t sealed) {
+    uint32_t words = (uint32_t)sealed;
+    bool fits = sealed == lard_hints_file_sealed(words) && words >= map->reads_least && words <= map->reads_most &&
+                (words & (words - 1)) == 0;
+    return fits ? words : 0;
+}
+
+lard_hints_header lard_hints_file_header(const lard_map *map, uint32_t words);
+/* Where the part of a shard begins. */
+uint64_t lard_hints_file_shard(const lard_map *map, uint32_t shard);
+/* The number of bytes that hints with so many words of reads in each shard take. */
+uint64_t lard_hints_file_bytes(const lard_map *map, uint32_t words);
+/* Maps the file, and makes it where there is none that can be used. A new one has map->reads_least words. The
+ * opener's and the fork lock are held. MAP_FAILED: it cannot be had. */
+void *lard_hints_file_map(lard_map *map, uid_t owner);
+/* True if /dev/shm and the control groups have enough memory for so many words, where `before` are in use. */
+bool lard_hints_file_has_memory(const lard_map *map, uint32_t words, uint32_t before);
+/* Reserves the bytes at `from` of a map. With them the file has at least `all` bytes reserved. False: it may not,
+ * or the file is no longer at its name. */
+bool lard_hints_file_reserve(const lard_map *map, uint8_t *from, uint64_t bytes, uint64_t all);
+/* Removes the file if no process has it mapped. */
+void lard_hints_file_remove_unused(const lard_map *map);
+
+#endif

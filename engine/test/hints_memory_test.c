@@ -1,0 +1,403 @@
+/*
+ * hints_memory_test.c — the memory of the hints: as much as the index in use needs, never more than /dev/shm or
+ * the memory limit can spare, and reserved before anything is stored there.
+ */
+#include "children.h"
+#include "internals.h"
+#include "mounts.h"
+#include "../bench/memory_group.h"
+
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#define MIB (1u << 20)
+
+static uint32_t words(const larder *cache) { return cache->map->reads_mask + 1; }
+
+static uint32_t buckets(const larder *cache) {
+    lard_view view = lard_view_of(cache->map, 0);
+    return lard_load(&view.header->bucket_count);
+}
+
+/* Stores, and does what a writer does from time to time. */
+static bool look(larder *cache) {
+    cache->next_look_ms = cache->store_ms = 0;
+    return set(cache, "looks", "") == LARDER_OK;
+}
+
+static bool fill(larder *cache, int items) {
+    char key[32];
+    for (int i = 0; i < items; i++) {
+        snprintf(key, sizeof key, "item %d", i);
+        if (set(cache, key, "") != LARDER_OK || (i % 1000 == 0 && !look(cache))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* As often as is needed where the index has its greatest length. In the meantime its header says so. */
+static void grow(larder *cache, unsigned calls) {
+    lard_u32 *count = &lard_view_of(cache->map, 0).header->bucket_count;
+    uint32_t before = lard_load(count);
+    lard_store(count, cache->map->reads_most);
+    for (unsigned i = 0; i < calls; i++) {
+        lard_hints_keep_up(cache->map);
+    }
+    lard_store(count, before);
+}
+
+enum { ENOUGH = 64 };
+
+static unsigned reads_of(larder *cache, const char *name) {
+    lard_key key = lard_key_of(cache->map, name, strlen(name));
+    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &key.hash));
+    lard_found found = lard_index_find(&view, &key);
+    return found.slot ? lard_reads_of(found.reads, found.slot) : 9;
+}
+
+static void they_grow_with_the_index_and_keep_its_counts(void) {
+    char key[32];
+    larder *cache = open_cache(8 * MIB);
+    CHECK(cache && words(cache) == cache->map->reads_least && words(cache) < cache->map->reads_most);
+    uint64_t least = lard_hints_bytes(cache->map);
+    CHECK(fill(cache, 8000) && buckets(cache) <= words(cache) && look(cache));
+    CHECK(lard_hints_bytes(cache->map) == least && least == lard_hints_least_bytes(&cache->map->super));
+    for (int i = 0; i < 8000; i += 3) {
+        snprintf(key, sizeof key, "item %d", i);
+        CHECK(get(cache, key) != NULL);
+    }
+    CHECK(fill(cache, 8000)); /* so that those that were read are not the newest */
+    CHECK(fill(cache, 40000) && look(cache) && words(cache) >= buckets(cache), "%u words, %u buckets",
+          words(cache), buckets(cache));
+    larder_stats stats;
+    CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.hints_bytes == lard_hints_bytes(cache->map) &&
+          stats.hints_bytes > least && stats.hints_shared == cache->map->has_shared_hints);
+    int lost = 0;
+    for (int i = 0; i < 8000; i += 3) {
+        snprintf(key, sizeof key, "item %d", i);
+        lost += reads_of(cache, key) < 2;
+    }
+    CHECK(lost == 0, "%d counts are lost", lost);
+    CHECK(sound(cache));
+    larder_close(cache);
+    cache = open_cache(8 * MIB);
+    CHECK(cache && words(cache) >= buckets(cache) && sound(cache), "an opener sizes them by the index");
+    larder_close(cache);
+}
+
+static void a_process_follows_one_that_has_grown_them(void) {
+    larder *cache = open_cache(8 * MIB);
+    CHECK(cache && fill(cache, 100));
+    uint32_t *stage = shared_memory(sizeof *stage);
+    pid_t child = fork_child();
+    if (child == 0) {
+        CHILD_CHECK(look(cache) && words(cache) == cache->map->reads_least);
+        advance(stage);
+        CHILD_CHECK(await(stage, 2) && look(cache) && words(cache) == cache->map->reads_most);
+        larder_close(cache);
+        _exit(0);
+    }
+    CHECK(await(stage, 1));
+    grow(cache, ENOUGH);
+    CHECK(words(cache) == cache->map->reads_most);
+    advance(stage);
+    CHECK(wait_for(child) == 0);
+    /* One that only reads copies the directory again as the index grows. */
+    __atomic_store_n(&cache->map->reads_mask, cache->map->reads_least - 1, __ATOMIC_RELAXED);
+    lard_view view = lard_view_of(cache->map, 0);
+    lard_dircache_renew(cache->map, &view);
+    CHECK(words(cache) == cache->map->reads_most);
+    larder_close(cache);
+    munmap(stage, sizeof *stage);
+}
+
+static void a_number_of_words_that_cannot_be_is_not_used(void) {
+    larder *cache = open_cache(8 * MIB);
+    CHECK(cache && fill(cache, 100));
+    uint32_t least = cache->map->reads_least, most = cache->map->reads_most;
+    const uint64_t wrong[] = {0,
+                              UINT64_MAX,
+                              most,
+                              lard_hints_file_sealed(most * 2),
+                              lard_hints_file_sealed(least / 2),
+                              lard_hints_file_sealed(least + 1),
+                              lard_hints_file_sealed(0)};
+    uint64_t *word = &((lard_hints_header *)cache->map->hints)->words;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        *word = wrong[i];
+        CHECK(look(cache) && words(cache) == least && *word == lard_hints_file_sealed(least),
+              "number %zu: %u, %llx", i, words(cache), (unsigned long long)*word);
+    }
+    grow(cache, 1);
+    *word = UINT64_MAX;
+    grow(cache, ENOUGH);
+    CHECK(words(cache) == most && *word == lard_hints_file_sealed(most) && sound(cache));
+    larder_close(cache);
+}
+
+#ifdef __linux__
+
+static bool is_there(const char *name) { return access(name, F_OK) == 0; }
+
+static void name_of(const larder *cache, char name[80]) {
+    int used = snprintf(name, 80, "/dev/shm/larder-");
+    for (int i = 0; i < 16; i++) {
+        used += snprintf(name + used, 80 - (size_t)used, "%02x", cache->map->super.file_id[i]);
+    }
+}
+
+/* ---- /dev/shm ---- */
+
+/* The child's /dev/shm is a tmpfs with these options, read-only with those flags. */
+static void mounted(const char *options, unsigned long flags) {
+    if (!mounts_of_its_own("/dev/shm") || mount("tmpfs", "/dev/shm", "tmpfs", flags, options) != 0) {
+        printf("  skipped, needs root: %s\n", test_name);
+        fflush(stdout);
+        _exit(0);
+    }
+}
+
+static bool is_usable(larder *cache) {
+    return fill(cache, 2000) && is(cache, "item 7", "") && is(cache, "item 1999", "") && sound(cache);
+}
+
+/* A new file takes what is left. */
+static void take_all(void) {
+    static char piece[4096];
+    int fd = open("/dev/shm/other", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    while (write(fd, piece, sizeof piece) > 0) {
+    }
+    CHILD_CHECK(fd >= 0 && lard_space_left("/dev/shm") == 0);
+    close(fd);
+}
+
+static void grow_in_a_full_one(void *unused) {
+    (void)unused;
+    mounted("size=8m", 0);
+    larder *cache = open_cache(64 * MIB);
+    CHILD_CHECK(cache && cache->map->has_shared_hints);
+    take_all();
+    CHILD_CHECK(!lard_hints_file_reserve(cache->map, cache->map->hints + cache->map->hints_bytes - 4096, 4096, 1));
+    grow(cache, ENOUGH);
+    CHILD_CHECK(words(cache) == cache->map->reads_least && is_usable(cache) && !cache->map->poisoned);
+    CHILD_CHECK(unlink("/dev/shm/other") == 0);
+    grow(cache, ENOUGH);
+    CHILD_CHECK(words(cache) == cache->map->reads_most && is_usable(cache) && !cache->map->poisoned);
+    struct statvfs room;
+    CHILD_CHECK(statvfs("/dev/shm", &room) == 0);
+    CHILD_CHECK((room.f_blocks - room.f_bfree) * room.f_frsize >= lard_hints_bytes(cache->map));
+    larder_close(cache);
+}
+
+static void take_a_quarter_of_it(void *unused) {
+    (void)unused;
+    mounted("size=1m", 0);
+    larder *cache = open_cache(64 * MIB);
+    CHILD_CHECK(cache && cache->map->has_shared_hints);
+    grow(cache, ENOUGH);
+    CHILD_CHECK(words(cache) == cache->map->reads_least && is_usable(cache));
+    larder_close(cache);
+}
+
+/* Whichever the reason, no process waits or dies, and the words grow in its own memory. */
+static void grow_without_it(void *reason) {
+    const char *why = reason;
+    if (!strcmp(why, "missing")) {
+        if (!mounts_of_its_own("/dev") || mount("tmpfs", "/dev", "tmpfs", 0, "size=64k") != 0) {
+            printf("  skipped, needs root: %s\n", test_name);
+            return;
+        }
+    } else if (!strcmp(why, "full")) {
+        mounted("size=64k", 0);
+        take_all();
+    } else {
+        mounted(NULL, MS_RDONLY);
+    }
+    larder *cache = open_cache(64 * MIB);
+    CHILD_CHECK(cache && !cache->map->has_shared_hints && words(cache) == cache->map->reads_least);
+    grow(cache, ENOUGH);
+    CHILD_CHECK(words(cache) == cache->map->reads_most && is_usable(cache));
+    larder_stats stats;
+    CHILD_CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.hints_shared == 0 && stats.hints_bytes > 0);
+    larder_close(cache);
+}
+
+static void a_full_one_is_no_signal(void) { CHECK(in_child(grow_in_a_full_one, NULL)); }
+static void others_have_the_most_of_it(void) { CHECK(in_child(take_a_quarter_of_it, NULL)); }
+static void a_missing_one(void) { CHECK(in_child(grow_without_it, "missing")); }
+static void a_full_one(void) { CHECK(in_child(grow_without_it, "full")); }
+static void a_read_only_one(void) { CHECK(in_child(grow_without_it, "read-only")); }
+
+/* Killed while it grows them: those after it use what is whole. */
+static void grow_and_die(void *names) {
+    larder *cache = open_cache(512 * MIB);
+    CHILD_CHECK(cache && fill(cache, 2000) && is(cache, "item 7", ""));
+    grow(cache, 1);
+    CHILD_CHECK(words(cache) == cache->map->reads_least && cache->map->reads_growing != 0);
+    name_of(cache, names);
+    raise(SIGKILL);
+}
+
+static void a_killed_grower_leaves_what_was_there(void) {
+    char *name = shared_memory(80);
+    pid_t child = fork_child();
+    if (child == 0) {
+        grow_and_die(name);
+    }
+    wait_for(child);
+    larder *cache = open_cache(512 * MIB);
+    larder_stats stats;
+    CHECK(cache && larder_get_stats(cache, &stats) == LARDER_OK);
+    if (cache->map->has_shared_hints && is_there(name)) {
+        CHECK(words(cache) == cache->map->reads_least);
+        grow(cache, ENOUGH);
+        CHECK(words(cache) == cache->map->reads_most);
+    }
+    CHECK(is_usable(cache));
+    larder_close(cache);
+    CHECK(!is_there(name));
+    /* One that was killed before it had all of a new one leaves a file without a header. */
+    int fd = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    CHECK(fd >= 0 && ftruncate(fd, (off_t)(16 * MIB)) == 0);
+    close(fd);
+    CHECK((cache = open_cache(512 * MIB)) != NULL && is_usable(cache));
+    larder_close(cache);
+    CHECK(!is_there(name));
+    munmap(name, 80);
+}
+
+/* ---- control groups ---- */
+
+typedef struct {
+    memory_group group;
+    char name[80]; /* of the hints */
+    uint32_t words;
+} grouped;
+
+/* A group of that limit; false, and says why, where none can be made. */
+static bool limited(memory_group *group, uint64_t limit_bytes) {
+    const char *reason = memory_group_make(group);
+    int code = reason ? 0 : memory_group_limit(group, limit_bytes);
+    if (code) {
+        reason = strerror(code);
+        memory_group_remove(group);
+    }
+    if (reason) {
+        printf("  skipped: %s: %s\n", test_name, reason);
+    }
+    return !reason;
+}
+
+/* Hints of 14 MiB were too much. */
+static void open_large(void *context) {
+    grouped *what = context;
+    CHILD_CHECK(memory_group_enter(&what->group) == 0);
+    for (int i = 0; i < 3; i++) {
+        larder *cache = open_cache(2048ull * MIB);
+        CHILD_CHECK(cache && set(cache, "key", "value") == LARDER_OK);
+        grow(cache, ENOUGH);
+        CHILD_CHECK(is(cache, "key", "value") && words(cache) < cache->map->reads_most);
+        larder_close(cache);
+    }
+}
+
+static void a_large_file_in_a_small_group(void) {
+    grouped what;
+    if (limited(&what.group, 12 * MIB)) {
+        bool held = in_child(open_large, &what);
+        memory_group_remove(&what.group);
+        CHECK(held);
+    }
+}
+
+static void open_many(void *context) {
+    grouped *what = context;
+    char name[20];
+    larder *caches[8];
+    larder_options options = {.size_bytes = 128 * MIB};
+    CHILD_CHECK(memory_group_enter(&what->group) == 0);
+    for (int i = 0; i < 8; i++) {
+        snprintf(name, sizeof name, "%d.larder", i);
+        CHILD_CHECK(larder_open(test_path(name), &options, &caches[i], NULL) == LARDER_OK);
+        grow(caches[i], ENOUGH);
+        CHILD_CHECK(set(caches[i], "key", "value") == LARDER_OK);
+    }
+    for (int i = 0; i < 8; i++) {
+        CHILD_CHECK(is(caches[i], "key", "value"));
+        larder_close(caches[i]);
+    }
+}
+
+static void many_files_in_a_small_group(void) {
+    grouped what;
+    if (limited(&what.group, 8 * MIB)) {
+        bool held = in_child(open_many, &what);
+        memory_group_remove(&what.group);
+        CHECK(held);
+    }
+}
+
+static void leave_grown(void *context) {
+    grouped *what = context;
+    CHILD_CHECK(memory_group_enter(&what->group) == 0);
+    larder *cache = open_cache(1024 * MIB);
+    CHILD_CHECK(cache && set(cache, "key", "value") == LARDER_OK);
+    grow(cache, ENOUGH);
+    what->words = words(cache);
+    name_of(cache, what->name);
+    CHILD_CHECK(what->words == cache->map->reads_most);
+    raise(SIGKILL);
+}
+
+static void open_again(void *context) {
+    grouped *what = context;
+    CHILD_CHECK(memory_group_enter(&what->group) == 0);
+    larder *cache = open_cache(1024 * MIB);
+    CHILD_CHECK(cache && is(cache, "key", "value") && words(cache) < what->words);
+    larder_close(cache);
+    CHILD_CHECK(!is_there(what->name));
+}
+
+/* The memory that the killed processes left is the group's still. */
+static void a_group_whose_limit_was_lowered(void) {
+    grouped *what = shared_memory(sizeof *what);
+    if (limited(&what->group, 64 * MIB)) {
+        pid_t child = fork_child();
+        if (child == 0) {
+            leave_grown(what);
+            _exit(0);
+        }
+        int status = wait_for(child);
+        bool held =
+            WIFSIGNALED(status) && memory_group_limit(&what->group, 14 * MIB) == 0 && in_child(open_again, what);
+        memory_group_remove(&what->group);
+        CHECK(held);
+    }
+    munmap(what, sizeof *what);
+}
+#endif
+
+static const test_case tests[] = {
+    TEST(they_grow_with_the_index_and_keep_its_counts, "they grow with the index, and keep the counts of reads"),
+    TEST(a_process_follows_one_that_has_grown_them, "a process follows another one that has grown them"),
+    TEST(a_number_of_words_that_cannot_be_is_not_used,
+         "a number of words that cannot be is not used, and replaced"),
+#ifdef __linux__
+    TEST(a_full_one_is_no_signal, "where /dev/shm is full they grow later, and no store raises a signal"),
+    TEST(others_have_the_most_of_it, "they grow to a quarter of /dev/shm at most"),
+    TEST(a_missing_one, "without a /dev/shm they are private, and grow"),
+    TEST(a_full_one, "where /dev/shm is full from the start they are private, and grow"),
+    TEST(a_read_only_one, "where /dev/shm is read-only they are private, and grow"),
+    TEST(a_killed_grower_leaves_what_was_there,
+         "a process that is killed while it grows or makes them does no harm"),
+    TEST(a_large_file_in_a_small_group, "a large file is opened again and again in a small memory group"),
+    TEST(many_files_in_a_small_group, "many files are opened in a small memory group"),
+    TEST(a_group_whose_limit_was_lowered, "where the limit was lowered, hints that were left are made smaller"),
+#endif
+};
+
+RUN("hints_memory", tests)
