@@ -541,7 +541,8 @@ larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, l
  * Visits keys. Start with `*cursor` 0 and call until it is 0 again. Each call fills `buffer` (at least
  * LARDER_MAX_KEY + 4 bytes) with `*count` live keys that start with `prefix`, each as a native 32-bit length and
  * its bytes, without padding; `*used` is the number of bytes filled. A key that is present all the time is visited
- * at least once; while the index grows, keys may be visited more than once. If no file is attached, the reason is
+ * at least once; while the index grows, keys may be visited more than once. After the file was replaced the walk
+ * begins again, with the keys of the new file. If no file is attached, the reason is
  * returned and the cursor does not change. Takes no lock.
  */
 larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,
@@ -560,7 +561,8 @@ size_t larder_get_pids(larder *cache, uint32_t *pids, size_t most);
 /*
  * A number of this process in this file; 0: no file is attached. It changes in a forked child and after the file
  * was replaced. Unlike a process id it means the same in all containers. It consists of a process slot and the low
- * bits of the slot's incarnation, so it repeats after half a million claims of the slot.
+ * bits of the slot's incarnation, so it repeats after half a million claims of the slot. A slot's first incarnation
+ * is random, so the number of a process of another file is seldom one of this file.
  */
 uint32_t larder_process(larder *cache);
 

@@ -175,8 +175,8 @@ static void a_new_file_is_as_drawn(void) {
     static const unsigned char begun[16] = {0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     CHECK(memcmp(control, begun, 16) == 0 && memcmp(control + 16, boot, 16) == 0);
     read_at(path, row, sizeof row, 12288);
-    uint32_t pid = (uint32_t)getpid(), one = 1;
-    CHECK(memcmp(row, &one, 4) == 0 && memcmp(row + 4, &pid, 4) == 0);
+    uint32_t pid = (uint32_t)getpid();
+    CHECK(cache->incarnation && memcmp(row, &cache->incarnation, 4) == 0 && memcmp(row + 4, &pid, 4) == 0);
 
     unsigned char lock[64];
     char lock_path[420];

@@ -8,6 +8,7 @@
 #include "api/request.h"
 #include "base/clock.h"
 #include "base/key.h"
+#include "base/word.h"
 #include "file/view.h"
 #include "handle/enter.h"
 #include "index/bucket.h"
@@ -21,35 +22,44 @@
 
 #define MAX_RESTARTS 7
 
-/* The cursor: 0 at the start; else shard (8) | bucket (28) | slot (3) | moves_down when the walk of the shard
- * began (16) | restarts (3), + 1. */
+/* The cursor: 0 at the start; else bits of the file's id (11) | shard (8) | bucket (26) | slot (3) | moves_down when
+ * the walk of the shard began (12) | restarts (3), + 1. */
 typedef struct {
     uint32_t shard, bucket, slot, moves_down, restarts;
     bool begun;
 } position;
 
-static position unpack(uint64_t cursor) {
-    uint64_t c = cursor ? cursor - 1 : 0;
+#define MOVES_MASK 0xfffu
+#define FILE_SHIFT 52
+
+static uint64_t file_bits(const lard_map *map) { return lard_word_at(map->super.file_id) >> (64 - 11); }
+
+/* A cursor of another file begins again: its keys may be anywhere in this one. */
+static position unpack(const lard_map *map, uint64_t cursor) {
+    uint64_t c = cursor - 1;
+    if (cursor == 0 || c >> FILE_SHIFT != file_bits(map)) {
+        return (position){0};
+    }
     return (position){
-        .shard = (uint32_t)(c >> 50) & 0xff,
-        .bucket = (uint32_t)(c >> 22) & 0xfffffff,
-        .slot = (uint32_t)(c >> 19) & 7,
-        .moves_down = (uint32_t)(c >> 3) & 0xffff,
+        .shard = (uint32_t)(c >> 44) & 0xff,
+        .bucket = (uint32_t)(c >> 18) & 0x3ffffff,
+        .slot = (uint32_t)(c >> 15) & 7,
+        .moves_down = (uint32_t)(c >> 3) & MOVES_MASK,
         .restarts = (uint32_t)c & 7,
-        .begun = cursor != 0,
+        .begun = true,
     };
 }
 
-static uint64_t pack(position at) {
-    return ((uint64_t)at.shard << 50 | (uint64_t)at.bucket << 22 | (uint64_t)at.slot << 19 |
-            (uint64_t)at.moves_down << 3 | at.restarts) +
+static uint64_t pack(const lard_map *map, position at) {
+    return (file_bits(map) << FILE_SHIFT | (uint64_t)at.shard << 44 | (uint64_t)at.bucket << 18 |
+            (uint64_t)at.slot << 15 | (uint64_t)at.moves_down << 3 | at.restarts) +
            1;
 }
 
 /* True if items may have moved down past the walk: then *at is the start of the shard again. */
 static bool begin_again(const lard_view *view, position *at) {
     lard_fence_acquire();
-    uint32_t moves_down = lard_load(&view->header->moves_down) & 0xffff;
+    uint32_t moves_down = lard_load(&view->header->moves_down) & MOVES_MASK;
     if (moves_down == at->moves_down || at->restarts == MAX_RESTARTS) {
         return false;
     }
@@ -114,12 +124,12 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
     }
     *count = *used = 0;
     lard_map *map = lard_enter(cache);
-    position at = unpack(*cursor);
     unsigned walked = 0;
     bool all = call && (call->flags & LARDER_CALL_STALE);
     if (!map) {
         return lard_enter_failure(cache);
     }
+    position at = unpack(map, *cursor);
     if (prefix_bytes > LARDER_MAX_KEY) {
         *cursor = 0;
         return LARDER_OK;
@@ -132,7 +142,7 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
             continue;
         }
         if (!at.begun) {
-            at.moves_down = lard_load_acquire(&view.header->moves_down) & 0xffff;
+            at.moves_down = lard_load_acquire(&view.header->moves_down) & MOVES_MASK;
             at.begun = true;
         }
         for (; at.bucket < lard_bucket_count(&view); at.bucket++, at.slot = 0) {
@@ -143,7 +153,7 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
                     continue;
                 }
                 if (*used + 4 + (size_t)bytes > buffer_bytes) {
-                    *cursor = pack(at);
+                    *cursor = pack(map, at);
                     return LARDER_OK;
                 }
                 uint32_t length = (uint32_t)bytes;
@@ -155,7 +165,7 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
             if (++walked >= BUCKETS_PER_CALL) {
                 at.bucket++;
                 at.slot = 0;
-                *cursor = pack(at);
+                *cursor = pack(map, at);
                 return LARDER_OK;
             }
         }

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/count.h"
 #include "base/place.h"
+#include "base/random.h"
 #include "proc/bytelock.h"
 #include "proc/lockfile.h"
 
@@ -77,7 +78,20 @@ void lard_process_keep_all_counts(lard_map *map, int64_t now_ms) {
     }
 }
 
-static void begin_incarnation(lard_map *map, uint32_t slot, lard_process_claimed *claim) {
+/* The incarnation of a slot's next owner. Those of a slot that was never used begin at a random number, so that the
+ * number of a process in another file is seldom that of one in this file; that of this process in the file that it
+ * had before never is. */
+static uint32_t next_incarnation(const larder *cache, const lard_map *map, uint32_t slot, uint32_t random) {
+    uint32_t last = lard_load(&map->processes[slot].incarnation), next = last ? last + 1 : random;
+    uint32_t own = lard_process_owner_word(cache->slot, cache->incarnation);
+    while (next == 0 || (cache->incarnation && lard_process_owner_word(slot, next) == own)) {
+        next++;
+    }
+    return next;
+}
+
+static void begin_incarnation(const larder *cache, lard_map *map, uint32_t slot, const uint64_t random[2],
+                              lard_process_claimed *claim) {
     lard_process *row = &map->processes[slot];
     lard_hints_row *live = &map->rows[slot];
     uint64_t former[LARD_COUNTERS];
@@ -86,7 +100,8 @@ static void begin_incarnation(lard_map *map, uint32_t slot, lard_process_claimed
         former[i] = lard_process_count(map, slot, i, now_ms);
     }
     claim->slot = slot;
-    claim->incarnation = lard_load(&row->incarnation) + 1;
+    claim->incarnation = next_incarnation(cache, map, slot, (uint32_t)random[0]);
+    claim->first_id = random[1];
     lard_store_release(&row->incarnation, claim->incarnation);
     lard_store(&row->pid, (uint32_t)getpid());
     for (int i = 0; i < LARD_COUNTERS; i++) {
@@ -110,9 +125,15 @@ static bool holds_slot(const larder *cache, const lard_lockfile *file) {
 larder_status lard_process_claim(const larder *cache, const lard_lockfile *file, const char *path, lard_map *map,
                                  lard_process_claimed *claim) {
     bool stays = holds_slot(cache, file) && cache->slot < map->super.process_slots;
+    uint64_t random[2];
     *claim = (lard_process_claimed){.lock = {.fd = -1}};
+    int code = lard_random(random, sizeof random);
+    if (code) {
+        errno = code;
+        return LARDER_SYSTEM;
+    }
     if (stays) { /* takes the same slot in another cache file: otherwise this process would hold two bytes */
-        begin_incarnation(map, cache->slot, claim);
+        begin_incarnation(cache, map, cache->slot, random, claim);
         return LARDER_OK;
     }
     for (int pass = 0; pass < 2; pass++) {
@@ -121,9 +142,9 @@ larder_status lard_process_claim(const larder *cache, const lard_lockfile *file,
                 lard_bytelock_held(file, path, 1 + slot, 1) == 1) {
                 continue;
             }
-            int code = lard_bytelock_take(file, path, 1 + slot, &claim->lock);
+            code = lard_bytelock_take(file, path, 1 + slot, &claim->lock);
             if (code == 0) {
-                begin_incarnation(map, slot, claim);
+                begin_incarnation(cache, map, slot, random, claim);
                 return LARDER_OK;
             }
             if (code != EAGAIN) {
@@ -147,7 +168,7 @@ void lard_process_adopt(larder *cache, const lard_lockfile *file, lard_map *map,
     __atomic_store_n(&cache->slot, claim->slot, __ATOMIC_RELAXED);
     __atomic_store_n(&cache->incarnation, claim->incarnation, __ATOMIC_RELAXED);
     __atomic_store_n(&cache->counters, map->rows[claim->slot].counters, __ATOMIC_RELAXED);
-    __atomic_store_n(&cache->next_value_id, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&cache->next_value_id, claim->first_id, __ATOMIC_RELAXED);
 }
 
 void lard_process_release(larder *cache) {
