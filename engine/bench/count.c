@@ -32,12 +32,14 @@ int64_t __wrap_lard_clock_ms(void);
 int64_t __wrap_lard_clock_coarse_ms(void);
 int64_t __wrap_lard_clock_monotonic_ms(void);
 int64_t __wrap_lard_clock_monotonic_coarse_ms(void);
+int64_t __wrap_lard_clock_boot_ms(void);
 int __wrap_lard_random(void *out, size_t bytes);
 
 int64_t __wrap_lard_clock_ms(void) { return 1700000000000; }
 int64_t __wrap_lard_clock_coarse_ms(void) { return 1700000000000; }
 int64_t __wrap_lard_clock_monotonic_ms(void) { return 1000000; }
 int64_t __wrap_lard_clock_monotonic_coarse_ms(void) { return 1000000; }
+int64_t __wrap_lard_clock_boot_ms(void) { return 1000000; }
 
 int __wrap_lard_random(void *out, size_t bytes) {
     static uint64_t state = 88172645463325252ull;

@@ -55,6 +55,7 @@ int64_t __wrap_lard_clock_ms(void);
 int64_t __wrap_lard_clock_coarse_ms(void);
 int64_t __wrap_lard_clock_monotonic_ms(void);
 int64_t __wrap_lard_clock_monotonic_coarse_ms(void);
+int64_t __wrap_lard_clock_boot_ms(void);
 int __wrap_lard_random(void *out, size_t bytes);
 int __wrap_lard_boot_id(uint64_t id[2]);
 int __wrap_lard_inode(int fd, uint64_t inode[2]);
@@ -77,6 +78,7 @@ int64_t __wrap_lard_clock_ms(void) { return world_now_ms; }
 int64_t __wrap_lard_clock_coarse_ms(void) { return world_now_ms - world_lag_ms; }
 int64_t __wrap_lard_clock_monotonic_ms(void) { return ++monotonic_ms; } /* every wait ends */
 int64_t __wrap_lard_clock_monotonic_coarse_ms(void) { return monotonic_ms; }
+int64_t __wrap_lard_clock_boot_ms(void) { return world_now_ms; }
 
 int __wrap_lard_random(void *out, size_t bytes) {
     for (size_t i = 0; i < bytes; i++) {

@@ -210,7 +210,7 @@ typedef enum larder_mode {
 /* The right to compute a key's value, see larder_lease_take(). */
 typedef struct larder_lease {
     uint64_t token[2]; /* different for each lease of a file; zeros: none */
-    int64_t until_ms;  /* Unix time at which it ends at the latest */
+    int64_t left_ms;   /* it ends so long after the call that answered it, at the latest */
     uint32_t process;  /* the number of its owner, see larder_process() */
     uint32_t reserved;
     uint64_t over; /* see larder_lease_take() */
@@ -448,7 +448,8 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
  * LARDER_ADD and larder_increment take the key for absent. An old value of the key stays beside the lease: stale,
  * or the one that `over` named. Whatever deletes or overwrites the key ends the lease, and then the store of its
  * owner is NOT_STORED: so a value never comes back that was computed before a delete. A lease also ends
- * when its owner ends it or dies, and at its time; then others may take it. If the placeholder is evicted, which
+ * when its owner ends it or dies, and `lease_ms` after it was taken, by a clock that nobody sets and that counts
+ * the time in which the machine was suspended; then others may take it. call->now_ms has no influence on it. If the placeholder is evicted, which
  * takes as much writing as evicts an item that was read, the owner's store is NOT_STORED.
  *
  * larder_set with extra->lease (LARDER_SET only): OK, NOT_STORED: the lease had ended, or a refusal: then lease

@@ -32,6 +32,7 @@ static struct {
     lard_u64 *counters;
     uint32_t stuck;
     larder_lease lease; /* that the process has taken */
+    bool is_late;       /* it acts when the leases of the others have ended */
     larder_stamp stamp; /* likewise */
 } attached[MOST_PROCESSES + 1];
 static struct {
@@ -136,6 +137,7 @@ void world_make(const scenario *what) {
     for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
         attached[p].stuck = 0;
         attached[p].lease = (larder_lease){{0, 0}, 0, 0, 0, 0};
+        attached[p].is_late = false;
         attach(p);
     }
     lard_store(&((lard_control *)arena)->clear_epoch, 1);
@@ -168,6 +170,7 @@ static void restore(void) {
         *attached[p].map = kept[p].map;
         attached[p].stuck = kept[p].stuck;
         attached[p].lease = kept[p].lease;
+        attached[p].is_late = false;
         attached[p].stamp = kept[p].stamp;
         memcpy(attached[p].counters, kept[p].counters, sizeof kept[p].counters);
         memcpy(attached[p].map->dircache, kept[p].pages, pages_bytes);
@@ -248,11 +251,12 @@ lard_found world_find(unsigned key) {
 }
 
 static larder_status take_lease(unsigned process, const char *key, verb verb) {
-    larder_call late = {.now_ms = NOW_MS + LEASE_MS};
+    attached[process].is_late = verb == LEASE_LATE;
     larder_lease *lease = &attached[process].lease, taken = {{0, 0}, 0, 0, 0, 0};
     larder *cache = attached[process].cache;
     larder_status status =
-        larder_lease_take(cache, key, strlen(key), LEASE_MS, &taken, verb == LEASE_LATE ? &late : NULL);
+        larder_lease_take(cache, key, strlen(key), LEASE_MS, &taken, NULL);
+    attached[process].is_late = false;
     if (status == LARDER_NOT_STORED && verb == LEASE_OVER) {
         status = larder_lease_take(cache, key, strlen(key), LEASE_MS, &taken, NULL);
     }
@@ -356,6 +360,8 @@ int64_t __wrap_lard_clock_ms(void);
 int64_t __wrap_lard_clock_coarse_ms(void);
 int64_t __wrap_lard_clock_monotonic_ms(void);
 int64_t __wrap_lard_clock_monotonic_coarse_ms(void);
+int64_t __wrap_lard_clock_boot_ms(void);
+int __wrap_lard_random(void *out, size_t bytes);
 void __wrap_lard_futex_wait(uint32_t *word, uint32_t value, unsigned timeout_ms);
 void __wrap_lard_futex_wake(uint32_t *word);
 void __wrap_lard_futex_wake_all(uint32_t *word);
@@ -368,6 +374,17 @@ void __real_free(void *at);
 int64_t __wrap_lard_clock_ms(void) { return NOW_MS; }
 int64_t __wrap_lard_clock_coarse_ms(void) { return NOW_MS; }
 int64_t __wrap_lard_clock_monotonic_coarse_ms(void) { return 0; }
+int64_t __wrap_lard_clock_boot_ms(void) {
+    return NOW_MS + (schedule_running && attached[schedule_current()].is_late ? LEASE_MS : 0);
+}
+
+/* Of the epoch alone, so that the same schedule gives the same execution. */
+int __wrap_lard_random(void *out, size_t bytes) {
+    uint64_t number = schedule_mix(((lard_control *)arena)->clear_epoch.raw_);
+    memcpy(out, &number, bytes < sizeof number ? bytes : sizeof number);
+    return 0;
+}
+
 int64_t __wrap_lard_clock_monotonic_ms(void) { return schedule_running ? schedule_clock_ms() : judges_ms; }
 
 void __wrap_lard_futex_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {

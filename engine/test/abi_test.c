@@ -53,7 +53,7 @@ static void what_is_given_has_its_places(void) {
     AT(larder_extra, reserved, 48);
     BYTES(larder_extra, 64);
     AT(larder_lease, token, 0);
-    AT(larder_lease, until_ms, 16);
+    AT(larder_lease, left_ms, 16);
     AT(larder_lease, process, 24);
     AT(larder_lease, over, 32);
     BYTES(larder_lease, 40);

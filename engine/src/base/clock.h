@@ -1,5 +1,6 @@
 /*
- * clock.h — the clocks, in milliseconds: the wall clock for expiry, a monotonic one for waits.
+ * clock.h — the clocks, in milliseconds: the wall clock for expiry, a monotonic one for waits, and one that also counts
+ * the time in which the machine was suspended, for leases.
  */
 #ifndef LARD_CLOCK_H
 #define LARD_CLOCK_H
@@ -15,6 +16,7 @@ int64_t lard_clock_ms(void);           /* wall clock, Unix ms */
 int64_t lard_clock_coarse_ms(void);    /* the same, up to LARD_COARSE_LAG_MS behind, at an eighth of its cost */
 int64_t lard_clock_monotonic_ms(void); /* for waits */
 int64_t lard_clock_monotonic_coarse_ms(void);
+int64_t lard_clock_boot_ms(void); /* since some moment of this boot, suspended or not */
 void lard_clock_sleep_ms(unsigned ms);
 
 /* The time that expiry is decided by in a call, Unix ms. */

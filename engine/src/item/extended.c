@@ -13,6 +13,14 @@
 #include <stdlib.h>
 
 #define ATTEMPTS 64
+#define PLACEHOLDER_SLACK_MS (24 * 3600 * 1000ll)
+
+/* The wall clock may be set forward while the value is computed. So a placeholder expires later than its lease ends:
+ * then it makes room, if nobody has taken the lease again. */
+static uint64_t placeholder_expiry(int64_t lease_ms, int64_t now_ms) {
+    int64_t kept_ms = lease_ms + PLACEHOLDER_SLACK_MS, from_ms = now_ms < 0 ? 0 : now_ms;
+    return (uint64_t)(from_ms < LARDER_MAX_EXPIRY_MS - kept_ms ? from_ms + kept_ms : LARDER_MAX_EXPIRY_MS);
+}
 
 larder_status lard_extended_rewrite(larder *cache, lard_map *map, const lard_key *key, lard_hit *hit,
                                     lard_extension *extension, const larder_item *item, int64_t now_ms,
@@ -25,7 +33,7 @@ larder_status lard_extended_rewrite(larder *cache, lard_map *map, const lard_key
                         .expected_expiry_ms = hit->slot ? hit->info.expiry_ms : 0,
                         .now_ms = now_ms};
     if (!extension->kind) {
-        op.spec.expiry_ms = (uint64_t)(extension->lease_began_ms + extension->lease_ms);
+        op.spec.expiry_ms = placeholder_expiry(extension->lease_ms, now_ms);
         op.spec.reads = LARD_READS_MOST; /* so that it is evicted late, as an item that was read often */
     } else {
         op.spec.configuration = LARD_WORD1_CONFIGURATION(hit->info.word1);

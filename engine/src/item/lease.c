@@ -9,6 +9,8 @@
  * Callers that wait sleep on a word of the hints, whose lowest bit says that somebody does, so that a store need
  * not ask the kernel for each key. The word is only advice: a process in another container has another one, so
  * they look at the lease again every 20 ms.
+ *
+ * The time of a lease is not the caller's: see lard_extension_leased_ms.
  */
 #include "item/lease.h"
 #include "base/clock.h"
@@ -46,8 +48,8 @@ static void wake(lard_map *map, const lard_key *key) {
 }
 
 /* Has the record that was found a lease whose owner may still store? */
-static bool is_leased(const larder *cache, const lard_map *map, const lard_hit *hit, int64_t now_ms) {
-    return hit->slot && lard_extension_is_leased(&hit->extension, now_ms) &&
+static bool is_leased(const larder *cache, const lard_map *map, const lard_hit *hit) {
+    return hit->slot && lard_extension_leased_ms(&hit->extension) > 0 &&
            lard_process_alive(cache, map, lard_process_owner_of(hit->extension.token));
 }
 
@@ -58,13 +60,12 @@ static bool has_lease(const lard_hit *hit, const uint64_t token[2]) {
 static void describe(const lard_hit *hit, larder_lease *lease) {
     lease->token[0] = hit->extension.token[0];
     lease->token[1] = hit->extension.token[1];
-    lease->until_ms = hit->extension.lease_began_ms + hit->extension.lease_ms;
+    lease->left_ms = lard_extension_leased_ms(&hit->extension);
     lease->process = lard_process_owner_of(hit->extension.token);
 }
 
 /* What an old value becomes while its key is leased. A counter, which changes in place, is not kept. */
-static void put_beside(const lard_hit *hit, larder_status found, int64_t now_ms, int64_t lease_ms,
-                       lard_extension *extension) {
+static void put_beside(const lard_hit *hit, larder_status found, int64_t lease_ms, lard_extension *extension) {
     bool has_value = found == LARDER_OK && (hit->type == LARD_TYPE_PLAIN || hit->type == LARD_TYPE_HEAD);
     lard_extension_init(extension, 0, 0);
     if (has_value && LARD_WORD0_TYPE(hit->info.word0) == LARD_TYPE_EXTENDED) {
@@ -72,7 +73,7 @@ static void put_beside(const lard_hit *hit, larder_status found, int64_t now_ms,
     }
     extension->kind = has_value ? hit->type : 0;
     extension->fields |= LARD_FIELD_LEASE;
-    extension->lease_began_ms = now_ms;
+    extension->lease_began_ms = lard_clock_boot_ms();
     extension->lease_ms = lease_ms;
 }
 
@@ -88,7 +89,7 @@ static larder_status take_once(larder *cache, lard_map *map, const lard_key *key
     lard_hit hit;
     int64_t now_ms = lard_clock_of_call(call);
     larder_status found = lard_lookup(cache, map, key, NULL, NULL, 0, &item, &hit, now_ms);
-    if (is_leased(cache, map, &hit, now_ms)) {
+    if (is_leased(cache, map, &hit)) {
         describe(&hit, lease);
         return LARDER_LEASED;
     }
@@ -97,7 +98,7 @@ static larder_status take_once(larder *cache, lard_map *map, const lard_key *key
         return LARDER_NOT_STORED;
     }
     lard_extension extension;
-    put_beside(&hit, found, now_ms, lease_ms, &extension);
+    put_beside(&hit, found, lease_ms, &extension);
     lard_process_new_id(cache, &key->hash, extension.token);
     larder_status status = lard_extended_rewrite(cache, map, key, &hit, &extension, &item, now_ms, call);
     if (status == LARDER_VALUE_TOO_LARGE) { /* value and lease together: it leaves the value */
@@ -213,7 +214,7 @@ larder_status lard_lease_wait(larder *cache, lard_map *map, const lard_key *key,
     int64_t now_ms = lard_clock_of_call(call);
     lard_hit hit;
     lard_lookup(cache, map, key, NULL, NULL, 0, NULL, &hit, now_ms);
-    if (!has_lease(&hit, token) || !is_leased(cache, map, &hit, now_ms)) {
+    if (!has_lease(&hit, token) || !is_leased(cache, map, &hit)) {
         return LARDER_OK;
     }
     lard_futex_wait(word, before, wait_ms < LOOK_MS ? wait_ms : LOOK_MS);

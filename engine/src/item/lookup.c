@@ -169,7 +169,7 @@ static __attribute__((noinline)) void describe(larder *cache, const lard_map *ma
                                                larder_item *item, int64_t now_ms) {
     bool is_stale = (extension->fields & LARD_FIELD_FRESH) &&
                     lard_clock_has_passed((uint64_t)extension->fresh_until_ms, now_ms);
-    bool is_leased = is_stale && lard_extension_is_leased(extension, now_ms ? now_ms : lard_clock_ms()) &&
+    bool is_leased = is_stale && lard_extension_leased_ms(extension) > 0 &&
                      lard_process_lived(cache, map, lard_process_owner_of(extension->token));
     item->fresh_until_ms = extension->fresh_until_ms;
     item->compute_ms = extension->compute_ms;

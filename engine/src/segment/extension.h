@@ -1,9 +1,10 @@
 /*
- * extension.h — what an extended record has beside key and value (layout.h draws it). Pure; takes no lock.
+ * extension.h — what an extended record has beside key and value (layout.h draws it). Takes no lock.
  */
 #ifndef LARD_EXTENSION_H
 #define LARD_EXTENSION_H
 
+#include "base/clock.h"
 #include "base/layout.h"
 
 #include <stdbool.h>
@@ -13,8 +14,8 @@ typedef struct {
     unsigned fields; /* LARD_FIELD_*: which of these it has */
     uint32_t compute_ms;
     uint64_t token[2]; /* of the lease, as lard_head.id */
-    int64_t lease_began_ms;
-    int64_t lease_ms; /* its length */
+    int64_t lease_began_ms; /* by lard_clock_boot_ms */
+    int64_t lease_ms;       /* its length */
     int64_t fresh_until_ms;
     uint64_t stamp; /* of deletions.h: the value began to be computed then */
     unsigned tag_count;
@@ -44,10 +45,15 @@ static inline bool lard_extension_has_token(const lard_extension *extension, con
            extension->token[1] == token[1];
 }
 
-/* Has it a lease whose time has not ended? */
-static inline bool lard_extension_is_leased(const lard_extension *extension, int64_t now_ms) {
-    return (extension->fields & LARD_FIELD_LEASE) &&
-           (uint64_t)now_ms - (uint64_t)extension->lease_began_ms < (uint64_t)extension->lease_ms;
+/* How long its lease lasts at most; 0: it has none, or its time has ended. By a clock that nobody sets, and that
+ * counts suspended time. A lease from before a boot, or from another time namespace, seems to begin later, and has
+ * ended, or seems to have begun at some other time, and then lasts for its length at most. */
+static inline int64_t lard_extension_leased_ms(const lard_extension *extension) {
+    if (!(extension->fields & LARD_FIELD_LEASE)) {
+        return 0;
+    }
+    uint64_t passed_ms = (uint64_t)lard_clock_boot_ms() - (uint64_t)extension->lease_began_ms;
+    return passed_ms < (uint64_t)extension->lease_ms ? extension->lease_ms - (int64_t)passed_ms : 0;
 }
 
 /* Is there a value that is fresh? */

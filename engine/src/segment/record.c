@@ -103,7 +103,7 @@ bool lard_record_extended_is_stale(const lard_view *view, uint64_t offset, const
     if (lard_record_extended(view, offset, info, &extension, NULL, 0, &bytes) != LARDER_OK) {
         return false;
     }
-    return extension.kind && !lard_extension_is_leased(&extension, now_ms) &&
+    return extension.kind && !lard_extension_leased_ms(&extension) &&
            (!lard_extension_is_fresh(&extension, now_ms) || lard_deletions_hit(view, &extension));
 }
 

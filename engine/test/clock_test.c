@@ -1,0 +1,235 @@
+/*
+ * clock_test.c — checks leases and trust while the wall clock is set, the machine is suspended or boots again, and
+ * while a caller travels in time. clock_gettime is wrapped: each clock is the system's, and some time on.
+ */
+#include "children.h"
+
+enum { SIZE = 1 << 20, LEASE_MS = 5000, SECOND = 1000, HOUR = 3600 * SECOND, DAY = 24 * HOUR };
+
+static int64_t wall_ms, monotonic_ms, boot_ms; /* how far each clock is on */
+static larder *cache;
+
+int __real_clock_gettime(clockid_t id, struct timespec *t);
+int __wrap_clock_gettime(clockid_t id, struct timespec *t);
+int __wrap_clock_gettime(clockid_t id, struct timespec *t) {
+    int code = __real_clock_gettime(id, t);
+    bool is_wall = id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE;
+    int64_t on_ms = is_wall ? wall_ms : id == CLOCK_BOOTTIME ? boot_ms : monotonic_ms;
+    int64_t ns = t->tv_nsec + on_ms % SECOND * 1000000;
+    t->tv_sec += on_ms / SECOND + (ns < 0 ? -1 : ns / 1000000000);
+    t->tv_nsec = ns < 0 ? ns + 1000000000 : ns % 1000000000;
+    return code;
+}
+
+static void pass(int64_t ms) {
+    wall_ms += ms;
+    monotonic_ms += ms;
+    boot_ms += ms;
+}
+
+static void suspend(int64_t ms) {
+    wall_ms += ms;
+    boot_ms += ms;
+}
+
+static void set_wall_clock(int64_t by_ms) { wall_ms += by_ms; }
+
+static void begin(void) {
+    wall_ms = monotonic_ms = boot_ms = HOUR;
+    cache = open_cache(SIZE);
+    larder_clear(cache);
+}
+
+static larder_status take(larder_lease *lease, const larder_call *call) {
+    *lease = (larder_lease){{0, 0}, 0, 0, 0, 0};
+    return larder_lease_take(cache, "k", 1, LEASE_MS, lease, call);
+}
+
+static larder_status put_leased(const char *value, const larder_lease *lease) {
+    larder_extra extra = {.lease = lease};
+    larder_store store = {
+        .key = "k", .key_bytes = 1, .value = value, .value_bytes = strlen(value), .extra = &extra};
+    return larder_set(cache, &store, NULL);
+}
+
+static bool is_leased(const larder_lease *lease) {
+    larder_lease other;
+    return larder_lease_wait(cache, "k", 1, lease, 0, NULL) == LARDER_LEASED &&
+           take(&other, NULL) == LARDER_LEASED && other.left_ms > 0 && other.left_ms <= LEASE_MS;
+}
+
+static const int64_t steps_ms[] = {HOUR, -HOUR, LEASE_MS, -LEASE_MS, 10 * SECOND, -10ll * 365 * DAY};
+#define STEPS (sizeof steps_ms / sizeof *steps_ms)
+
+/* Neither ends a step of the wall clock a lease, nor does it make it last longer. */
+static void a_lease_does_not_follow_the_wall_clock(void) {
+    for (size_t i = 0; i < STEPS; i++) {
+        larder_lease lease, next;
+        begin();
+        CHECK(take(&lease, NULL) == LARDER_OK);
+        set_wall_clock(steps_ms[i]);
+        CHECK(is_leased(&lease), "step %d", (int)i);
+        pass(LEASE_MS - SECOND);
+        CHECK(is_leased(&lease), "step %d", (int)i);
+        pass(SECOND);
+        CHECK(larder_lease_wait(cache, "k", 1, &lease, 0, NULL) == LARDER_OK, "step %d", (int)i);
+        CHECK(take(&next, NULL) == LARDER_OK && put_leased("late", &lease) == LARDER_NOT_STORED);
+        set_wall_clock(-steps_ms[i]);
+        CHECK(is_leased(&next) && put_leased("computed", &next) == LARDER_OK && is(cache, "k", "computed"));
+        larder_close(cache);
+    }
+}
+
+/* A caller that travels in time asks for another time of expiry, not for another time of the lease. */
+static void a_lease_does_not_follow_the_time_of_a_call(void) {
+    static const int64_t times_ms[] = {1, 1000000000000, 3000000000000, LARDER_MAX_EXPIRY_MS, INT64_MAX, -1, INT64_MIN};
+    for (size_t i = 0; i < sizeof times_ms / sizeof *times_ms; i++) {
+        const larder_call there = {.now_ms = times_ms[i]};
+        larder_lease lease, other;
+        begin();
+        CHECK(take(&lease, &there) == LARDER_OK && is_leased(&lease), "%lld", (long long)times_ms[i]);
+        CHECK(take(&other, &there) == LARDER_LEASED && other.left_ms > 0 && other.left_ms <= LEASE_MS);
+        CHECK(larder_lease_wait(cache, "k", 1, &lease, 0, &there) == LARDER_LEASED);
+        CHECK(put_leased("computed", &lease) == LARDER_OK && is(cache, "k", "computed"));
+        CHECK(larder_delete(cache, "k", 1, NULL) == LARDER_OK && take(&lease, NULL) == LARDER_OK);
+        CHECK(take(&other, &there) == LARDER_LEASED, "%lld", (long long)times_ms[i]);
+        larder_close(cache);
+    }
+}
+
+static void a_lease_counts_the_time_of_a_suspended_machine(void) {
+    larder_lease lease, next;
+    begin();
+    CHECK(take(&lease, NULL) == LARDER_OK);
+    suspend(LEASE_MS - SECOND);
+    CHECK(is_leased(&lease));
+    suspend(SECOND);
+    CHECK(larder_lease_wait(cache, "k", 1, &lease, 0, NULL) == LARDER_OK && take(&next, NULL) == LARDER_OK);
+    CHECK(put_leased("late", &lease) == LARDER_NOT_STORED && put_leased("computed", &next) == LARDER_OK);
+    larder_close(cache);
+}
+
+/* The boot clock begins again at a boot, and has another zero in another time namespace. */
+static void a_lease_of_another_boot_lasts_no_longer(void) {
+    static const int64_t others_ms[] = {-HOUR, -LEASE_MS, -1, 1, LEASE_MS - 1, LEASE_MS, HOUR};
+    for (size_t i = 0; i < sizeof others_ms / sizeof *others_ms; i++) {
+        larder_lease lease, next;
+        begin();
+        CHECK(take(&lease, NULL) == LARDER_OK);
+        boot_ms += others_ms[i];
+        pass(LEASE_MS);
+        CHECK(larder_lease_wait(cache, "k", 1, &lease, 0, NULL) == LARDER_OK || others_ms[i] < 0);
+        pass(LEASE_MS);
+        CHECK(take(&next, NULL) == LARDER_OK, "%lld ms", (long long)others_ms[i]);
+        CHECK(put_leased("computed", &next) == LARDER_OK && is(cache, "k", "computed"));
+        larder_close(cache);
+    }
+}
+
+/* A stale value says whether it is being computed again. */
+static void a_stale_value_is_leased_as_long(void) {
+    larder_extra extra = {.stale_ms = DAY};
+    larder_store store = {
+        .key = "k", .key_bytes = 1, .value = "old", .value_bytes = 3, .ttl_ms = SECOND, .extra = &extra};
+    const larder_call stale = {.flags = LARDER_CALL_STALE};
+    larder_lease lease;
+    larder_item item;
+    char out[8];
+    begin();
+    CHECK(larder_set(cache, &store, NULL) == LARDER_OK);
+    pass(2 * SECOND);
+    CHECK(take(&lease, NULL) == LARDER_OK);
+    set_wall_clock(HOUR);
+    CHECK(larder_get(cache, "k", 1, out, sizeof out, &item, &stale) == LARDER_OK &&
+          item.staleness == LARDER_STALE_LEASED);
+    pass(LEASE_MS);
+    CHECK(larder_get(cache, "k", 1, out, sizeof out, &item, &stale) == LARDER_OK &&
+          item.staleness == LARDER_STALE);
+    larder_close(cache);
+}
+
+/* What makes room for others goes by the wall clock. It drops no placeholder whose owner computes. */
+static void a_placeholder_outlives_a_step_of_the_wall_clock(void) {
+    larder_lease lease;
+    uint64_t dropped;
+    begin();
+    CHECK(take(&lease, NULL) == LARDER_OK);
+    set_wall_clock(HOUR);
+    CHECK(larder_prune(cache, &dropped, NULL) == LARDER_OK && dropped == 0 && is_leased(&lease));
+    CHECK(put_leased("computed", &lease) == LARDER_OK && is(cache, "k", "computed"));
+    CHECK(larder_delete(cache, "k", 1, NULL) == LARDER_OK && take(&lease, NULL) == LARDER_OK);
+    pass(2 * DAY);
+    CHECK(larder_prune(cache, &dropped, NULL) == LARDER_OK && dropped == 1, "one that was left there goes");
+    larder_close(cache);
+}
+
+enum { TRUST_MS = 10 * SECOND, OVER_MS = TRUST_MS + LARD_COARSE_LAG_MS };
+
+static bool is_trusted(void) { return larder_trusted(cache) == LARDER_OK; }
+
+static bool trust(void) { return larder_trust(cache, TRUST_MS) == LARDER_OK && is_trusted(); }
+
+static void trust_ends_where_a_clock_was_set(void) {
+    static const int64_t far_ms[] = {HOUR, -HOUR, OVER_MS, 10 * DAY, -10 * DAY};
+    for (size_t i = 0; i < sizeof far_ms / sizeof *far_ms; i++) {
+        begin();
+        CHECK(trust());
+        set_wall_clock(far_ms[i]);
+        CHECK(!is_trusted(), "step %d", (int)i);
+        CHECK(trust(), "a listener renews it");
+        pass(OVER_MS);
+        CHECK(!is_trusted());
+        larder_close(cache);
+    }
+}
+
+/* A short step, such as a leap second, does not make it last longer. */
+static void a_short_step_makes_trust_no_longer(void) {
+    for (int64_t step_ms = -3 * SECOND; step_ms <= 3 * SECOND; step_ms += SECOND) {
+        begin();
+        CHECK(trust());
+        set_wall_clock(step_ms);
+        CHECK(is_trusted());
+        pass(OVER_MS);
+        CHECK(!is_trusted(), "%lld ms", (long long)step_ms);
+        larder_close(cache);
+    }
+}
+
+static void trust_counts_the_time_of_a_suspended_machine(void) {
+    begin();
+    CHECK(trust());
+    suspend(OVER_MS);
+    CHECK(!is_trusted() && trust());
+    suspend(TRUST_MS / 2);
+    CHECK(is_trusted());
+    suspend(OVER_MS / 2);
+    CHECK(!is_trusted());
+    larder_close(cache);
+}
+
+static void trust_ends_at_a_boot(void) {
+    begin();
+    CHECK(trust());
+    pass(SECOND);
+    monotonic_ms = boot_ms = 0;
+    wall_ms += HOUR; /* the machine was off */
+    CHECK(!is_trusted());
+    wall_ms -= HOUR;
+    CHECK(!is_trusted(), "also where the wall clock stood still");
+    larder_close(cache);
+}
+
+static const test_case tests[] = {
+    TEST(a_lease_does_not_follow_the_wall_clock, "a lease does not follow the wall clock"),
+    TEST(a_lease_does_not_follow_the_time_of_a_call, "a lease does not follow the time that a call comes with"),
+    TEST(a_lease_counts_the_time_of_a_suspended_machine, "a lease counts the time of a suspended machine"),
+    TEST(a_lease_of_another_boot_lasts_no_longer, "a lease of another boot lasts for its length at most"),
+    TEST(a_stale_value_is_leased_as_long, "a stale value is leased as long as its lease lasts"),
+    TEST(a_placeholder_outlives_a_step_of_the_wall_clock, "a placeholder outlives a step of the wall clock"),
+    TEST(trust_ends_where_a_clock_was_set, "trust ends where the wall clock was set, until it is renewed"),
+    TEST(a_short_step_makes_trust_no_longer, "a short step of the wall clock makes trust no longer"),
+    TEST(trust_counts_the_time_of_a_suspended_machine, "trust counts the time of a suspended machine"),
+    TEST(trust_ends_at_a_boot, "trust ends at a boot"),
+};
+RUN("clocks", tests)
