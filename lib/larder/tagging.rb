@@ -60,8 +60,8 @@ module Larder
       end
 
       def refuse(tag)
-        raise ArgumentError, "tags: cannot have #{tag.inspect}; tags are Strings, Symbols, Integers, records and their " \
-                             "classes"
+        raise ArgumentError, "tags: cannot have #{tag.inspect}; tags are Strings, Symbols, Integers, records and " \
+                             "their classes"
       end
     end
   end

@@ -18,21 +18,10 @@ module Larder
       CALL = %i[call].freeze
 
       # The values that an option takes: words for a message, and a test.
-      Type = Struct.new(:words, :test) do
-        # @return [Boolean]
-        def include?(value)
-          test.call(value)
-        end
-      end
+      Type = Struct.new(:words, :test)
 
       # `store` and `call` are the Types of a value there.
-      Option = Struct.new(:name, :places, :store, :call) do
-        # @param place [Symbol] :store or :call
-        # @return [Type]
-        def type(place)
-          place == :store ? store : call
-        end
-      end
+      Option = Struct.new(:name, :places, :store, :call)
 
       # @param value [Object]
       # @return [Boolean] true if it is a length of time in seconds; NaN is not
@@ -42,7 +31,7 @@ module Larder
 
       # @return [Boolean] true if it is a real number
       def self.number?(value)
-        value.is_a?(Numeric) && value.real? && !(value.respond_to?(:nan?) && value.nan?)
+        value.is_a?(Integer) || (value.is_a?(Numeric) && value.real? && !(value.respond_to?(:nan?) && value.nan?))
       end
 
       # @param range [Range] of seconds
@@ -143,6 +132,12 @@ module Larder
         [:kept, CALL, nil, ANY]
       ].to_h { |name, *rest| [name, Option.new(name, *rest).freeze] }.freeze
       ALIASES = ActiveSupport::Cache::OPTION_ALIASES.values.flatten.freeze
+      # Place => name => Type.
+      TYPES = BOTH.to_h do |place|
+        [place, TABLE.each_value.select { |option| option.places.include?(place) }.to_h do |option|
+          [option.name, option[place]]
+        end.freeze]
+      end.freeze
       # Options that only Larder's sessions use.
       INTERNAL = %i[kept].freeze
 
@@ -156,17 +151,18 @@ module Larder
         # @yieldparam name [Object] of an option that has no effect there
         # @raise [ArgumentError] names the option, its value and what it takes
         def check(options, place)
+          types = TYPES[place]
           options.each do |name, value|
-            option = TABLE[name]
-            next yield(name) unless option&.places&.include?(place)
+            type = types[name]
+            next yield(name) unless type
 
-            refuse(name, value, option.type(place)) unless option.type(place).include?(value)
+            refuse(name, value, type) unless type.test.call(value)
           end
         end
 
         # @return [Array<Symbol>] options that have an effect there
         def names(place)
-          TABLE.each_value.select { |option| option.places.include?(place) }.map(&:name) - INTERNAL
+          TYPES.fetch(place).keys - INTERNAL
         end
 
         private
@@ -196,9 +192,9 @@ module Larder
 
       # Rails takes the first alias if there is no :expires_in, and ignores the values of the others.
       def without_unused(options)
-        given = ALIASES.find { |name| options.key?(name) }
-        return options unless given
+        return options unless options.key?(:expire_in) || options.key?(:expired_in)
 
+        given = ALIASES.find { |name| options.key?(name) }
         options[:expires_in] ? options.except(*ALIASES) : options.except(:expires_in, *ALIASES.without(given))
       end
 
