@@ -3,6 +3,8 @@
 # ActiveRecord's records as plain values: what Rails keeps of one in its own Marshal and MessagePack formats, which is
 # its attributes as the database has them, whether it is new, and the associations that were loaded. Loaded only where
 # there is ActiveRecord.
+#
+# Encrypted attributes are kept as ciphertext, also if they were read.
 
 module Larder
   module Tree
@@ -18,13 +20,15 @@ module Larder
         # @return [Hash{String => Object}, nil] each as the database has it; nil: not all columns were selected, or more
         def of(record)
           set = record.instance_variable_get(:@attributes)
-          names = record.class.attribute_names
-          (unconverted(set, names) if set.instance_of?(ActiveModel::LazyAttributeSet)) || converted(record, names)
+          type = record.class
+          lazy = set.instance_of?(ActiveModel::LazyAttributeSet)
+          (unconverted(set, type) if lazy) || converted(record, set, type)
         end
 
         # Most are as the database gave them: Rails would convert them to Ruby's objects and back, ten times as long.
         # Those that were read may have been changed in place.
-        def unconverted(set, names)
+        def unconverted(set, type)
+          names = type.attribute_names
           given = set.instance_variable_get(:@values)
           read = set.instance_variable_get(:@casted_values)
           made = set.instance_variable_get(:@attributes)
@@ -35,18 +39,73 @@ module Larder
           return values if changed.empty?
           return unless (changed - names).empty?
 
-          values.merge(changed.to_h { |name| [name, set[name].value_for_database] })
+          encrypted = Encrypted.names(type)
+          values.merge(changed.to_h do |name|
+            [name, encrypted.include?(name) ? Encrypted.value(set[name]) : set[name].value_for_database]
+          end)
         end
 
         # Columns that were not selected are nil among the others.
-        def converted(record, names)
-          attributes = record.attributes_for_database
-          return unless attributes.size == names.size
+        def converted(record, set, type)
+          attributes = Encrypted.as_usual(type) { record.attributes_for_database }
+          return unless attributes.size == type.attribute_names.size
+          return unless attributes.all? { |name, value| !value.nil? || record.has_attribute?(name) }
 
-          attributes if attributes.all? { |name, value| !value.nil? || record.has_attribute?(name) }
+          attributes.merge(Encrypted.names(type).to_h { |name| [name, Encrypted.value(set[name])] })
         end
         private_class_method :unconverted, :converted
       end
+
+      # Attributes of Active Record Encryption. The ciphertext of the database is kept unless the value has changed.
+      module Encrypted
+        FROM_DATABASE = ActiveModel::Attribute.from_database(nil, nil, nil).class
+        private_constant :FROM_DATABASE
+
+        @used = false
+
+        module_function
+
+        # @return [Array<String>] the names of a class's encrypted attributes
+        def names(type)
+          type.encrypted_attributes&.map(&:name) || []
+        end
+
+        # @return [Boolean] has any class encrypted attributes?
+        def used?
+          @used
+        end
+
+        # From now on it notices classes that declare some.
+        def watch
+          @used = ActiveRecord::Base.descendants.any? { |type| names(type).any? }
+          ActiveRecord::Encryption.on_encrypted_attribute_declared { @used = true }
+        end
+
+        # Yields in the context that the application has configured, whatever the caller's is: without_encryption would
+        # give plain text.
+        def as_usual(type = nil, &block)
+          type.nil? || names(type).any? ? ActiveRecord::Encryption.with_encryption_context({}, &block) : yield
+        end
+
+        # @param attribute [ActiveModel::Attribute] of a record
+        # @return [Object] the ciphertext of the database, or, of a value that has changed, another one
+        def value(attribute)
+          return attribute.value_before_type_cast if kept?(attribute)
+
+          as_usual do
+            kept?(attribute) ? attribute.value_before_type_cast : attribute.type.serialize(attribute.value)
+          end
+        end
+
+        # The value may have been read in this context or in another one.
+        def kept?(attribute)
+          attribute.instance_of?(FROM_DATABASE) && !(attribute.has_been_read? && attribute.changed_in_place?)
+        rescue ActiveRecord::Encryption::Errors::Base
+          false
+        end
+        private_class_method :kept?
+      end
+      Encrypted.watch
 
       # Takes the records of one value apart.
       class Taking

@@ -102,9 +102,10 @@ module Larder
       end
 
       # Records where the application keeps all their state, and not their attributes alone (Rails' own format 7.1,
-      # which is that of new applications).
+      # which is that of new applications). The state contains the plain text of encrypted attributes that were read, so
+      # it is not kept where any class has such attributes.
       def left_to_marshal?(taker)
-        taker == :take_record && ActiveRecord::Marshalling.format_version < 7.1
+        taker == :take_record && ActiveRecord::Marshalling.format_version < 7.1 && !Records::Encrypted.used?
       end
 
       # Only what its name leads to; of classes of the application also the path of the name, which may come to lead to
