@@ -68,7 +68,7 @@ end
 
 # Children that report, and that no test waits for without end.
 module Processes
-  LONGEST = 60
+  LONGEST = 120 # only a test that fails waits that long
 
   # Forks, runs the block, and answers its value. The child leaves by exit!, so no test runs in it a second time.
   def in_child(&block)
@@ -92,6 +92,19 @@ module Processes
                                      "-e", script, *arguments)
     assert_predicate status, :success?, output
     output
+  end
+
+  # Waits for an event that another process or thread brings about.
+  #
+  # @return [Object, nil] the block's first value that is true; nil: it had none in time
+  def eventually(within: LONGEST)
+    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + within
+    loop do
+      value = yield and return value
+      return if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+
+      Kernel.sleep(0.01)
+    end
   end
 
   # @return [Process::Status] of a child that has ended by then, and fails where it has not

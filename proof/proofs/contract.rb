@@ -16,7 +16,7 @@ module Proof
     # @return [void]
     def attack(report)
       env = House::Environment.variables.merge("LARDER_CONTRACT_CALLS" => CALLS.fetch(quick).to_s)
-      run(report, ["bundle", "exec", "ruby", "-w", "-Ilib", "-Itest", TEST], env: env, limit: quick ? 300 : 3600)
+      run(report, ["bundle", "exec", "ruby", "-w", "-Ilib", "-Itest", TEST], env: env)
     end
   end
 end

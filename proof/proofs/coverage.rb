@@ -27,7 +27,7 @@ module Proof
     # @return [void]
     def attack(report)
       options = { "CC" => "clang", "OPTIMIZE" => "-O1", "EXTRA" => INSTRUMENTS }
-      return unless make(report, quick ? "unit-programs" : "programs", variables: options, limit: 900)
+      return unless make(report, quick ? "unit-programs" : "programs", variables: options)
 
       FileUtils.rm_rf(work("counters"))
       run_all(report)
@@ -65,7 +65,7 @@ module Proof
       # A file for each program that it starts, too (%m).
       env = { "LLVM_PROFILE_FILE" => "#{work("counters")}/#{name}-%m%c.profraw" }
       env["LARDER_SURVIVE_SECONDS"] = "1" if quick
-      Program.new([program], dir: ROOT, log: "#{work("logs")}/#{name}.log", env: env, limit: 600).run(inner)
+      Program.new([program], dir: ROOT, log: "#{work("logs")}/#{name}.log", env: env).run(inner)
       inner.failures.each { |failure| failures << failure }
     end
 

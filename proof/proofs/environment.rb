@@ -46,7 +46,7 @@ module Proof
       programs = Dir[File.join(ROOT, "engine/test/proof/environment_*.c")].map { |path| File.basename(path, ".c") }.sort
       programs.each do |name|
         program = built(report, "proof/#{name}")
-        run(report, [program], env: environment, limit: limit) if program
+        run(report, [program], env: environment) if program
       end
     end
 
@@ -75,7 +75,7 @@ module Proof
 
     # Counts the cases that passed there, beside what the program counts itself.
     def attempt(report, argv, env, log, where)
-      return unless run(report, argv, env: env, limit: limit, log: log)
+      return unless run(report, argv, env: env, log: log)
 
       report.count("cases on #{where}", Integer(last_output[/^\S.*: (\d+) tests, 0 failed/, 1] || 0))
     end
@@ -88,10 +88,6 @@ module Proof
 
     def environment
       quick ? { "LARDER_SURVIVE_SECONDS" => "0.5" } : { "LARDER_PROOF_FULL" => "1", "LARDER_SURVIVE_SECONDS" => "20" }
-    end
-
-    def limit
-      quick ? 200 : 1200
     end
   end
 end

@@ -18,7 +18,7 @@ module Proof
     # @return [void]
     def attack(report)
       make(report, "calls-test", variables: { "OPTIMIZE" => "-O1" },
-                                 env: quick ? {} : { "LARDER_CALLS" => "all" }, limit: quick ? 600 : 1800)
+                                 env: quick ? {} : { "LARDER_CALLS" => "all" })
       report.note(quick ? "Each place in the code that makes calls is let fail." : "Each call fails with each errno.")
     end
   end

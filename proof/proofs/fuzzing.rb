@@ -63,9 +63,9 @@ module Proof
       status.success?
     end
 
-    def build(report, variant, limit: 600)
+    def build(report, variant)
       argv = ["make", "-s", "-C", SOURCES, "-j#{Etc.nprocessors}", variant, "OUT=#{work}"]
-      run(report, argv, env: @env, limit: limit, log: "make-#{variant}")
+      run(report, argv, env: @env, log: "make-#{variant}")
     end
 
     def replay(report)
@@ -94,7 +94,7 @@ module Proof
               *(quick ? ["-seed=1", "-runs=#{QUICK_RUNS}"] : []), work("found/#{target}"),
               File.join(ROOT, SOURCES, "corpus", target)]
       FileUtils.rm_rf(Dir[File.join(work("found/#{target}"), "*")]) if quick
-      run(report, argv, env: @env.merge(SANITIZERS), limit: seconds + 300, log: "libfuzzer-#{target}")
+      run(report, argv, env: @env.merge(SANITIZERS), log: "libfuzzer-#{target}")
       told(report, what)
     end
 
@@ -118,7 +118,7 @@ module Proof
       FileUtils.rm_rf(out)
       argv = ["afl-fuzz", "-i", File.join(ROOT, SOURCES, "corpus", target), "-o", out, "-V", seconds.to_s,
               "-t", (SLOWEST_SECONDS * 1000).to_s, "-m", "none", "--", File.join(work("afl"), target)]
-      run(report, argv, env: @env.merge(AFL), limit: seconds + 900, log: "afl-#{target}")
+      run(report, argv, env: @env.merge(AFL), log: "afl-#{target}")
       afl_told(report, File.join(out, "default"), what)
     end
 

@@ -37,7 +37,7 @@ module Proof
       options << "--blind" if round.blind
       options << "--unbounded" if !quick && round.memory == "sc" && round.blind
       run(report, ["#{shared_build}/interleave/interleave", *options.map(&:to_s)],
-          log: "#{round.memory}#{" blind" if round.blind}", limit: 1200)
+          log: "#{round.memory}#{" blind" if round.blind}")
     end
 
     # The proof of the proof: with a step of a protocol left out, a wrong execution has to be found.

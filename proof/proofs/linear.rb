@@ -20,7 +20,7 @@ module Proof
       rounds = quick ? QUICK_ROUNDS : FULL_ROUNDS
       return unless make(report, program)
 
-      run(report, [program], env: { "LARDER_LINEAR_HISTORIES" => rounds.to_s }, limit: quick ? 300 : 3600)
+      run(report, [program], env: { "LARDER_LINEAR_HISTORIES" => rounds.to_s })
     end
   end
 end

@@ -80,9 +80,9 @@ module Proof
       dir = work(title.tr(" =", "--"))
       macros = settings.map { |setting| "-D#{setting}" }
       log = title.tr(" =", "--")
-      run(report, ["spin", *macros, "-a", model.path], dir: dir, log: "#{log}-spin", limit: 60) &&
-        run(report, ["cc", "-#{optimize}", *VERIFIER, "-o", "pan", "pan.c"], dir: dir, log: "#{log}-cc", limit: 120) &&
-        run(report, ["./pan", "-m100000"], dir: dir, log: log, limit: 1200) && last_output
+      run(report, ["spin", *macros, "-a", model.path], dir: dir, log: "#{log}-spin") &&
+        run(report, ["cc", "-#{optimize}", *VERIFIER, "-o", "pan", "pan.c"], dir: dir, log: "#{log}-cc") &&
+        run(report, ["./pan", "-m100000"], dir: dir, log: log) && last_output
     end
 
     def verdict(output)

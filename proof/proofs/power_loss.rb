@@ -24,7 +24,7 @@ module Proof
       program = File.join(shared_build, "proof/power")
       return unless make(report, program)
 
-      run(report, [program, *(quick ? QUICK : FULL).map(&:to_s)], limit: quick ? 300 : 3600)
+      run(report, [program, *(quick ? QUICK : FULL).map(&:to_s)])
     end
   end
 end

@@ -22,7 +22,7 @@ module Proof
         program = File.join(shared_build, "proof", name)
         next unless make(report, program)
 
-        run(report, [program], env: quick ? {} : { "LARDER_PROOF_FULL" => "1" }, limit: quick ? 200 : 1200)
+        run(report, [program], env: quick ? {} : { "LARDER_PROOF_FULL" => "1" })
       end
     end
   end

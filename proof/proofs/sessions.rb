@@ -23,7 +23,7 @@ module Proof
     # @param report [Proof::Report]
     # @return [void]
     def attack(report)
-      play(report, quick ? QUICK_OPERATIONS : FULL_OPERATIONS, limit: quick ? 300 : 6 * 3600)
+      play(report, quick ? QUICK_OPERATIONS : FULL_OPERATIONS)
       bugs.each { |name| find(report, name) } unless quick
     end
 
@@ -42,8 +42,7 @@ module Proof
     end
 
     def find(report, name)
-      sound = play(Report.new(name, TITLE), QUICK_OPERATIONS, "--fault", name, limit: 300, log: name,
-                                                                                  quietly_fails: true)
+      sound = play(Report.new(name, TITLE), QUICK_OPERATIONS, "--fault", name, log: name, quietly_fails: true)
       found = !sound && last_output.match?(/^seed \d+: /) && !last_output.include?("ended by itself")
       found ? report.count("bugs seeded, and found", 1) : report.fail("the seeded bug #{name} was not found")
     end

@@ -63,23 +63,23 @@ module Proof
     # @param variables [Hash{String => String}] of make
     # @param env [Hash{String => String, nil}]
     # @return [Boolean]
-    def make(report, target, variables: {}, env: {}, limit: 600)
+    def make(report, target, variables: {}, env: {})
       directory = variables.keys.intersect?(OPTIONS) ? work("build") : shared_build
       settings = { "BUILD" => directory, **variables }.map { |key, value| "#{key}=#{value}" }
       argv = ["make", "-C", "engine", "-j#{Etc.nprocessors}", "-Otarget", target, *settings]
       FileUtils.mkdir_p(directory)
       File.open("#{directory}.lock", File::RDWR | File::CREAT) do |lock|
         lock.flock(File::LOCK_EX)
-        run(report, argv, env: env, limit: limit, log: target)
+        run(report, argv, env: env, log: target)
       end
     end
 
     # @param log [String] a name for the file with its output
     # @return [Boolean] whether it ended well
-    def run(report, argv, env: {}, limit: 600, log: File.basename(argv.first), dir: ROOT, quietly_fails: false)
+    def run(report, argv, env: {}, log: File.basename(argv.first), dir: ROOT, quietly_fails: false)
       warn "bin/proof: #{self.class::NAME}: #{argv.join(" ").gsub("#{ROOT}/", "")}"
       file = File.join(work("logs"), "#{log.tr("/ ", "--")}.log")
-      program = Program.new(argv, dir: dir, log: file, env: env, limit: limit)
+      program = Program.new(argv, dir: dir, log: file, env: env)
       @last_output = nil
       ok = program.run(report, quietly_fails: quietly_fails)
       @last_output = program.output

@@ -5,9 +5,10 @@
 
 require "fileutils"
 require "io/wait"
+require_relative "../../rakelib/house/progress"
 
 module Proof
-  # One program, run to its end or its limit.
+  # One program, run to its end, or until it makes no progress.
   class Program
     COUNT = /^@ (-?\d+(?:\.\d+)?)( %)? (\S.*)$/
     NOTE = /^@note (\S.*)$/
@@ -19,14 +20,14 @@ module Proof
     # @param argv [Array<String>] run without a shell
     # @param env [Hash{String => String, nil}]
     # @param dir [String]
-    # @param limit [Numeric] seconds until it is taken for hung and killed
+    # @param quiet [Numeric] seconds without progress after which it is killed, see House::Progress
     # @param log [String] where its output goes
-    def initialize(argv, dir:, log:, env: {}, limit: 600)
+    def initialize(argv, dir:, log:, env: {}, quiet: House::Progress::QUIET_SECONDS)
       @argv = argv
       @env = env
       @dir = dir
       @log = log
-      @limit = limit
+      @quiet = quiet
       @output = +""
     end
 
@@ -49,22 +50,20 @@ module Proof
       reader, writer = IO.pipe(binmode: true)
       pid = Process.spawn(@env, *@argv, chdir: @dir, out: writer, err: writer, in: File::NULL, pgroup: true)
       writer.close
-      follow(reader, log) ? Process.wait2(pid).last : stop(pid)
+      problem = follow(reader, log, House::Progress.new(House::ProcessTree.new(pid), quiet: @quiet))
+      problem ? stop(pid, problem) : Process.wait2(pid).last
     rescue Interrupt
-      stop(pid) if pid
+      stop(pid, "interrupted") if pid
       raise
     end
 
-    # @return [Boolean] false where the limit passed first
-    def follow(reader, log)
-      ends = now + @limit
+    # @return [String, nil] why it must be stopped; nil: it has ended
+    def follow(reader, log, progress)
       said = now
-      until reader.closed?
-        return false if now > ends
-
+      until (problem = progress.problem(@output.bytesize))
         if reader.wait_readable(1)
           chunk = reader.read_nonblock(65_536, exception: false)
-          return true if chunk.nil?
+          return if chunk.nil?
 
           @output << chunk
           log.write(chunk)
@@ -72,7 +71,7 @@ module Proof
         end
         said = sign_of_life(said)
       end
-      true
+      problem
     end
 
     def sign_of_life(said)
@@ -83,10 +82,10 @@ module Proof
       now
     end
 
-    def stop(pid)
-      Process.kill(:KILL, -pid)
+    def stop(pid, problem)
+      House::ProcessTree.new(pid).kill
       Process.wait(pid)
-      :hung
+      problem
     end
 
     def collect(report)
@@ -97,7 +96,7 @@ module Proof
     end
 
     def describe(status)
-      return "did not end within #{@limit} s" if status == :hung
+      return status if status.is_a?(String)
 
       status.signaled? ? "killed by signal #{status.termsig}" : "exit status #{status.exitstatus}"
     end

@@ -41,7 +41,11 @@ module House
     # :build    not a test: counts only where it fails
     KINDS = [:one, :counted, :build].freeze
 
-    attr_reader :name, :suite, :argv, :env, :dir, :kind, :after, :weight, :limit, :may_fail
+    # A job computes without end where it takes this many times its weight, and at least that many seconds.
+    CPU_LIMIT_WEIGHTS = 20
+    LEAST_CPU_LIMIT = 1200
+
+    attr_reader :name, :suite, :argv, :env, :dir, :kind, :after, :weight, :cpu_limit, :may_fail
 
     # @param name [String] unique
     # @param suite [String] the line of the summary it counts in
@@ -51,10 +55,10 @@ module House
     # @param kind [Symbol] one of KINDS
     # @param after [Array<String>] names of jobs that must have passed before
     # @param weight [Numeric] seconds it takes, roughly: the longest job starts first
-    # @param limit [Numeric] seconds until it is taken for hung and killed
+    # @param cpu_limit [Numeric, nil] seconds of processor time after which it computes without end; nil: by its weight
     # @param missing [String, nil] why it cannot run here (nil: it can)
     # @param may_fail [Boolean] failures count as skipped: their cause is outside this repository
-    def initialize(name, suite:, argv:, env: {}, dir: ROOT, kind: :counted, after: [], weight: 1, limit: 300,
+    def initialize(name, suite:, argv:, env: {}, dir: ROOT, kind: :counted, after: [], weight: 1, cpu_limit: nil,
                    missing: nil, may_fail: false)
       raise ArgumentError, "unknown kind #{kind.inspect}; known: #{KINDS.join(", ")}" unless KINDS.include?(kind)
 
@@ -66,7 +70,7 @@ module House
       @kind = kind
       @after = after
       @weight = weight
-      @limit = limit
+      @cpu_limit = cpu_limit || [CPU_LIMIT_WEIGHTS * weight, LEAST_CPU_LIMIT].max
       @missing = missing
       @may_fail = may_fail
     end

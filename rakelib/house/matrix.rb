@@ -84,18 +84,18 @@ module House
       Stack::SOURCES.keys.map do |name|
         MatrixCell.new(name, { stack: "#{name}, Rails 8.1" },
                        ["ruby", "-w", "rakelib/house/stack.rb", name, "--only", "build,ruby"], needs: [:trixie],
-                                                                                               limit: 5400)
+                                                                                               weight: 600)
       end
     end
 
     def trixie_cell(rails)
       MatrixCell.new("rails-#{rails}", { stack: "trixie, Ruby 3.3, Rails #{rails}" },
-                     [*TRIXIE, "--only", "build,ruby", "--rails", rails], needs: [:trixie], limit: 3600)
+                     [*TRIXIE, "--only", "build,ruby", "--rails", rails], needs: [:trixie], weight: 400)
     end
 
     def trixie_engine_cell
       MatrixCell.new("gcc14-O3", { stack: "trixie, C alone", compiler: "gcc 14", level: "O3" },
-                     [*TRIXIE, "--only", "engine"], needs: [:trixie], limit: 3600)
+                     [*TRIXIE, "--only", "engine"], needs: [:trixie], weight: 400)
     end
 
     TRIXIE = ["ruby", "-w", "rakelib/house/stack.rb", "trixie"].freeze
@@ -110,7 +110,7 @@ module House
     def slow_cells
       slow = { "lab-slow" => "build,lab", "ruby-slow" => "build,ruby,tools" }.map do |name, suites|
         MatrixCell.new(name, { stack: "this Ruby", under: "slow tests" },
-                       ["bin/test", "--slow", "--only", suites, *inner(name)], limit: 3600)
+                       ["bin/test", "--slow", "--only", suites, *inner(name)], weight: 400)
       end
       proofs = (Suites::REPEATED_PROOFS - ["matrix"]).map do |name|
         MatrixCell.new("proof-#{name}", { stack: "this Ruby", under: "quick run" }, ["bin/proof", "--quick", name],
@@ -154,14 +154,14 @@ module House
 
     def ruby_cells
       [MatrixCell.new("ruby-asan", { stack: "this Ruby", compiler: "gcc", level: "O1", under: "ASan, UBSan" },
-                      ["ruby", "-w", "rakelib/house/sanitized_ruby.rb"], limit: 1800),
+                      ["ruby", "-w", "rakelib/house/sanitized_ruby.rb"], weight: 300),
        MatrixCell.new("ruby-valgrind", { stack: "this Ruby", compiler: "gcc", level: "O3", under: "memcheck" },
-                      ["ruby", "-w", "rakelib/house/valgrind_ruby.rb"], needs: [:valgrind], limit: 1800),
+                      ["ruby", "-w", "rakelib/house/valgrind_ruby.rb"], needs: [:valgrind], weight: 300),
        MatrixCell.new("ruby-compact", { stack: "this Ruby", under: "every collection moves objects" },
                       ["bin/test", "--only", "build,ruby", *inner("compact")], env: { "LARDER_GC" => "compact" },
-                                                                              limit: 1800),
+                                                                              weight: 300),
        MatrixCell.new("ruby-stress", { stack: "this Ruby", under: "a collection at each allocation" },
-                      ["bin/test", *STRESSED, *inner("stress")], env: { "LARDER_GC" => "stress" }, limit: 1800)]
+                      ["bin/test", *STRESSED, *inner("stress")], env: { "LARDER_GC" => "stress" }, weight: 300)]
     end
 
     # What each native method is called by. All of it would take hours; plain_values_test, which reads all flags over
@@ -205,7 +205,7 @@ module House
       needs += [:clang] if compiler == "clang"
       # What runs under something takes several times as long, and again on a busy machine.
       MatrixCell.new(name, { stack: HERE, compiler: compiler, level: level, under: under }.compact,
-                     ["make", "-C", "engine", target, *words], needs: needs, limit: under ? 3600 : 1200)
+                     ["make", "-C", "engine", target, *words], needs: needs, weight: under ? 200 : 60)
     end
   end
 end

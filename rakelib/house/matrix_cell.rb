@@ -92,13 +92,13 @@ module House
     # @param facts [Hash{Symbol => String}] what is tried
     # @param argv [Array<String>] the command, from the root of the checkout
     # @param needs [Array<Symbol>]
-    # @param settings [Hash] of House::Job: env:, limit:, weight:
+    # @param settings [Hash] of House::Job: env:, weight:
     def initialize(name, facts, argv, needs: [], **settings)
       @name = name
       @facts = facts
       @argv = argv
       @needs = needs
-      @settings = { limit: 1200, weight: 60 }.merge(settings)
+      @settings = { weight: 60 }.merge(settings)
     end
 
     # @return [House::Job]

@@ -2,10 +2,12 @@
 
 require "fileutils"
 require_relative "job"
+require_relative "progress"
 
 module House
   # Runs jobs side by side, each in a process group of its own with its output in a file. Prints one line when a job
-  # ends, the last line of output of long jobs every 15 seconds, and the output of failed jobs.
+  # ends, the last line of output of long jobs every 15 seconds, and the output of failed jobs. A job that makes no
+  # progress is stopped, see Progress.
   class Runner
     HEARTBEAT_SECONDS = 15
     TICK_SECONDS = 0.05
@@ -13,7 +15,7 @@ module House
     FAILED_LINES = 200
     REASON_LINES = 30
 
-    Running = Struct.new(:job, :pid, :log, :started, :last_seen)
+    Running = Struct.new(:job, :pid, :log, :started, :last_seen, :progress)
 
     # @param jobs [Array<House::Job>]
     # @param lanes [Integer] how many run at once
@@ -21,13 +23,16 @@ module House
     # @param out [IO] where progress is printed
     # @param verbose [Boolean] print the output of every job, not only of failed ones
     # @param heartbeat [Numeric] seconds after which a running job's last line is shown
-    def initialize(jobs, lanes:, log_dir:, out: $stdout, verbose: false, heartbeat: HEARTBEAT_SECONDS)
+    # @param quiet [Numeric] seconds without progress after which a job is stopped
+    def initialize(jobs, lanes:, log_dir:, out: $stdout, verbose: false, heartbeat: HEARTBEAT_SECONDS,
+                   quiet: Progress::QUIET_SECONDS)
       @waiting = jobs.sort_by { |job| -job.weight }
       @lanes = lanes
       @log_dir = log_dir
       @out = out
       @verbose = verbose
       @heartbeat = heartbeat
+      @quiet = quiet
       @running = []
       @results = []
       @total = jobs.size
@@ -44,7 +49,7 @@ module House
       end
       @results
     ensure
-      @running.dup.each { |running| stop(running) } # which takes it out of the list
+      @running.dup.each { |running| stop(running, "stopped") } # which takes it out of the list
     end
 
     private
@@ -81,7 +86,8 @@ module House
       log = File.join(@log_dir, "#{job.name.gsub(/[^\w.-]+/, "_")}.log")
       pid = Process.spawn(job.env, *job.argv, chdir: job.dir, pgroup: true,
                                               in: File::NULL, out: log, err: [:child, :out])
-      @running << Running.new(job, pid, log, now, now)
+      progress = Progress.new(ProcessTree.new(pid), quiet: @quiet, cpu_limit: job.cpu_limit)
+      @running << Running.new(job, pid, log, now, now, progress)
     rescue SystemCallError => e
       finish(Job::Result.new(job, Counts.new(0, 1, 0), 0.0, 0.0, "could not be started: #{e.message}", nil))
     end
@@ -90,8 +96,8 @@ module House
       status, cpu_seconds = wait_for(running, Process::WNOHANG)
       if status
         complete(running, status, cpu_seconds)
-      elsif now - running.started > running.job.limit
-        stop(running)
+      elsif (problem = running.progress.problem(File.size(running.log)))
+        stop(running, problem)
       elsif now - running.last_seen > @heartbeat
         running.last_seen = now
         @out.puts format("  ...       %-70s %5.0f s  %s", running.job.name, now - running.started, tail(running.log))
@@ -118,23 +124,19 @@ module House
       finish(Job::Result.new(running.job, counts, now - running.started, cpu_seconds, note, running.log), output)
     end
 
-    # Kills the job's whole process group: tests start servers and writers of their own.
-    def stop(running)
+    # Kills the job and all that it started: tests start servers and writers of their own, some in groups of their own.
+    def stop(running, problem)
       @running.delete(running)
       seconds = now - running.started
-      signal_group(:TERM, running.pid)
+      tree = ProcessTree.new(running.pid)
+      members = tree.members
+      tree.signal(:TERM)
       sleep GRACE_SECONDS
-      signal_group(:KILL, running.pid)
+      tree.kill(members)
       _, cpu_seconds = wait_for(running)
-      note = "stopped after #{seconds.round} s"
+      note = "#{problem}; stopped after #{seconds.round} s"
       finish(Job::Result.new(running.job, Counts.new(0, 1, 0), seconds, cpu_seconds, note, running.log),
              Job.output(running.log))
-    end
-
-    def signal_group(signal, pid)
-      Process.kill(signal, -pid)
-    rescue Errno::ESRCH
-      nil # it has ended by itself
     end
 
     def finish(result, output = nil)

@@ -126,7 +126,7 @@ module House
     end
 
     def engine_jobs
-      [Job.new("engine", suite: "engine", weight: 60, limit: 600, argv: ["make", "-sC", "engine", "test", "DEV=1"])]
+      [Job.new("engine", suite: "engine", weight: 60, argv: ["make", "-sC", "engine", "test", "DEV=1"])]
     end
 
     # The crash points are a program each, on files in memory: a disk would take most of the time. A fork under a
@@ -134,12 +134,12 @@ module House
     def asan_jobs
       memory = File.writable?("/dev/shm") ? { "TMPDIR" => "/dev/shm" } : {}
       make = ["make", "-sC", "engine", "DEV=1"]
-      [Job.new("engine under ASan and UBSan", suite: "asan", weight: 100, limit: 900,
+      [Job.new("engine under ASan and UBSan", suite: "asan", weight: 100,
                                               argv: [*make, "asan-test", "ASAN_TARGET=unit-test",
                                                      "WITHOUT=#{CALLS_TESTS}"]),
-       Job.new("engine's crash points", suite: "asan", weight: 60, limit: 900, env: memory,
+       Job.new("engine's crash points", suite: "asan", weight: 60, env: memory,
                                         argv: [*make, "crash-test", "OPTIMIZE=-O1", "BUILD=build/O1"]),
-       Job.new("engine under TSan", suite: "asan", weight: 40, limit: 600, argv: [*make, "tsan-test"])]
+       Job.new("engine under TSan", suite: "asan", weight: 40, argv: [*make, "tsan-test"])]
     end
 
     def ruby_jobs
@@ -215,7 +215,7 @@ module House
     def proof_jobs
       list = IO.popen([Environment.variables, "ruby", File.join(ROOT, "bin/proof"), "--names"], &:readlines)
       list.to_h { |line| line.chomp.split("\t", 2).values_at(0, 1) }.except(*REPEATED_PROOFS).map do |name, missing|
-        Job.new("proof: #{name}", suite: "proof", kind: :one, weight: 50, limit: 600, after: ["compile"],
+        Job.new("proof: #{name}", suite: "proof", kind: :one, weight: 50, after: ["compile"],
                                   missing: missing, env: Environment.variables,
                                   argv: ["ruby", "-w", "bin/proof", "--quick", name])
       end
@@ -261,7 +261,7 @@ module House
       includes = (lab ? ["lab/lib", "lab/test", "lib"] : ["lib", "test"]).map { |path| "-I#{File.join(ROOT, path)}" }
       gemfile ||= lab ? Environment.lab_gemfile : Environment.gemfile
       Job.new(name, suite: suite || (lab ? "lab" : "ruby"), after: ["compile"], weight: weight, missing: missing,
-                    limit: 600, env: Environment.variables(gemfile).merge("RUBYOPT" => COMPILED),
+                    env: Environment.variables(gemfile).merge("RUBYOPT" => COMPILED),
                     argv: ["ruby", "-w", "-rbundler/setup", *includes, *arguments])
     end
 
@@ -317,7 +317,7 @@ module House
       argv += ["--", *options] unless options.empty?
       built = Stack::SOURCES.key?(name)
       title = built ? "#{name}, Rails 8.1 and 8.0" : "Debian trixie, Ruby 3.3, Rails 8.1 and 8.0"
-      [Job.new(title, suite: name, weight: 500, limit: built ? 3600 : 1200, missing: Stack.missing, argv: argv)]
+      [Job.new(title, suite: name, weight: 500, missing: Stack.missing, argv: argv)]
     end
   end
 end

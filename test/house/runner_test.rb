@@ -7,6 +7,7 @@ module House
   # bin/test's runner, with small programs that pass, fail, hang, or report wrongly.
   class RunnerTest < ActiveSupport::TestCase
     include HouseJobs
+    include Processes
 
     test "counts of jobs are read from their output" do
       assert_equal Counts.new(2, 0, 1), run_job("echo '2 passed, 0 failed, 1 skipped'").counts
@@ -48,10 +49,34 @@ module House
     end
 
     test "a job that hangs is stopped with everything it started" do
-      result = run_job("sleep 300 & echo $!; wait", limit: 0.2)
-      assert_match(/stopped after/, result.note)
+      result = run_jobs(job("sleep 300 & echo $!; wait"), quiet: 0.2).first
+      assert_match(/hangs: no output and no work for \d+ s; stopped after/, result.note)
       child = Integer(File.read(result.log)[/\d+/])
-      assert ended?(child), "process #{child} is still there"
+      assert(eventually { ended?(child) }, "process #{child} is still there")
+    end
+
+    test "a job that hangs is stopped with programs in groups of their own" do
+      result = run_jobs(job("setsid sh -c 'echo $$; exec sleep 300' & wait"), quiet: 0.5).first
+      assert_match(/hangs/, result.note)
+      child = Integer(File.read(result.log)[/\d+/])
+      assert(eventually { ended?(child) }, "process #{child} is still there")
+    end
+
+    # Counts to a number that takes longer than the quiet time.
+    COMPUTING = "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done"
+
+    test "a job that computes without output is not stopped" do
+      assert_equal Counts.new(1, 0, 0), run_jobs(job(COMPUTING, kind: :one), quiet: 0.2).first.counts
+    end
+
+    test "a job whose child computes is not stopped, also where the child leads a group of its own" do
+      jobs = [job("sh -c '#{COMPUTING}'; true", kind: :one), job("setsid -w sh -c '#{COMPUTING}'; true", kind: :one)]
+      assert(run_jobs(*jobs, quiet: 0.2).none?(&:failed?), @out.string)
+    end
+
+    test "a job that computes without end is stopped at its limit" do
+      result = run_jobs(job("while true; do true; done", cpu_limit: 0.3), quiet: 2).first
+      assert_match(/computes without end: \d+ s of processor time; stopped after/, result.note)
     end
 
     test "a long job's last line is shown meanwhile, also where it has printed nothing" do

@@ -23,7 +23,7 @@ module HouseJobs
     House::Job.new(name, suite: "ruby", argv: ["sh", "-c", script], kind: kind, **options)
   end
 
-  def run_jobs(*jobs)
-    House::Runner.new(jobs, lanes: 2, log_dir: @logs, out: @out).run
+  def run_jobs(*jobs, **options)
+    House::Runner.new(jobs, lanes: 2, log_dir: @logs, out: @out, **options).run
   end
 end
