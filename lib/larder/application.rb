@@ -58,6 +58,16 @@ module Larder
         raise(ArgumentError, "there is no Rails.cache; name a store by cache:")
     end
 
+    # @return [Logger, nil] of Rails, once it has one
+    def logger
+      Rails.logger if defined?(Rails) && Rails.respond_to?(:logger)
+    end
+
+    # Logs a line as an error; without a logger it goes to $stderr.
+    def log(line)
+      logger ? logger.error(line) : warn(line)
+    end
+
     # @return [ActiveSupport::Executor, nil] of the Rails application
     def executor
       Rails.application&.executor if defined?(Rails) && Rails.respond_to?(:application)

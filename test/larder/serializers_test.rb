@@ -214,7 +214,7 @@ class LarderSerializersTest < ActiveSupport::TestCase
   end
 
   test "what cannot be read is reported once for each reason" do
-    Larder::Codecs::Reading.reset
+    Larder::Reports.reset
     reports = reports_of do
       3.times { |i| assert_unreadable { serializer(:json).load("foreign #{i}") } }
       2.times { assert_unreadable { serializer(:json).load(serializer(:json).dump("x").byteslice(0, 4)) } }
@@ -222,7 +222,7 @@ class LarderSerializersTest < ActiveSupport::TestCase
     assert_equal 2, reports.size
     assert_equal ["codecs.larder"], reports.pluck(:source).uniq
   ensure
-    Larder::Codecs::Reading.reset
+    Larder::Reports.reset
   end
 
   test "what is wrong is said" do

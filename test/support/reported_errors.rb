@@ -19,6 +19,7 @@ module ReportedErrors
 
   # @return [Array<Hash>] what is reported during the block
   def reports_of
+    Larder::Reports.reset
     reports = Reports.new
     ActiveSupport.error_reporter.subscribe(reports)
     yield

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# The only policy for bytes that cannot be read: a miss of the store, and one report in a process for each reason, so
-# that a deploy that changes a codec does not flood the error tracker.
+# The only policy for bytes that cannot be read: a miss of the store, and a report of the reason, at most once a minute,
+# so that a deploy that changes a codec does not flood the error tracker.
 
-require "active_support/error_reporter"
+require "larder/reports"
 require "larder/own_failure"
 
 module Larder
@@ -11,10 +11,6 @@ module Larder
     # Turns a codec's error into the one that stores of ActiveSupport::Cache treat as a miss.
     module Reading
       SOURCE = "codecs.larder"
-      MOST_REASONS = 64 # of a process
-
-      @reported = {}
-      @lock = Mutex.new
 
       module_function
 
@@ -40,16 +36,10 @@ module Larder
         raise ActiveSupport::Cache::DeserializationError, "#{who}: #{error.message}"
       end
 
-      # @return [void] forgets what was reported, so that it is reported again
-      def reset
-        @lock.synchronize { @reported.clear }
-      end
-
-      # @return [void] to ActiveSupport.error_reporter, once for each reason
+      # @return [void]
       def report(who, error)
-        reason = "#{who}: #{error.message[/\A[^:(]*/]}"
-        fresh = @lock.synchronize { @reported.size < MOST_REASONS && !@reported[reason] && (@reported[reason] = true) }
-        ActiveSupport.error_reporter&.report(error, handled: true, severity: :warning, source: SOURCE) if fresh
+        Reports.report(error, source: SOURCE, of: who.to_s, reason: error.message[/\A[^:(]*/],
+                              line: "larder: #{who}: #{error.message}")
       end
     end
   end

@@ -4,6 +4,7 @@
 
 require "pathname"
 require_relative "../application"
+require_relative "../reports"
 require_relative "../size"
 require_relative "errors"
 require_relative "format"
@@ -175,10 +176,7 @@ module Larder
       # @param error [Error] that does not stop the request
       # @return [void]
       def self.report(error)
-        reporter = ActiveSupport.error_reporter if defined?(ActiveSupport) && ActiveSupport.respond_to?(:error_reporter)
-        return warn("larder: #{error.message}") unless reporter
-
-        reporter.report(error, handled: true, severity: :warning, source: "larder.sessions")
+        Reports.report(error, source: "larder.sessions")
       end
 
       private

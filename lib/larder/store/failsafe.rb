@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# The failure policy: a store that cannot serve is a miss. A file that cannot be opened is reported once; any other
-# failure, also of a delete or overwrite that could not be applied yet, at each call.
+# The failure policy: a store that cannot serve is a miss. Reads report a file that cannot be opened once, until it was
+# opened. All other failures, also a delete or overwrite that could not be applied yet, are reported at each call.
 
-require "active_support/error_reporter"
+require "larder/reports"
 
 module Larder
   module Store
@@ -15,12 +15,14 @@ module Larder
       # The source under which errors are reported, named as those of Rails' own stores.
       SOURCE = "larder_store.active_support"
 
-      # Logs the error and gives it to Rails' error reporter.
+      # Logs the error and gives it to Rails' error reporter, as {Reports} does: at most once a minute for each cause.
+      # An outage of the remote store, or of the backplane, is one cause.
       DEFAULT_ERROR_HANDLER = lambda do |method:, returning:, exception:|
-        ActiveSupport::Cache::LarderStore.logger&.error do
-          "LarderStore: #{method} failed, returned #{returning.inspect}: #{exception.class}: #{exception.message}"
-        end
-        ActiveSupport.error_reporter&.report(exception, handled: true, severity: :warning, source: SOURCE)
+        line = "LarderStore: #{method} failed, returned #{returning.inspect}: #{exception.class}: #{exception.message}"
+        cause = if exception.is_a?(RemoteError) then { of: method == :backplane, reason: "" }
+                else { of: method, reason: exception.message }
+                end
+        Reports.report(exception, source: SOURCE, line: line, **cause)
       end
 
       private

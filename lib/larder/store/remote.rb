@@ -36,12 +36,10 @@ module Larder
       CODECS = %i[coder serializer compressor].freeze
       # A key that is read to find out whether the store answers.
       PROBE = "larder/probe"
-      # Seconds between two attempts to apply what the journal lists, after a failure and otherwise, and two reports of
-      # failures.
+      # Seconds between two attempts to apply what the journal lists, after a failure and otherwise.
       RETRY = 1
       PAUSE = 0.1
-      REPORT = 60
-      private_constant :INHERITED, :NO_NAMESPACE, :OWN, :CODECS, :PROBE, :RETRY, :PAUSE, :REPORT
+      private_constant :INHERITED, :NO_NAMESPACE, :OWN, :CODECS, :PROBE, :RETRY, :PAUSE
 
       # LarderStore sends the events.
       module Quiet
@@ -90,7 +88,6 @@ module Larder
         @plain_names = @adapter.plain_names?
         @flights = flights
         @retry_at = 0
-        @silent_until = {}
       end
 
       # May it be asked? Applies what the journal lists, if that is due.
@@ -128,15 +125,6 @@ module Larder
         true
       rescue RemoteError
         false
-      end
-
-      # @param of [Object] what has failed
-      # @return [Boolean] is it time to report a failure of that?
-      def report?(of = nil)
-        return false if monotonic_now < @silent_until.fetch(of, 0)
-
-        @silent_until[of] = monotonic_now + REPORT
-        true
       end
 
       # @return [Hash{Symbol=>Object}] for people, without asking the remote store

@@ -142,13 +142,6 @@ module Larder
           failed(:backplane, nil, RemoteError.new("the backplane does not answer: #{error.class}: #{error.message}"))
         end
       end
-
-      # Failsafe's. One report of many failures in a row, of the remote store and of the backplane.
-      def failed(method, returning, error)
-        return super if !error.is_a?(RemoteError) || @raise_errors || @remote.report?(method == :backplane)
-
-        returning
-      end
     end
   end
 end

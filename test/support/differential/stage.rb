@@ -51,8 +51,8 @@ module Differential
       @subscribers = []
       @io = StringIO.new
       @reports = ReportedErrors::Reports.new
-      Larder::Codecs::Reading.reset # what cannot be read is reported once in a process
-      Larder::Store::UnknownOptions.reset # and so are unknown options
+      Larder::Reports.reset # each cause is reported once a minute
+      Larder::Store::UnknownOptions.reset # unknown options are reported once in a process
       @name = +"shared"
       @options = { expires_in: real_clock ? 1050 : 5 }
     end
