@@ -11,6 +11,7 @@ require "larder/errors"
 require "larder/options"
 require "larder/application"
 require "larder/obstacle"
+require "larder/web_request"
 require "larder/larder"
 require "larder/cache"
 

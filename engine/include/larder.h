@@ -347,10 +347,14 @@ larder_status larder_open(const char *path, const larder_options *options, larde
  * within `wait_ms`.
  * larder_last_failure: the error of the last attempt to attach. OK: it succeeded, there was none, or `cache` is
  * NULL.
+ * larder_pending: how many keys and tags are noted; LARDER_ALL_PENDING: all keys. They are lost if the handle is
+ * closed before it attaches.
  */
+#define LARDER_ALL_PENDING UINT32_MAX
 int larder_attached(larder *cache);
 larder_status larder_attach(larder *cache, uint32_t wait_ms, larder_error *error);
 larder_status larder_last_failure(larder *cache, larder_error *error);
+uint32_t larder_pending(larder *cache);
 
 /*
  * Drops one reference; with the last one the handle detaches. The last process of the machine to detach writes the

@@ -63,7 +63,8 @@ static void deletes_are_applied_first(void) {
     CHECK(set_bytes(cache, "key 3", "", 0, -1) == LARDER_LOCKED, "one that has expired");
     larder_store add = {.key = "key 4", .key_bytes = 5, .value = "x", .value_bytes = 1, .mode = LARDER_ADD};
     CHECK(larder_set(cache, &add, NULL) == LARDER_LOCKED, "which leaves what is there");
-    CHECK(larder_attach(cache, 1000, &error) == LARDER_OK);
+    CHECK(larder_pending(cache) == 3 && larder_pending(NULL) == 0);
+    CHECK(larder_attach(cache, 1000, &error) == LARDER_OK && larder_pending(cache) == 0);
     CHECK(is(cache, "key 1", NULL) && is(cache, "key 2", NULL) && is(cache, "key 3", NULL) &&
           is(cache, "key 4", "old"));
     CHECK(old_ones(cache) == 1997 && sound(cache));
@@ -93,7 +94,7 @@ static void a_clear_is_remembered(void) {
     larder_error error;
     CHECK(in_child(fill, NULL));
     larder *cache = opened_for_later(test_path("t.larder"));
-    CHECK(larder_clear(cache) == LARDER_LOCKED);
+    CHECK(larder_clear(cache) == LARDER_LOCKED && larder_pending(cache) == LARDER_ALL_PENDING);
     CHECK(larder_attach(cache, 1000, &error) == LARDER_OK && old_ones(cache) == 0);
     larder_close(cache);
 }

@@ -75,12 +75,13 @@ module Larder
       #   of a file in a process decides it.
       # @param size_from [String, nil] where `size` is configured, for that warning; nil: the line of the caller
       # @param create [Boolean] false: a file is neither made nor replaced, and {OpenError} says why none can be used
-      # @param lazy [Boolean, :strict, :required] true: the file is opened or made at the first call that needs it, by
-      #   another thread. Calls wait for that until it has taken 0.01 seconds, in development and test 5 seconds. Until
-      #   there is a file, reads are misses and stores are refused. If there can be none the first call raises
-      #   {OpenError}, as do calls that would delete or overwrite, which are remembered and applied later. It is tried
-      #   again every second. `:strict`: every call raises. `:required`: every call waits until it has taken 5 seconds,
-      #   and raises where there is no file then; nothing is remembered, and a file of a newer version is not cleared.
+      # @param lazy [Boolean, :strict, :required] true: the first call that needs the file opens or creates it, and
+      #   waits for that: for another process that opens the file 5 seconds, for a disk 60 seconds, and in a web request
+      #   ({WebRequest}) 1 second. Without a file, reads are misses and stores are refused; the first read raises
+      #   {OpenError}, and so does each call that would delete or overwrite. These changes are remembered and applied
+      #   when the file is opened, at the latest when the cache is closed or the process ends. Larder tries again every
+      #   second. `:strict`: every call raises. `:required`: every call waits 5 seconds at most and raises if there is
+      #   no file then; nothing is remembered, and a file of a newer version is not cleared.
       # @yieldparam cache [Cache] closed when the block ends
       # @return [Cache, Object] the cache, or the block's value
       # @raise [OpenError] with the path and the remedy
@@ -163,14 +164,6 @@ module Larder
     #   @api private
     #   @param process [Integer] see {#process}
     #   @return [Boolean] is the process with that number attached? Also true if that is unknown
-
-    # @!method close
-    #   Closes the file; the last process that closes it writes it back. Calls of other threads that are inside end
-    #   first, later ones raise {ClosedError}. A cache that is not closed is closed when it is collected or the process
-    #   exits.
-    #   @return [nil] also where it was closed before
-    #   @example
-    #     cache.close #=> nil
 
     # @!method closed?
     #   @return [Boolean]

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # Notes which lines of a Rails application configure the cache and the sessions, so that a warning can name them: Rails
-# creates both later, in its own code. Makes Rails answer with a 503 if sessions cannot be read or stored.
+# creates both later, in its own code. Marks web requests, and makes Rails answer with a 503 if sessions cannot be read
+# or stored.
 
 require "larder/application"
 require "rails/railtie"
@@ -35,6 +36,11 @@ module Larder
       application.config.extend(Noting)
       pages = application.config.action_dispatch if application.config.respond_to?(:action_dispatch)
       pages.rescue_responses = UNAVAILABLE.merge(pages.rescue_responses) if pages
+    end
+
+    # Before all other middleware, which may use the cache too.
+    initializer "larder.web_request", before: :build_middleware_stack do |application|
+      application.config.middleware.unshift(WebRequest)
     end
 
     # A view's read takes a lease for the write that follows. If the view raises in between, the request ends it.

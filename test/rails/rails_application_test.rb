@@ -10,10 +10,10 @@ class RailsApplicationTest < StoreCase
   test "one line of configuration puts the cache below storage" do
     answers = in_rails(<<~RUBY, cache_store: ":larder_store")
       [Rails.cache.class.name, Rails.cache.cache.path, Rails.cache.write("key", 1), Rails.cache.read("key"),
-       Rails.application.middleware.map(&:name).grep(/LocalCache/)]
+       Rails.application.middleware.first.name, Rails.application.middleware.map(&:name).grep(/LocalCache/)]
     RUBY
     path = File.join(root, "storage/larder/production/cache.larder")
-    assert_equal ["ActiveSupport::Cache::LarderStore", path, true, 1, []], answers
+    assert_equal ["ActiveSupport::Cache::LarderStore", path, true, 1, "Larder::WebRequest", []], answers
   end
 
   slow_test "a relative path is taken from Rails.root, and options are used" do
@@ -159,9 +159,16 @@ class RailsApplicationTest < StoreCase
   test "a file that is no cache stops neither the boot nor a request, and the report says why" do
     FileUtils.mkdir_p(File.join(root, "storage/larder/production"))
     File.write(File.join(root, "storage/larder/production/cache.larder"), "not a cache\n" * 1000)
-    output, status = boot("Rails.logger = ActiveSupport::Cache::Store.logger = Logger.new($stderr); " \
-                          "Rails.cache.fetch(1) { 2 } == 2 or exit!(1)")
+    reports = -> { File.readlines(File.join(root, "log.txt")).grep(%r{production/cache\.larder.*not a Larder cache}) }
+    assert_equal 2, in_rails("2.times { Rails.cache.read(1) }; 2", lines: "Shop.config.log_level = :error")
+    assert_equal 1, reports.call.size
+    early = "EARLY = ActiveSupport::Cache.lookup_store(:larder_store); EARLY.delete(1)"
+    output, status = boot("EARLY.delete(2); Rails.logger.class.name", lines: early)
     assert_predicate status, :success?
-    assert_match(%r{storage/larder/production/cache\.larder.*not a Larder cache}, output)
+    assert_match(/\ALarderStore: delete_entry failed, .*: 1 could not be changed: .*not a Larder cache/, output)
+    assert_equal 2, reports.call.size # the second as soon as there is a logger
+    two = "Rails.logger = ActiveSupport::BroadcastLogger.new(Rails.logger, Logger.new($stdout))"
+    output, = boot("#{two}; 2.times { Rails.cache.read(1) }; 3")
+    assert_equal [1, 3], [output.scan("not a Larder cache").size, reports.call.size]
   end
 end

@@ -16,12 +16,13 @@ class PumaCluster
   # @param directory [String] of its files
   # @param rackup [String] source
   # @param workers [Integer]
-  def initialize(directory, rackup, workers: 2, env: {})
+  # @param environment [String] of Rack and Rails
+  def initialize(directory, rackup, workers: 2, env: {}, environment: "test")
     @socket = File.join(directory, "puma.socket")
     @log = File.join(directory, "puma.log")
     config = File.join(directory, "config.ru")
     File.write(config, rackup)
-    arguments = ["-w", workers.to_s, "-t", "4:4", "-b", "unix://#{@socket}", "-e", "test", "--preload", config]
+    arguments = ["-w", workers.to_s, "-t", "4:4", "-b", "unix://#{@socket}", "-e", environment, "--preload", config]
     lib = File.expand_path("../../lib", __dir__)
     @pid = Process.spawn(env, RbConfig.ruby, "-I#{lib}", Gem.bin_path("puma", "puma"), *arguments,
                          chdir: directory, out: @log, err: @log, pgroup: true)

@@ -1,5 +1,5 @@
 /*
- * attachment.c — larder_attach, larder_attached and larder_last_failure.
+ * attachment.c — larder_attach, larder_attached, larder_last_failure and larder_pending.
  *
  * They are for callers that say when a handle attaches; attach.c does it.
  */
@@ -7,6 +7,7 @@
 #include "file/sigbus.h"
 #include "handle/attach.h"
 #include "handle/current.h"
+#include "handle/pending.h"
 #include "proc/fork.h"
 
 #include <string.h>
@@ -43,4 +44,14 @@ larder_status larder_last_failure(larder *cache, larder_error *error) {
         lard_fork_unlock();
     }
     return error->status;
+}
+
+uint32_t larder_pending(larder *cache) {
+    if (!cache) {
+        return 0;
+    }
+    lard_fork_lock();
+    uint32_t count = lard_pending_count(cache);
+    lard_fork_unlock();
+    return count;
 }

@@ -105,6 +105,10 @@ void lard_pending_apply(larder *cache, lard_map *map) {
     }
 }
 
+uint32_t lard_pending_count(const larder *cache) {
+    return cache->all_pending ? LARDER_ALL_PENDING : cache->pending ? cache->pending->count : 0;
+}
+
 void lard_pending_free(larder *cache) {
     for (uint32_t i = 0; cache->pending && i < cache->pending->count; i++) {
         free(cache->pending->notes[i]);

@@ -20,6 +20,8 @@ bool lard_pending_remove(lard_map *map, const lard_removal *removal, int64_t now
 bool lard_pending_note(larder *cache, const lard_removal *removal);
 /* Applies what was noted. It stays noted if the file cannot be read. The fork lock is held. */
 void lard_pending_apply(larder *cache, lard_map *map);
+/* As larder_pending(). The fork lock is held. */
+uint32_t lard_pending_count(const larder *cache);
 void lard_pending_free(larder *cache);
 
 #endif

@@ -1,57 +1,49 @@
 /*
- * attach.c — the engine's handle for a call, attached to its file if that may be; and _attach.
+ * attach.c — the engine's handle for a call, attached to its file if possible; _attach, _attached? and _pending.
  *
- * A cache that was opened lazily has a thread of its own attach it, which its Ruby
- * method `attach_in_background` starts. Others attach within the call.
+ * A lazy cache attaches in a thread of its own, which its Ruby method `await_file` starts and waits for. Other
+ * caches attach within the call.
  */
 #include "cache/attach.h"
-#include "base/clock.h"
 #include "base/errors.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define WAIT_MS 1000            /* for another opener */
-#define LOCKED_TOO_LONG_MS 5000 /* from then on it is a failure that another process makes or closes the file */
+#define WAIT_MS 5000 /* for another opener */
+
+struct attempt {
+    uint32_t wait_ms;
+    larder_error error;
+};
 
 static void run_attach(larder *engine, void *arg) {
-    larder_error *error = arg;
+    struct attempt *attempt = arg;
 
-    error->status = larder_attach(engine, WAIT_MS, error);
+    attempt->error.status = larder_attach(engine, attempt->wait_ms, &attempt->error);
 }
 
-/* Another process that makes or closes the file is done soon: that is no failure at first, unless the file is
- * required. */
-static bool is_failure(glue_handle *handle, larder_status status) {
-    int64_t now_ms = glue_clock_ms(CLOCK_MONOTONIC);
-
-    if (status != LARDER_LOCKED || handle->required) {
-        handle->locked_since_ms = 0;
-        return status != LARDER_OK;
-    }
-    if (handle->locked_since_ms == 0) {
-        handle->locked_since_ms = now_ms;
-    }
-    return now_ms - handle->locked_since_ms >= LOCKED_TOO_LONG_MS;
-}
-
-/* Without the GVL, as it may make a file. Why it could not is raised by the next call that needs the file. True:
- * another process makes or closes it, and is soon done. */
+/* Without the GVL, as it may create the file. A failure is raised by the next call that needs the file. After one
+ * whole wait for another opener, further attempts do not wait until the handle is attached. */
 static VALUE cache_attach(VALUE cache) {
     glue_handle *handle = glue_handle_of(cache);
-    larder_error error;
+    struct attempt attempt = {.wait_ms = handle->failure.status == LARDER_LOCKED ? 0 : WAIT_MS};
 
-    glue_handle_call_released(cache, run_attach, &error);
-    if (error.status == LARDER_OK) {
-        handle->failure.status = LARDER_OK;
-        handle->locked_since_ms = 0;
-    } else if (is_failure(handle, error.status)) {
-        handle->reported = handle->reported && handle->failure.status == error.status;
-        handle->failure = error;
-    } else {
-        return Qtrue;
-    }
+    glue_handle_call_released(cache, run_attach, &attempt);
+    handle->reported = handle->reported && handle->failure.status == attempt.error.status;
+    handle->failure = attempt.error;
     return Qnil;
+}
+
+static VALUE cache_is_attached(VALUE cache) {
+    return larder_attached(glue_handle_engine(glue_handle_of(cache))) == 1 ? Qtrue : Qfalse;
+}
+
+/* How many changes wait for the file; -1: a change of all keys. */
+static VALUE cache_pending(VALUE cache) {
+    uint32_t count = larder_pending(glue_handle_engine(glue_handle_of(cache)));
+
+    return count == LARDER_ALL_PENDING ? INT2FIX(-1) : UINT2NUM(count);
 }
 
 static void attach(VALUE cache, glue_handle *handle) {
@@ -59,7 +51,7 @@ static void attach(VALUE cache, glue_handle *handle) {
 
     if (larder_attached(engine) == 0 || (handle->strict && larder_attached(engine) < 0)) {
         if (handle->lazy) {
-            rb_funcall(cache, rb_intern("attach_in_background"), 0);
+            rb_funcall(cache, rb_intern("await_file"), 0);
         } else {
             glue_check_deep_stack();
             cache_attach(cache);
@@ -69,6 +61,16 @@ static void attach(VALUE cache, glue_handle *handle) {
         handle->was_attached = true;
         rb_funcall(cache, rb_intern("attached"), 0);
     }
+}
+
+/* LOCKED: the attempt is still under way. Another object of the same file may have made the last attempt. */
+static larder_error why_unattached(const glue_handle *handle) {
+    larder_error error = handle->failure;
+
+    if (error.status == LARDER_OK && larder_last_failure(handle->engine, &error) == LARDER_OK) {
+        error.status = LARDER_LOCKED;
+    }
+    return error;
 }
 
 NORETURN(static void raise_unattached(VALUE cache, const larder_error *error));
@@ -87,8 +89,8 @@ larder *glue_attach_to_change(VALUE cache) {
     if (larder_attached(glue_handle_engine(handle)) != 1 || (handle->lazy && !handle->was_attached)) {
         attach(cache, handle);
         if (handle->required && larder_attached(glue_handle_engine(handle)) != 1) {
-            static const larder_error underway = {.status = LARDER_LOCKED};
-            raise_unattached(cache, handle->failure.status == LARDER_OK ? &underway : &handle->failure);
+            larder_error error = why_unattached(handle);
+            raise_unattached(cache, &error);
         }
     }
     return glue_handle_engine(handle);
@@ -98,10 +100,10 @@ larder *glue_attach_to_read(VALUE cache) {
     glue_handle *handle = glue_handle_of(cache);
     larder *engine = glue_attach_to_change(cache);
 
-    if (handle->lazy && handle->failure.status != LARDER_OK && (handle->strict || !handle->reported) &&
-        larder_attached(engine) != 1) {
+    if (handle->lazy && (handle->strict || !handle->reported) && larder_attached(engine) != 1) {
+        larder_error error = why_unattached(handle);
         handle->reported = true;
-        raise_unattached(cache, &handle->failure);
+        raise_unattached(cache, &error);
     }
     return engine;
 }
@@ -113,15 +115,12 @@ void glue_attach_and_call_released(VALUE cache, void (*run)(larder *engine, void
 
 void glue_raise_unless_attached(VALUE cache, VALUE key) {
     glue_handle *handle = glue_handle_of(cache);
-    larder_error error = handle->failure;
+    larder_error error;
 
     if (handle->engine == NULL || larder_attached(handle->engine) == 1) { /* also one that another thread closes */
         return;
     }
-    /* another object of the same file may have made the attempt */
-    if (error.status == LARDER_OK && larder_last_failure(handle->engine, &error) == LARDER_OK) {
-        return;
-    }
+    error = why_unattached(handle);
     handle->reported = true;
     if (!NIL_P(key)) {
         long shown = RSTRING_LEN(key) < GLUE_SHOWN_KEY_BYTES ? RSTRING_LEN(key) : GLUE_SHOWN_KEY_BYTES;
@@ -130,7 +129,12 @@ void glue_raise_unless_attached(VALUE cache, VALUE key) {
         snprintf(error.detail, sizeof error.detail, "%.*s could not be changed: %s", (int)shown, RSTRING_PTR(key),
                  reason);
     }
+    rb_funcall(cache, rb_intern("keep_pending"), 0);
     raise_unattached(cache, &error);
 }
 
-void glue_attach_init(VALUE cache_class) { rb_define_private_method(cache_class, "_attach", cache_attach, 0); }
+void glue_attach_init(VALUE cache_class) {
+    rb_define_private_method(cache_class, "_attach", cache_attach, 0);
+    rb_define_private_method(cache_class, "_attached?", cache_is_attached, 0);
+    rb_define_private_method(cache_class, "_pending", cache_pending, 0);
+}

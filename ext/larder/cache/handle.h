@@ -40,9 +40,8 @@ typedef struct glue_handle {
     bool strict;          /* each call that finds it unattached raises */
     bool required;        /* as strict, before anything is done, also while it is being attached */
     bool was_attached;
-    bool reported;           /* the failure below was raised */
-    larder_error failure;    /* why it could not attach; OK: it could, or has not tried */
-    int64_t locked_since_ms; /* another process has been opening the file since then; 0: none is */
+    bool reported;        /* the failure below was raised */
+    larder_error failure; /* why it could not attach; OK: it could, or has not tried */
 } glue_handle;
 
 #pragma GCC visibility push(hidden)

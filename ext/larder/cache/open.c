@@ -1,5 +1,5 @@
 /*
- * open.c — opening and closing a Larder::Cache: _open, close, closed?, size, _known_size, max_value, max_pinned.
+ * open.c — opening and closing a Larder::Cache: _open, _close, closed?, size, _known_size, max_value, max_pinned.
  */
 #include "cache/open.h"
 #include "base/errors.h"
@@ -86,7 +86,7 @@ void glue_open_init(VALUE cache_class) {
     sym_strict = ID2SYM(rb_intern("strict"));
     sym_required = ID2SYM(rb_intern("required"));
     rb_define_private_method(rb_singleton_class(cache_class), "_open", cache_open, 5);
-    rb_define_method(cache_class, "close", cache_close, 0);
+    rb_define_private_method(cache_class, "_close", cache_close, 0);
     rb_define_method(cache_class, "closed?", cache_is_closed, 0);
     rb_define_private_method(cache_class, "_known_size", cache_known_size, 0);
     rb_define_method(cache_class, "size", cache_size, 0);

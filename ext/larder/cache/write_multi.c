@@ -114,8 +114,10 @@ VALUE glue_rows_store(VALUE cache, VALUE rows, VALUE now) {
         rb_thread_check_ints();
     }
     RB_GC_GUARD(rows);
+    if (wrong != LARDER_OK || RARRAY_LEN(refused) > 0) {
+        glue_raise_unless_attached(cache, wrong != LARDER_OK ? wrong_key : RARRAY_AREF(refused, 0));
+    }
     if (wrong != LARDER_OK) {
-        glue_raise_unless_attached(cache, wrong_key);
         /* all other rows were stored, and the old values of the wrong ones are gone */
         glue_raise_for_key(wrong, wrong_key);
     }

@@ -34,10 +34,11 @@ module ActiveSupport
     # A read is a miss, a write, increment or clear answers nil, and a delete answers false. A value larger than the
     # file can hold is reported too and its write answers false. In no case does an old value stay.
     #
-    # The file is opened or made at the first use, not by the constructor. While that fails, it is tried again every
-    # second. It goes to `:error_handler` once, with a message that names the owner, the user and the command that fixes
-    # it. Each delete, overwrite or clear that could not be applied goes there every time. This process remembers them,
-    # 1,024 keys and beyond that all, and applies them when it opens the file, before it reads there.
+    # The first use opens or creates the file, not the constructor. While that fails, it is tried again every second.
+    # `:error_handler` is called once for it, with a message that names the owner, the user and the command that fixes
+    # it, and for each delete, overwrite or clear that could not be applied. This process remembers these, 1,024 keys
+    # and beyond that all, and applies them when it opens the file, before it reads there, at the latest when it ends.
+    # The default handler reports each cause once a minute, to the log and to ActiveSupport.error_reporter.
     #
     # With `:raise_errors` each use raises instead, a file that cannot be opened as Larder::OpenError. Wrong arguments
     # raise ArgumentError in the constructor.

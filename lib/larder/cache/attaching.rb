@@ -1,30 +1,35 @@
 # frozen_string_literal: true
 
-# How a Larder::Cache that was opened lazily comes to its file. ext/larder/cache/attach.c calls the private methods.
+# How a Larder::Cache that was opened lazily attaches to its file, and how its last changes reach the file before the
+# process ends. ext/larder/cache/attach.c calls the private methods.
 
 require "shellwords"
 
 module Larder
   class Cache
-    # Another thread makes or opens the file. Each call waits for it until that thread has had some time: it may wait
-    # for a disk, and a miss is better for a request than that.
+    # A thread creates or opens the file, and calls wait for it. The disk may hang, and only a thread of its own lets
+    # the caller stop waiting.
     # @api private
     module Attaching
       # A file has whole pages, so it is up to this much larger than the size it was made with.
       PAGE = 4096
-      # Seconds that calls wait for a lazy cache to attach.
-      WAIT = 0.01
-      # The same in tests and consoles, which often read at once what they write, and where the file is required.
-      LONG_WAIT = 5
-      WAITING_ENVIRONMENTS = %w[development test].freeze
+      # Seconds that calls wait while the file is created or its disk hangs: in a web request, where the file is
+      # required, and elsewhere.
+      REQUEST_PATIENCE = 1
+      REQUIRED_PATIENCE = 5
+      PATIENCE = 60
+      # Seconds that a process waits at its end, if it has changes that are not in the file.
+      EXIT_PATIENCE = 5
       # Seconds for which a diagnosis of the file system is repeated.
       OBSTACLE_FOR = 1
-      # Seconds between two looks of who waits for longer.
-      LOOK = 0.001
+      # Seconds between two looks at a thread that attaches.
+      LOOK = 0.01
       MAIN_RACTOR = Ractor.current
-      private_constant :PAGE, :WAIT, :LONG_WAIT, :LOOK, :WAITING_ENVIRONMENTS, :OBSTACLE_FOR, :MAIN_RACTOR
+      private_constant :PAGE, :REQUEST_PATIENCE, :REQUIRED_PATIENCE, :PATIENCE, :EXIT_PATIENCE, :LOOK, :OBSTACLE_FOR,
+                       :MAIN_RACTOR
 
       @warned = {}
+      @pending = {}.compare_by_identity
 
       # Warns that a file has another size than the configured one: once for each file and process, and each time in
       # other Ractors, which cannot share the memory of it.
@@ -39,22 +44,36 @@ module Larder
              "#{Shellwords.escape(cache.path)} #{size} (--keep keeps what is in it).")
       end
 
+      # Keeps a cache with changes that are not in its file until they are, and has the process apply them before it
+      # ends. A forked child applies what it inherited, and reports only its own.
+      def self.keep(cache)
+        return unless Ractor.current == MAIN_RACTOR # others cannot share the list
+
+        at_exit { apply_all } unless @applies_at_exit
+        @applies_at_exit = true
+        @pending.delete_if { |kept,| !kept.send(:pending?) }
+        @pending[cache] = Process.pid
+      end
+
+      def self.apply_all
+        @pending.each { |cache, pid| cache.send(:apply_pending) { |line| Application.log(line) if pid == Process.pid } }
+      end
+      private_class_method :apply_all
+
       # Runs the block once there is a file: now, or within the first call that needs it.
       def when_attached(&block)
         @attached ? yield : @when_attached = block
       end
 
-      # Waits while another thread of this process, or another process, makes or opens the file.
-      #
-      # @param seconds [Numeric] at most
-      def await_attaching(seconds)
-        deadline = monotonic_time + seconds
-        until @attached || monotonic_time >= deadline
-          if @attaching&.alive? then sleep(LOOK)
-          elsif @attaching&.value then start_attaching
-          else break
-          end
-        end
+      # Closes the file; the last process that closes it writes it back. Changes that are not in the file yet are
+      # applied first, or reported. Calls of other threads that are inside end first, later ones raise {ClosedError}. A
+      # cache that is not closed is closed when it is collected or the process exits.
+      # @return [nil] also where it was closed before
+      # @example
+      #   cache.close #=> nil
+      def close
+        apply_pending { |line| Application.log(line) }
+        _close
       end
 
       private
@@ -68,18 +87,65 @@ module Larder
       end
 
       # Called where a lazy cache needs its file.
-      def attach_in_background
+      def await_file
         start_attaching unless @attaching&.alive?
-        @attaching&.join([@attach_deadline - monotonic_time, 0].max)
+        await(@attaching, patience)
+      end
+
+      def patience
+        return REQUIRED_PATIENCE if @required
+
+        WebRequest.current? ? REQUEST_PATIENCE : PATIENCE
+      end
+
+      # Waits for the thread. The time counts from its start in the engine: before that, it waits for other threads of
+      # this process, not for a disk. It has attached the file before it can run again and end.
+      def await(thread, seconds)
+        until thread.nil? || thread.join(LOOK) || _attached?
+          break if @attaching_since && monotonic_time - @attaching_since > seconds
+        end
       end
 
       def start_attaching
-        waits = @required || WAITING_ENVIRONMENTS.include?(Application.environment)
-        @attach_deadline = monotonic_time + (waits ? LONG_WAIT : WAIT)
-        @attaching = Thread.new { _attach }
+        @attaching_since = nil
+        @attaching = Thread.new do
+          @attaching_since = monotonic_time
+          _attach
+        end
         @attaching.report_on_exception = false # the thread that joins it raises that
       rescue ThreadError # the process may have no more threads
         _attach
+      end
+
+      # Called where a change was refused because there is no file: the engine has noted it.
+      def keep_pending
+        Attaching.keep(self) unless @required
+      end
+
+      def pending?
+        !closed? && !_pending.zero?
+      end
+
+      # Yields a line for the log if the changes could not be applied. Without a file there is nothing to change.
+      def apply_pending
+        return unless pending? && !gone?
+
+        start_attaching unless @attaching&.alive?
+        await(@attaching, EXIT_PATIENCE)
+        return unless pending?
+
+        count = _pending
+        yield "larder: #{path}: this process could not apply #{count.negative? ? "a clear" : "#{count} changes"}; " \
+              "as soon as the file can be used: larder clear #{Shellwords.escape(path)}"
+      end
+
+      # False also if that cannot be seen.
+      def gone?
+        File.lstat(path) && false
+      rescue Errno::ENOENT
+        true
+      rescue SystemCallError
+        false
       end
 
       def monotonic_time

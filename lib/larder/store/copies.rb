@@ -13,13 +13,11 @@ module Larder
       # Seconds for which a copy is used, and where other machines tell of changes.
       LOCAL_EXPIRES_IN = 5
       LONGER = 60
-      # Seconds in which a file is opened.
-      OPENING = 1
       # After so many ms of a call of the remote store no copy is stored.
       LEASE_MS = 10_000
       # When the remote store was asked, and the stamp of before.
       Asked = Struct.new(:at, :stamp)
-      private_constant :LEASE_MS, :OPENING
+      private_constant :LEASE_MS
 
       private
 
@@ -156,9 +154,7 @@ module Larder
         at && at < latest ? at : latest
       end
 
-      # Waits while the file is opened: a miss of it is no failure, but a delete that is applied later is reported.
       def drop_copies(keys)
-        @cache.await_attaching(OPENING)
         failsafe(:delete_multi_entries) { @cache.delete_multi(keys, now: now) }
       end
     end

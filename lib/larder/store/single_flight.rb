@@ -146,7 +146,6 @@ module Larder
         wait = (options[:wait] || WAIT).to_f
         deadline = monotonic_now + wait
         over = nil
-        @cache.await_attaching(wait) # a new process of many that meet a key at once has no file yet
         loop do
           status, lease = take_lease(key, options, over)
           return [:leased, lease] if status == Records::TAKEN

@@ -2,6 +2,7 @@
 
 require "support/environment"
 require "support/frozen_disk"
+require "support/openers_lock"
 require "support/store_case"
 
 module LarderStoreTests
@@ -9,6 +10,7 @@ module LarderStoreTests
   class OpeningTest < StoreCase
     include Environment
     include FrozenDisk
+    include OpenersLock
 
     NOBODY = 65_534
 
@@ -262,18 +264,64 @@ module LarderStoreTests
       assert_equal ["nil true"] * 8, reader.readlines(chomp: true)
     end
 
-    test "a call is a miss while the disk of the file stands still, and finds the file later" do
-      with_environment("RAILS_ENV" => "production") do # where calls do not wait
-        on_disk_of_its_own do |disk|
-          store = late(File.join(disk, "cache.larder"), size: 1 << 20)
-          frozen(disk) do
+    test "a web request gets misses and a report while the disk of the file hangs, and its changes are applied later" do
+      on_disk_of_its_own do |disk|
+        store = late(File.join(disk, "cache.larder"), size: 1 << 20)
+        frozen(disk) do
+          in_request do
             assert_nil store.read("key")
             assert_not store.write("key", 1)
           end
-          assert(100.times.any? { store.write("key", 2) || !sleep(0.05) })
-          assert_equal 2, store.read("key")
         end
+        assert_equal %i[read_entry write_entry], @told.map(&:first)
+        assert_equal 2, messages.grep(/the cache is being made, opened or closed/).size, messages.inspect
+        assert_equal true, store.write("key", 2)
+        assert_equal 2, store.read("key")
       end
+    end
+
+    # The calls that a script may begin with, and what they answer and leave of four entries.
+    FIRST_CALLS = {
+      "delete_matched('other/*')" => [0, %w[counter page tagged user/1]],
+      "delete_matched('user/*')" => [1, %w[counter page tagged]],
+      "delete_tagged('other')" => [true, %w[counter page tagged user/1]],
+      "delete_tagged('tag')" => [true, %w[counter page user/1]],
+      "clear(namespace: 'other')" => [true, %w[counter page tagged user/1]],
+      "clear" => [true, []],
+      "read('page')" => ["rendered", %w[counter page tagged user/1]],
+      "write('new', 1)" => [true, %w[counter new page tagged user/1]],
+      "delete('page')" => [true, %w[counter tagged user/1]],
+      "increment('counter')" => [6, %w[counter page tagged user/1]],
+      "keys.sort" => [%w[counter page tagged user/1], %w[counter page tagged user/1]],
+      "stats[:fast_path][:on]" => [true, %w[counter page tagged user/1]],
+      "stats[:items]" => [4, %w[counter page tagged user/1]]
+    }.freeze
+
+    FIRST_CALLS.each do |call, (answer, left)|
+      test "#{call} as the first call of a process waits for another one that opens the file" do
+        store.write_multi({ "page" => "rendered", "user/1" => 1, "counter" => 5 })
+        store.write("tagged", 1, tags: "tag")
+        store.cache.close
+        first = late(path_of)
+        assert_equal(answer, with_environment("RAILS_ENV" => "production") do
+          while_opened_by_another(path_of) { first.instance_eval(call) }
+        end)
+        assert_equal left, first.keys.sort
+        assert_empty @told
+      end
+    end
+
+    test "stats and keys answer nil where the file cannot be opened, or raise" do
+      store = late(closed)
+      assert_equal [nil, nil], [store.stats, store.keys]
+      assert_equal %i[stats keys], @told.map(&:first)
+      strict = late(path_of("place/other.larder"), raise_errors: true)
+      assert_raises(Larder::OpenError) { strict.stats }
+      assert_raises(Larder::OpenError) { strict.keys }
+    end
+
+    def in_request(&block)
+      Larder::WebRequest.new(->(_) { block.call }).call({})
     end
 
     private
@@ -319,7 +367,8 @@ module LarderStoreTests
         p store.read("key"), store.write("key", "new"), store.delete("key"), reports.uniq
       RUBY
       assert_equal ["nil", "nil", "false", '[[:read_entry, "in use by a newer"], [:write_entry, "in use by a newer"]]'],
-                   output.lines(chomp: true)
+                   output.lines(chomp: true).first(4)
+      assert_match(/this process could not apply 1 changes; .*: larder clear /, output.lines.last)
       assert_nil store.read("key")
       store.write("key", "of the newer")
       run_ruby(<<~RUBY, path_of)

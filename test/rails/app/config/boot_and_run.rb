@@ -9,12 +9,6 @@ require "active_support/testing/time_helpers"
 
 Shop.initialize!
 
-# What a script writes first it reads next, also while the machine is busy; requests in production do not wait so long.
-Larder::Cache.const_get(:Attaching).module_eval do
-  remove_const(:WAIT)
-  const_set(:WAIT, 5)
-end
-
 ActiveRecord::Schema.verbose = false
 unless ActiveRecord::Base.connection.table_exists?(:categories)
   ActiveRecord::Schema.define do
