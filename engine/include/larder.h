@@ -452,16 +452,17 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
  * LARDER_ADD and larder_increment take the key for absent. An old value of the key stays beside the lease: stale,
  * or the one that `over` named. Whatever deletes or overwrites the key ends the lease, and then the store of its
  * owner is NOT_STORED: so a value never comes back that was computed before a delete. A lease also ends
- * when its owner ends it or dies, and `lease_ms` after it was taken, by a clock that nobody sets and that counts
- * the time in which the machine was suspended; then others may take it. call->now_ms has no influence on it. If the placeholder is evicted, which
- * takes as much writing as evicts an item that was read, the owner's store is NOT_STORED.
+ * when its owner ends it or dies, and `lease_ms` after it was taken, by a clock that cannot be set and that counts
+ * the time in which the machine was suspended; then others may take it. call->now_ms has no influence on it. If
+ * the placeholder is evicted, which takes as much writing as evicts an item that was read, the owner's store is
+ * NOT_STORED.
  *
  * larder_set with extra->lease (LARDER_SET only): OK, NOT_STORED: the lease had ended, or a refusal: then lease
  * and old value are dropped, except with BUSY of a try call.
  *
- * larder_lease_end: OK, NOT_STORED: it had ended already, or a refusal. Drops the placeholder, which takes no lock.
- * An old value stays, and is fresh for `fresh_ms` from now if that is longer than it was. A refusal drops it with
- * the lease, except BUSY of a try call, which changes nothing.
+ * larder_lease_end: OK, NOT_STORED: it had ended already, or a refusal. Drops the placeholder, which takes no
+ * lock. An old value stays, and is fresh for `fresh_ms` from now if that is longer than it was. A refusal drops it
+ * with the lease, except BUSY of a try call, which changes nothing.
  *
  * larder_lease_wait: OK: the lease that *lease names has ended, so read again. LEASED: not yet. Sleeps up to
  * `wait_ms`, at most 20 ms in one call, and wakes when the value is stored or the lease is ended.
@@ -566,8 +567,8 @@ size_t larder_get_pids(larder *cache, uint32_t *pids, size_t most);
 /*
  * A number of this process in this file; 0: no file is attached. It changes in a forked child and after the file
  * was replaced. Unlike a process id it means the same in all containers. It consists of a process slot and the low
- * bits of the slot's incarnation, so it repeats after half a million claims of the slot. A slot's first incarnation
- * is random, so the number of a process of another file is seldom one of this file.
+ * bits of the slot's incarnation, so it repeats after half a million claims of the slot. A slot's first
+ * incarnation is random, so the number of a process of another file is seldom one of this file.
  */
 uint32_t larder_process(larder *cache);
 

@@ -254,8 +254,7 @@ static larder_status take_lease(unsigned process, const char *key, verb verb) {
     attached[process].is_late = verb == LEASE_LATE;
     larder_lease *lease = &attached[process].lease, taken = {{0, 0}, 0, 0, 0, 0};
     larder *cache = attached[process].cache;
-    larder_status status =
-        larder_lease_take(cache, key, strlen(key), LEASE_MS, &taken, NULL);
+    larder_status status = larder_lease_take(cache, key, strlen(key), LEASE_MS, &taken, NULL);
     attached[process].is_late = false;
     if (status == LARDER_NOT_STORED && verb == LEASE_OVER) {
         status = larder_lease_take(cache, key, strlen(key), LEASE_MS, &taken, NULL);
@@ -378,7 +377,7 @@ int64_t __wrap_lard_clock_boot_ms(void) {
     return NOW_MS + (schedule_running && attached[schedule_current()].is_late ? LEASE_MS : 0);
 }
 
-/* Of the epoch alone, so that the same schedule gives the same execution. */
+/* A function of the epoch, so that the same schedule gives the same execution. */
 int __wrap_lard_random(void *out, size_t bytes) {
     uint64_t number = schedule_mix(((lard_control *)arena)->clear_epoch.raw_);
     memcpy(out, &number, bytes < sizeof number ? bytes : sizeof number);

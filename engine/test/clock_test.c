@@ -82,7 +82,8 @@ static void a_lease_does_not_follow_the_wall_clock(void) {
 
 /* A caller that travels in time asks for another time of expiry, not for another time of the lease. */
 static void a_lease_does_not_follow_the_time_of_a_call(void) {
-    static const int64_t times_ms[] = {1, 1000000000000, 3000000000000, LARDER_MAX_EXPIRY_MS, INT64_MAX, -1, INT64_MIN};
+    static const int64_t times_ms[] = {1,  1000000000000, 3000000000000, LARDER_MAX_EXPIRY_MS, INT64_MAX,
+                                       -1, INT64_MIN};
     for (size_t i = 0; i < sizeof times_ms / sizeof *times_ms; i++) {
         const larder_call there = {.now_ms = times_ms[i]};
         larder_lease lease, other;
@@ -148,7 +149,7 @@ static void a_stale_value_is_leased_as_long(void) {
     larder_close(cache);
 }
 
-/* What makes room for others goes by the wall clock. It drops no placeholder whose owner computes. */
+/* The wall clock decides what makes room. A placeholder whose owner computes stays. */
 static void a_placeholder_outlives_a_step_of_the_wall_clock(void) {
     larder_lease lease;
     uint64_t dropped;

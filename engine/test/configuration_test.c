@@ -55,7 +55,7 @@ static void a_touch_keeps_it(void) {
     larder_close(cache);
 }
 
-/* The value beside a lease is the old one, and so is that which stays when the lease is given up. */
+/* A lease keeps the old value, which stays when the lease is given up. */
 static void a_lease_keeps_it(void) {
     cache = open_cache(SIZE);
     larder_lease lease = {0};
@@ -110,7 +110,7 @@ static void resize_keeps_it(void) {
 static const test_case tests[] = {
     TEST(a_store_has_none, "a store has no configuration yet"),
     TEST(a_touch_keeps_it, "a touch keeps the configuration"),
-    TEST(a_lease_keeps_it, "a lease keeps the configuration of the value beside it"),
+    TEST(a_lease_keeps_it, "a lease keeps the configuration of its old value"),
     TEST(eviction_keeps_it, "eviction keeps the configuration of what it moves"),
     TEST(resize_keeps_it, "resize with keep keeps the configurations and what they were"),
 };

@@ -58,16 +58,14 @@ static const struct {
     const char *name;
     void (*replace)(void);
 } ways[] = {
-    {"resized", resize},
-    {"resized with its items", resize_and_keep},
-    {"removed", remove_file},
-    {"removed with its lock file", remove_file_and_lock},
-    {"truncated", truncate_file},
-    {"closed and removed", close_and_remove},
+    {"resized", resize},          {"resized with its items", resize_and_keep},
+    {"removed", remove_file},     {"removed with its lock file", remove_file_and_lock},
+    {"truncated", truncate_file}, {"closed and removed", close_and_remove},
 };
 #define WAYS (sizeof ways / sizeof *ways)
 
-/* A has a lease, the key is deleted, and B takes the lease in the next file, after `others` leases of other keys. */
+/* A has a lease, the key is deleted, and B takes the lease in the next file, after `others` leases of other keys.
+ */
 static void replace_under_a_lease(size_t way, int others) {
     larder_lease a = {0}, b = {0}, other;
     cache = open_cache(SIZE);

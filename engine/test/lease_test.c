@@ -70,8 +70,7 @@ static larder_status get_stale(const char *value, larder_item *item) {
 }
 
 static bool is_same(const larder_lease *one, const larder_lease *other) {
-    return one->token[0] == other->token[0] && one->token[1] == other->token[1] &&
-           one->process == other->process;
+    return one->token[0] == other->token[0] && one->token[1] == other->token[1] && one->process == other->process;
 }
 
 static void begin(void) {

@@ -1,6 +1,6 @@
 /*
- * parts_test.c — checks that a value in several parts is read only if its parts are those that were written with it,
- * also where a word that tells values apart is damaged.
+ * parts_test.c — checks that a value in several parts is read only if its parts are those that were written with
+ * it, also where a word that tells values apart is damaged.
  */
 #include "harness.h"
 #include "file/view.h"
@@ -46,7 +46,7 @@ static int letter_of(const char *key) {
     return out[0];
 }
 
-/* Between two uses of the file a bit of the number by which its processes are told apart changes. */
+/* A bit of the incarnation of a process slot changes between two uses of the file. */
 static void a_damaged_incarnation_gives_no_other_value(void) {
     for (unsigned bit = 0; bit < 32; bit++) {
         cache = open_cache(SIZE);
@@ -129,8 +129,8 @@ static void a_chunk_that_was_not_written_with_the_head_is_none(void) {
     larder_close(cache);
 }
 
-/* The same of a value beside a lease, which stands in an extended record. */
-static void nor_is_it_one_of_a_value_beside_a_lease(void) {
+/* The head of a leased value is in an extended record. */
+static void nor_is_it_one_of_a_leased_value(void) {
     larder_lease lease = {0};
     larder_call stale = {.flags = LARDER_CALL_STALE};
     cache = open_cache(SIZE);
@@ -143,7 +143,7 @@ static void nor_is_it_one_of_a_value_beside_a_lease(void) {
     larder_close(cache);
 }
 
-/* What moves and touches chunks leaves them what they were. */
+/* Eviction, touches and resize change no checksum of a chunk. */
 static void chunks_that_were_moved_or_touched_are_the_same(void) {
     char key[16];
     cache = open_cache(1 << 20);
@@ -152,8 +152,8 @@ static void chunks_that_were_moved_or_touched_are_the_same(void) {
     for (int i = 0; i < 600; i++) {
         snprintf(key, sizeof key, "other %d", i);
         CHECK(larder_touch(cache, "k", 1, 60000 + i, NULL) == LARDER_OK);
-        CHECK(larder_get(cache, "k", 1, out, LARGE, NULL, NULL) == LARDER_OK && !memcmp(out, letters, 60000),
-              "%d", i);
+        CHECK(larder_get(cache, "k", 1, out, LARGE, NULL, NULL) == LARDER_OK && !memcmp(out, letters, 60000), "%d",
+              i);
         CHECK(set_bytes(cache, key, letters, 4000, 0) == LARDER_OK);
     }
     CHECK(larder_resize(cache, SIZE, LARDER_KEEP_ALL, NULL) == LARDER_OK);
@@ -164,8 +164,10 @@ static void chunks_that_were_moved_or_touched_are_the_same(void) {
 static const test_case tests[] = {
     TEST(a_damaged_incarnation_gives_no_other_value, "a damaged incarnation gives no key another one's value"),
     TEST(two_values_of_one_id_are_not_mixed_up, "two large values with one id are not mixed up"),
-    TEST(a_chunk_that_was_not_written_with_the_head_is_none, "a chunk that was not written with the head is a miss"),
-    TEST(nor_is_it_one_of_a_value_beside_a_lease, "the same of a value beside a lease"),
-    TEST(chunks_that_were_moved_or_touched_are_the_same, "chunks that were moved or touched are still the value's"),
+    TEST(a_chunk_that_was_not_written_with_the_head_is_none,
+         "a chunk that was not written with the head is a miss"),
+    TEST(nor_is_it_one_of_a_leased_value, "nor is such a chunk read for a value that has a lease"),
+    TEST(chunks_that_were_moved_or_touched_are_the_same,
+         "chunks that were moved or touched are still the value's"),
 };
 RUN("parts", tests)

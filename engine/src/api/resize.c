@@ -99,7 +99,7 @@ static larder_status keep_items(larder *cache, lard_map *from, lard_map *to, boo
         to->slot = from->slot;
         to->owner_word = from->owner_word;
         to->lock = from->lock;
-        for (unsigned i = 0; i < LARD_CONFIGURATIONS; i++) { /* which the records name; nobody trusts a new file */
+        for (unsigned i = 0; i < LARD_CONFIGURATIONS; i++) { /* the records name them; a new file is not trusted */
             lard_store(&to->control->configurations[i].digest,
                        lard_load(&from->control->configurations[i].digest));
         }

@@ -22,8 +22,8 @@
 
 #define MAX_RESTARTS 7
 
-/* The cursor: 0 at the start; else bits of the file's id (11) | shard (8) | bucket (26) | slot (3) | moves_down when
- * the walk of the shard began (12) | restarts (3), + 1. */
+/* The cursor: 0 at the start; else bits of the file's id (11) | shard (8) | bucket (26) | slot (3) | moves_down
+ * when the walk of the shard began (12) | restarts (3), + 1. */
 typedef struct {
     uint32_t shard, bucket, slot, moves_down, restarts;
     bool begun;

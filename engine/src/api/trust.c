@@ -1,9 +1,9 @@
 /*
  * trust.c — larder_trust and larder_trusted.
  *
- * Two words of the control page: until when, by the monotonic clock and by the wall clock. The coarse clocks that a
- * read can afford are wrong alone: the monotonic one stands still while the machine is suspended, and begins again at
- * a boot; the wall clock may be set. So a file is trusted only while both are near their words.
+ * Two words of the control page: until when, by the monotonic clock and by the wall clock. The coarse clocks that
+ * a read can afford are wrong alone: the monotonic one stands still while the machine is suspended, and begins
+ * again at a boot; the wall clock may be set. So a file is trusted only while both are near their words.
  */
 #include "base/clock.h"
 #include "file/map.h"
@@ -23,7 +23,7 @@ larder_status larder_trust(larder *cache, uint32_t for_ms) {
     return lard_map_outcome(map, LARDER_OK);
 }
 
-/* Is `until_ms` ahead of a coarse clock, and no further than trust may last? */
+/* True if `until_ms` is ahead of a coarse clock, and no further than trust may last. */
 static bool is_ahead(const lard_u64 *until_ms, int64_t coarse_ms) {
     return lard_load(until_ms) - (uint64_t)coarse_ms - 1 < LARDER_MAX_TRUST_MS + LARD_COARSE_LAG_MS;
 }

@@ -1,6 +1,6 @@
 /*
- * clock.h — the clocks, in milliseconds: the wall clock for expiry, a monotonic one for waits, and one that also counts
- * the time in which the machine was suspended, for leases.
+ * clock.h — the clocks, in milliseconds: the wall clock for expiry, a monotonic one for waits, and one that also
+ * counts the time in which the machine was suspended, for leases.
  */
 #ifndef LARD_CLOCK_H
 #define LARD_CLOCK_H

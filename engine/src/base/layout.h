@@ -128,7 +128,7 @@ typedef struct { /* superblock; private copies are plain memory */
 } lard_superblock;
 
 #define LARD_CONFIGURATIONS 8u
-typedef struct {           /* a configuration by which processes use the file, and trust in its copies */
+typedef struct {           /* a configuration of processes that use the file, and trust in its copies */
     lard_u64 digest;       /* 0: the row is free; row 0 is that of no configuration */
     lard_u64 trusted_ms;   /* until when by the monotonic clock, see larder_trust */
     lard_u64 trusted_wall; /* and until when by the wall clock, Unix ms */

@@ -182,7 +182,7 @@ larder_status lard_map_new(int fd, const struct stat *info, const lard_superbloc
     return status;
 }
 
-/* A random number that is no epoch before, as far as can be known. Two bits of it differ from the current one, so
+/* A random number, which is not an earlier epoch but by chance. Two bits of it differ from the current one, so
  * that no flipped bit makes one of the other: a shard that is not emptied yet would be read again. */
 static uint32_t next_epoch(uint32_t epoch) {
     uint32_t next;

@@ -26,7 +26,7 @@ static inline bool lard_view_is_current(const lard_view *view, uint64_t *epoch) 
 /* lard_shard.epoch_check */
 static inline uint32_t lard_view_epoch_check(uint64_t epoch) { return (uint32_t)lard_hash_mix(~epoch); }
 
-/* Is the shard's epoch as it was stored? False also while it changes. */
+/* True if the shard's epoch is as it was stored; false also while it changes. */
 static inline bool lard_view_epoch_is_sound(const lard_view *view, uint64_t epoch) {
     return lard_load(&view->header->epoch_check) == lard_view_epoch_check(epoch) &&
            lard_load(&view->header->emptied) == (uint32_t)epoch;

@@ -15,8 +15,9 @@
 #define ATTEMPTS 64
 #define PLACEHOLDER_SLACK_MS (24 * 3600 * 1000ll)
 
-/* The wall clock may be set forward while the value is computed. So a placeholder expires later than its lease ends:
- * then it makes room, if nobody has taken the lease again. */
+/* The wall clock may be set forward while the value is computed. So a placeholder expires later than its lease
+ * ends.
+ */
 static uint64_t placeholder_expiry(int64_t lease_ms, int64_t now_ms) {
     int64_t kept_ms = lease_ms + PLACEHOLDER_SLACK_MS, from_ms = now_ms < 0 ? 0 : now_ms;
     return (uint64_t)(from_ms < LARDER_MAX_EXPIRY_MS - kept_ms ? from_ms + kept_ms : LARDER_MAX_EXPIRY_MS);

@@ -78,9 +78,9 @@ void lard_process_keep_all_counts(lard_map *map, int64_t now_ms) {
     }
 }
 
-/* The incarnation of a slot's next owner. Those of a slot that was never used begin at a random number, so that the
- * number of a process in another file is seldom that of one in this file; that of this process in the file that it
- * had before never is. */
+/* The incarnation of a slot's next owner. Those of a slot that was never used begin at a random number, so that
+ * the number of a process in another file is seldom that of one in this file; that of this process in the file
+ * that it had before never is. */
 static uint32_t next_incarnation(const larder *cache, const lard_map *map, uint32_t slot, uint32_t random) {
     uint32_t last = lard_load(&map->processes[slot].incarnation), next = last ? last + 1 : random;
     uint32_t own = lard_process_owner_word(cache->slot, cache->incarnation);

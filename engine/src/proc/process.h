@@ -36,9 +36,9 @@ void lard_process_keep_counts(larder *cache, lard_map *map, int64_t now_ms);
 /* The same of all processes whose counts are in these hints, also of those that were killed: the last process that
  * closes the file removes the hints. */
 void lard_process_keep_all_counts(lard_map *map, int64_t now_ms);
-/* An id that no other call gets, in this file or another: process slot | incarnation, top byte of the hash | number.
- * The numbers of an attachment begin at a random one, so an id of another file, or of a process whose incarnation
- * was damaged, is the same by chance only: 1 in 2^56. */
+/* An id that no other call gets, in this file or another: process slot | incarnation, top byte of the hash |
+ * number. The numbers of an attachment begin at a random one, so an id of another file, or of a process whose
+ * incarnation was damaged, is the same by chance only: 1 in 2^56. */
 void lard_process_new_id(larder *cache, const lard_hash *hash, uint64_t id[2]);
 uint32_t lard_process_owner_of(const uint64_t id[2]); /* the owner word of the process that made it */
 uint32_t lard_process_owner_word(uint32_t slot, uint32_t incarnation);

@@ -13,7 +13,7 @@ typedef struct {
     unsigned kind;   /* of the value: LARD_TYPE_PLAIN or LARD_TYPE_HEAD; 0: none, the record is a placeholder */
     unsigned fields; /* LARD_FIELD_*: which of these it has */
     uint32_t compute_ms;
-    uint64_t token[2]; /* of the lease, as lard_head.id */
+    uint64_t token[2];      /* of the lease, as lard_head.id */
     int64_t lease_began_ms; /* by lard_clock_boot_ms */
     int64_t lease_ms;       /* its length */
     int64_t fresh_until_ms;
@@ -45,9 +45,9 @@ static inline bool lard_extension_has_token(const lard_extension *extension, con
            extension->token[1] == token[1];
 }
 
-/* How long its lease lasts at most; 0: it has none, or its time has ended. By a clock that nobody sets, and that
- * counts suspended time. A lease from before a boot, or from another time namespace, seems to begin later, and has
- * ended, or seems to have begun at some other time, and then lasts for its length at most. */
+/* How long its lease lasts at most; 0: it has none, or its time has ended. Asks a clock that cannot be
+ * set, and that counts suspended time. A lease from before a boot, or from another time namespace, seems to begin
+ * later, and has ended, or seems to have begun at some other time, and then lasts for its length at most. */
 static inline int64_t lard_extension_leased_ms(const lard_extension *extension) {
     if (!(extension->fields & LARD_FIELD_LEASE)) {
         return 0;

@@ -25,7 +25,7 @@ typedef struct {
 /*
  * The seal of a record's words in a segment of this generation; that of `word1` itself has no effect. The top bits
  * of one multiplication: a flipped bit of a word flips bit i of `x`, which adds or subtracts the factor shifted by
- * i. Of the factor no 11 bits in a row are equal, also where zeros follow it, so the top 11 bits of that are
+ * i. The factor has no 11 equal bits in a row, also where zeros follow it, so the top 11 bits of that are
  * neither all 0 nor all 1, and a carry from below cannot make up for them: the seal differs.
  */
 static inline uint64_t lard_record_seal_of(uint64_t word0, uint64_t word1, uint64_t generation) {

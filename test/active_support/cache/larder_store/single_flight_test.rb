@@ -363,6 +363,47 @@ module LarderStoreTests
       assert_equal ["the parent's", "the parent's", 1], [value, store.read("key"), store.read("other")]
     end
 
+    { "resized" => ->(bytes) { bytes.resize(2 << 20) },
+      "resized with its entries" => ->(bytes) { bytes.resize(2 << 20, keep: true) },
+      "removed" => lambda { |bytes|
+        File.unlink(bytes.path)
+        bytes.set("note", "of the new file") until File.exist?(bytes.path)
+      } }.each do |name, replace|
+      on_both_paths "a delete wins over a value that is computed while the file is #{name}" do
+        cache = new_store
+        while_computing("key", "old", cache: cache) do
+          cache.delete("key")
+          replace.call(cache.cache)
+          assert_equal("new", while_computing("key", "new", cache: cache) { assert_nil cache.read("key") })
+        end
+        assert_equal "new", cache.read("key")
+      end
+
+      on_both_paths "the next caller's value is stored where the file was #{name}, also after the first one's store" do
+        cache = new_store
+        gate = Gate.new
+        second = nil
+        while_computing("key", "old", cache: cache) do
+          cache.delete("key")
+          replace.call(cache.cache)
+          second = Thread.new { cache.fetch("key", FLIGHT) { gate.pass && "new" } }
+          gate.await
+        end
+        assert_nil cache.read("key"), "the value from before the delete is not stored"
+        gate.open
+        assert_equal ["new", "new"], [second.value, cache.read("key")]
+      end
+    end
+
+    on_both_paths "a caller that travels in time neither ends a lease nor makes it last longer" do
+      [-2.days, -1.minute, 1.minute, 2.days].each do |away|
+        while_computing("key#{away}", lease: 30) do
+          travel(away) { assert_equal "own", store.fetch("key#{away}", wait: 0.01, **FLIGHT) { "own" } }
+        end
+        assert_equal "computed", store.read("key#{away}"), away.inspect
+      end
+    end
+
     test "a cache that cannot serve computes as without the option" do
       cache = new_store
       cache.cache.close
