@@ -31,14 +31,31 @@ typedef struct { /* a locked byte of the lock file */
 
 #define LARD_LEASE_WORDS 16u
 
-typedef struct {                     /* the hints of a shard, see file/hints.h */
+/*
+ * The hints of a shard, see file/hints.h. Any word may be wrong, but its effect is bounded and it is replaced:
+ *
+ * - sampled, capacity: set again before each segment is emptied and after each choice (steer.c). A capacity that
+ *   cannot be stops the sample.
+ * - young_segments: set again before each segment is emptied; at most LARD_NEWEST - 1 count.
+ * - opened, newest: a wrong one marks the wrong segments as young, until LARD_NEWEST others were opened.
+ * - requests, replayed: a wrong one makes one choice early or late, or skips gets once.
+ * - least_small: more than the longest value needs does not count; one less with each segment that is opened.
+ * - heard_end, heard: decide which gets the shadow caches see, LARD_HEARD at most.
+ * - leases_ended: a caller that waits looks again after 20 ms at the latest.
+ * - shadows: loops over them end. One whose queues cannot be is emptied. Scores and misses that cannot be are
+ *   forgotten; others fall by a tenth with each choice.
+ * - reads: an item loses one each time it is copied, so its count is right, or it is evicted, after three copies.
+ * - bits of young segments, dead bytes: until the segment is opened again. A segment that is wrongly mostly dead
+ * is emptied once.
+ */
+typedef struct {
     _Alignas(64) uint32_t sampled;   /* gets of keys are heard whose hash is below; see evict/steer.h */
     uint32_t young_segments;         /* so many of the newest small segments are young, see reads.h */
     uint32_t opened;                 /* number of small segments opened */
     uint32_t capacity;               /* of the shadow caches */
     uint32_t requests;               /* of the sample, since the last choice */
     uint32_t replayed;               /* gets in `heard` before this one were shown to the shadow caches */
-    uint32_t least_small;            /* segments of the small queue that stay for now, see item/large.c */
+    uint32_t least_small;            /* segments of the small queue that stay for now, see segment/segment.h */
     _Alignas(64) uint32_t heard_end; /* number of gets that were heard; readers store only here and into heard */
     uint32_t heard[LARD_HEARD];
     uint32_t

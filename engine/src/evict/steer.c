@@ -17,8 +17,10 @@
 #define EVERY 2u          /* choices are made after as many requests as the shadow caches hold items, times this */
 #define DECAY_PER_CENT 90 /* of the misses before a choice, in the next one */
 #define MIN_GAIN 100      /* another configuration must have fewer misses by one in so many */
-#define AT_ONCE 16u       /* gets that one set replays */
-#define MAX_CHAIN 64u     /* chain, unless it is damaged */
+#define MOST_MISSES (EVERY * LARD_SHADOW_ITEMS)                         /* between two choices */
+#define MOST_SCORE (MOST_MISSES * 256u * 100u / (100 - DECAY_PER_CENT)) /* with as many before each choice */
+#define AT_ONCE 16u                                                     /* gets that one set replays */
+#define MAX_CHAIN 64u                                                   /* chain, unless it is damaged */
 
 /* Both in 65536ths: of the record segments, and of that part. */
 static const struct {
@@ -190,14 +192,28 @@ static uint64_t score_of(const lard_view *view, unsigned configuration) {
     uint64_t score = 0;
     for (uint32_t shard = 0; shard < view->map->super.shard_count; shard++) {
         const lard_shadow *shadow = &view->map->dircache[shard].hints->shadows[configuration];
-        score += __atomic_load_n(&shadow->score, __ATOMIC_RELAXED);
+        uint32_t here = __atomic_load_n(&shadow->score, __ATOMIC_RELAXED);
+        score += here < MOST_SCORE ? here : MOST_SCORE;
     }
     return score;
+}
+
+/* Scores that cannot be would decide for a long time. */
+static void forget_damaged(lard_shard_hints *hints) {
+    bool is_damaged = false;
+    for (unsigned c = 0; c < LARD_SHADOWS; c++) {
+        is_damaged |= hints->shadows[c].score > MOST_SCORE || hints->shadows[c].misses > MOST_MISSES;
+    }
+    for (unsigned c = 0; is_damaged && c < LARD_SHADOWS; c++) {
+        __atomic_store_n(&hints->shadows[c].score, 0, __ATOMIC_RELAXED);
+        hints->shadows[c].misses = 0;
+    }
 }
 
 static void choose(lard_view *view, lard_shard_hints *hints) {
     unsigned now = chosen(view), best = now;
     uint64_t scores[LARD_SHADOWS];
+    forget_damaged(hints);
     for (unsigned c = 0; c < LARD_SHADOWS; c++) {
         lard_shadow *shadow = &hints->shadows[c];
         uint64_t score = (uint64_t)shadow->score * DECAY_PER_CENT / 100 + shadow->misses * 256ull;
@@ -225,6 +241,7 @@ static void show(lard_view *view, lard_shard_hints *hints, uint32_t key, bool is
     if (hints->requests >= EVERY * hints->capacity) {
         hints->requests = 0;
         choose(view, hints);
+        lard_steer_prepare(view); /* so that a wrong sample does not last where no segment is emptied */
     }
 }
 
@@ -232,6 +249,7 @@ void lard_steer_replay(lard_view *view, const lard_hash *stored) {
     lard_shard_hints *hints = hints_of(view);
     uint32_t end = __atomic_load_n(&hints->heard_end, __ATOMIC_RELAXED);
     if (hints->capacity == 0 || hints->capacity > LARD_SHADOW_ITEMS) {
+        __atomic_store_n(&hints->sampled, 0, __ATOMIC_RELAXED); /* until eviction begins: nothing is heard */
         hints->replayed = end;
         return;
     }

@@ -9,6 +9,7 @@
 #include "evict/steer.h"
 #include "file/advice.h"
 #include "segment/pin.h"
+#include "segment/segment.h"
 
 /* Numbers + 1 of segments that may be emptied; 0: there is none. */
 typedef struct {
@@ -92,8 +93,8 @@ uint32_t lard_victim_choose(lard_view *view, int64_t now_ms) {
     uint64_t pinned =
         lard_pin_bytes(view) >> view->map->segment_shift; /* in segments; not divided between the queues */
     uint64_t shared = small + (main_count > pinned ? main_count - pinned : 0);
-    unsigned queue = small <= view->map->dircache[view->number].hints->least_small ||
-                     (uint64_t)small << 16 <= shared * lard_steer_small_share(view);
+    unsigned queue =
+        small <= lard_segment_least_small(view) || (uint64_t)small << 16 <= shared * lard_steer_small_share(view);
     queue = found.oldest[queue] ? queue : !queue;
     note_oldest_main(view, found.oldest[1]);
     uint32_t victim = found.expired ? found.expired : found.oldest[queue];

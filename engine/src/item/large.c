@@ -157,15 +157,6 @@ static size_t chunk_bytes(const lard_view *view, const lard_record_spec *part, s
                                                                                               : bytes;
 }
 
-/* Segments of the small queue that stay after a value was written, one less with each that is opened then: half as
- * many again as its chunks in a shard may fill, and two, because it begins and ends within segments. So its end
- * does not evict its beginning, and small values that follow do not at once. */
-static uint32_t small_segments_for(const lard_map *map, size_t bytes) {
-    uint64_t group = (uint64_t)map->chunk_record * LARD_CHUNK_GROUP, groups = bytes / group + 2;
-    uint64_t here = (groups + map->super.shard_count - 1) / map->super.shard_count * group;
-    return (uint32_t)((here < bytes ? here : bytes) * 3 / 2 >> map->segment_shift) + 2;
-}
-
 static larder_status write_chunk(larder *cache, lard_map *map, const prefetched *chunk, lard_record_spec *part,
                                  size_t left, uint32_t least_small, uint32_t *crc, const larder_call *call) {
     const lard_key *key = &chunk->key;
@@ -177,8 +168,7 @@ static larder_status write_chunk(larder *cache, lard_map *map, const prefetched 
     if (status != LARDER_OK) {
         return status;
     }
-    uint32_t *stays = &map->dircache[view.number].hints->least_small;
-    *stays = *stays < least_small ? least_small : *stays;
+    lard_segment_stay(&view, least_small);
     part->value_bytes = chunk_bytes(&view, part, left);
     lard_add(&view.header->chunks,
              1); /* the key is new, so this adds a slot; from now on a repair counts chunks */
@@ -199,7 +189,7 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key
     lard_process_new_id(cache, &key->hash, head->id);
     head->value_bytes = (uint32_t)spec->value_bytes;
     head->checksum = 0;
-    uint32_t least_small = spec->to_main ? 0 : small_segments_for(map, spec->value_bytes);
+    uint32_t least_small = spec->to_main ? 0 : lard_segment_staying(map, spec->value_bytes);
     prefetched ahead[2]; /* the chunk that is being written and the next */
     prefetch_chunk(map, head, 0, &ahead[0]);
     for (head->chunks = 0; at < spec->value_bytes; head->chunks++) {

@@ -72,6 +72,30 @@ uint64_t lard_segment_room(const lard_view *view, uint32_t queue) {
     return used < view->map->super.segment_bytes ? view->map->super.segment_bytes - used : 0;
 }
 
+/* Half as many again as its chunks in a shard may fill, and two, because it begins and ends within segments. */
+uint32_t lard_segment_staying(const lard_map *map, uint64_t bytes) {
+    uint64_t group = (uint64_t)map->chunk_record * LARD_CHUNK_GROUP, groups = bytes / group + 2;
+    uint64_t here = (groups + map->super.shard_count - 1) / map->super.shard_count * group;
+    return (uint32_t)((here < bytes ? here : bytes) * 3 / 2 >> map->segment_shift) + 2;
+}
+
+/* More than the longest value keeps cannot be: the word was overwritten. */
+uint32_t lard_segment_least_small(const lard_view *view) {
+    uint32_t least_small = view->map->dircache[view->number].hints->least_small;
+    return least_small <= lard_segment_staying(view->map, view->map->max_value) ? least_small : 0;
+}
+
+void lard_segment_stay(const lard_view *view, uint32_t least_small) {
+    uint32_t now = lard_segment_least_small(view);
+    view->map->dircache[view->number].hints->least_small = now < least_small ? least_small : now;
+}
+
+/* How many of the newest small segments are young: fewer than are remembered, so that each is marked as old later.
+ */
+static uint32_t young_segments(const lard_shard_hints *hints) {
+    return hints->young_segments < LARD_NEWEST ? hints->young_segments : LARD_NEWEST - 1;
+}
+
 void lard_segment_mark_young(const lard_view *view, uint32_t count) {
     const lard_dircache *copy = &view->map->dircache[view->number];
     const lard_shard_hints *hints = copy->hints;
@@ -81,7 +105,7 @@ void lard_segment_mark_young(const lard_view *view, uint32_t count) {
         uint32_t other = hints->newest[(hints->opened - 1 - age) % LARD_NEWEST];
         if (other < view->map->super.segments_per_shard) {
             bool is_small = lard_load(&view->segments[other].state) == LARD_SEGMENT_SMALL;
-            lard_reads_set_young(view->map, copy, other, age < hints->young_segments && is_small);
+            lard_reads_set_young(view->map, copy, other, age < young_segments(hints) && is_small);
         }
     }
 }
@@ -93,9 +117,10 @@ static void note_opened(const lard_view *view, uint32_t segment, uint32_t queue)
     lard_reads_set_young(view->map, copy, segment, false);
     lard_dead_reset(view->map, view->number, segment);
     if (queue == LARD_SEGMENT_SMALL) {
-        hints->least_small -= hints->least_small > 0;
+        uint32_t least_small = lard_segment_least_small(view);
+        hints->least_small = least_small ? least_small - 1 : 0;
         hints->newest[hints->opened++ % LARD_NEWEST] = segment;
-        lard_segment_mark_young(view, hints->young_segments + 1);
+        lard_segment_mark_young(view, young_segments(hints) + 1);
     }
 }
 
