@@ -332,8 +332,14 @@ typedef struct larder_report { /* of larder_verify */
 larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error);
 
 /*
- * A handle may be unattached. Then reads are misses and stores are refused. Keys that calls delete or overwrite
- * are noted (up to 1,024, then all keys), and are deleted when the handle attaches, before it reads there.
+ * A handle may be unattached. Then reads are misses and stores are refused. Keys that calls delete or overwrite,
+ * tags and clears are noted (up to 1,024 notes, then a clear), and applied when the handle attaches, before it
+ * reads there. Such a delete is refused: other processes may read the value until then. The notes are memory of
+ * this process, and are lost if it ends before.
+ *
+ * A process that has the file mapped, but no process slot, applies deletes at once: a forked child before it
+ * attaches, or while all slots are taken. It needs the lock that openers and larder_resize hold, and waits
+ * `lock_timeout_ms` for it at most. Without the lock (LOCKED) the delete is noted and refused as above.
  *
  * Calls attach the handle themselves: at first use, in a forked child, and after the file was replaced. They wait
  * a second at most. Handles opened with `attach_later` are attached only by larder_attach(). So a caller whose
@@ -427,9 +433,10 @@ larder_status larder_cas(larder *cache, const larder_store *store, const void *e
                          const larder_call *call);
 
 /*
- * OK, or MISS: the key was absent. Takes no lock. Whatever other processes do, the item that was there when the
- * call began is gone when it returns. It may also delete an item that another process stores under the key
- * meanwhile. DAMAGED or SUPERSEDED: this process cannot reach the file, and has only misses.
+ * OK, or MISS: the key was absent. Takes no lock if the handle is attached. Whatever other processes do, the item
+ * that was there when the call began is gone when it returns. It may also delete an item that another process
+ * stores under the key during the call. LOCKED, DAMAGED, SUPERSEDED or another error: this process cannot reach
+ * the file, and the delete is noted, see larder_attached().
  *
  * While processes of a newer version of the file's format use it, this one cannot reach it either, but no delete
  * is lost: it clears the file, and returns MISS. With `keep_newer` it refuses instead, and all items stay. Stores

@@ -338,11 +338,11 @@ static void a_newer_file_is_cleared_under_the_lock(void) {
 }
 
 static const test_case all_tests[] = {
-    TEST(a_child_takes_away, "what a child without a slot takes away during a resize stays away"),
-    TEST(a_child_clears, "so does what it clears"),
-    TEST(a_grandchild_takes_away, "so does what a grandchild takes away"),
-    TEST(a_daemon_takes_away, "so does what a daemon takes away that closed all descriptors"),
-    TEST(a_daemon_clears, "so does what such a daemon clears"),
+    TEST(a_child_takes_away, "an item that a child without a slot takes away during a resize stays away"),
+    TEST(a_child_clears, "so do all that it clears"),
+    TEST(a_grandchild_takes_away, "so does one that a grandchild takes away"),
+    TEST(a_daemon_takes_away, "so does one that a daemon without descriptors takes away"),
+    TEST(a_daemon_clears, "so do all that such a daemon clears"),
     TEST(a_child_that_finds_no_slot, "a child that finds no slot deletes for all, or later with the next delete"),
     TEST(a_damaged_file_is_replaced, "a delete in the map of a damaged file that was replaced is refused"),
     TEST(a_removed_file_is_replaced, "so is one in the map of a file that was removed"),

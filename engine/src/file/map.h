@@ -22,7 +22,7 @@ void lard_map_supersede(lard_map *map);
 int lard_map_supersede_fd(int fd);
 /* Was the file removed, or was another one put at its path? */
 bool lard_map_was_replaced(const lard_map *map, const char *path);
-/* Is it the file at `path`, without a doubt? */
+/* True if it is known to be the file at `path`. */
 bool lard_map_is_at(const lard_map *map, const char *path);
 
 /* Is the file at `path` the map's, with zeros for its superblocks? It was truncated and grown again. */

@@ -78,8 +78,7 @@ larder_status lard_use_mark_dirty(lard_map *map) {
 
 /*
  * Writes the file to disk, then stores a new use number and the clean mark, then writes those to disk. No mark is
- * set if the file was changed meanwhile. A copy that was made before has the number of the
- * period that ends here.
+ * set if the file was changed in between. A copy that was made before has the number of the period that ends here.
  */
 larder_status lard_use_end(lard_map *map, const char *path, const lard_lockfile *lock) {
     uint32_t closing = LARD_CLOSING;

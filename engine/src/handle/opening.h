@@ -23,7 +23,8 @@ larder_status lard_opening_begin(const larder *cache, bool creates, int64_t wait
 /* Releases the lock, and closes the lock file if it has not become the handle's. */
 void lard_opening_end(const larder *cache, lard_opening *opening);
 
-/* Is the map fit, and the file at the path, and is the lock its own? No other process replaces it then. */
+/* True if the map is fit and is the file at the path, and the lock is of its lock file: no other process replaces
+ * it then. */
 bool lard_opening_is_for(const lard_opening *opening, const lard_map *map, const char *path);
 
 #endif

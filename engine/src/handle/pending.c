@@ -43,15 +43,16 @@ static bool add(lard_pending *pending, const lard_removal *removal) {
     if (is_noted(pending, removal)) {
         return true;
     }
-    lard_removal *copy = pending->count < MAX_NOTES ? malloc(sizeof *copy + removal->bytes) : NULL;
-    if (!copy) {
+    lard_removal *note = pending->count < MAX_NOTES ? malloc(sizeof *note + removal->bytes) : NULL;
+    if (!note) {
         return false;
     }
-    *copy = (lard_removal){removal->kind, copy + 1, removal->bytes};
+    void *copy = note + 1;
     if (removal->bytes) {
-        memcpy(copy + 1, removal->text, removal->bytes);
+        memcpy(copy, removal->text, removal->bytes);
     }
-    pending->notes[pending->count++] = copy;
+    *note = (lard_removal){removal->kind, copy, removal->bytes};
+    pending->notes[pending->count++] = note;
     return true;
 }
 

@@ -23,7 +23,7 @@ static larder_status remove_from(larder *cache, lard_map *map, const lard_remova
     if (lard_use_mark_dirty(map) != LARDER_OK) {
         return LARDER_DAMAGED;
     }
-    __atomic_store_n(&map->owner_word, 0, __ATOMIC_RELAXED);
+    map->owner_word = 0;
     lard_fork_lock();
     lard_pending_apply(cache, map);
     lard_fork_unlock();

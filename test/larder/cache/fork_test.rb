@@ -3,6 +3,8 @@
 # Larder::Cache across fork: the child goes on with the same object, and nothing it does harms the parent.
 
 require "test_helper"
+require "fcntl"
+require "socket"
 
 class LarderCacheForkTest < ActiveSupport::TestCase
   include TemporaryCaches
@@ -179,7 +181,73 @@ class LarderCacheForkTest < ActiveSupport::TestCase
     assert_equal [false] * 20, mapped
   end
 
+  # As while `larder resize --keep` copies the items: what the child deleted in the old file would come back.
+  REMOVALS = {
+    "delete" => ->(cache) { cache.delete("k") }, "delete_multi" => ->(cache) { cache.delete_multi(%w[k]) },
+    "delete_tagged" => ->(cache) { cache.delete_tagged("t") }, "clear" => ->(cache) { cache.clear },
+    "set" => ->(cache) { cache.set("k", "new") }
+  }.freeze
+
+  test "a child that cannot open the file yet says that it has not deleted, and does so when it opens it" do
+    skip "F_OFD_SETLK is Linux's" unless RUBY_PLATFORM.include?("linux")
+
+    REMOVALS.each do |name, remove|
+      cache.set("k", "old", tags: ["t"])
+      assert_equal ["Larder::OpenError", "old", "nil"], outcomes_beside_an_opener(remove), name
+      assert_nil cache.get("k"), name
+    end
+  end
+
   private
+
+  # A child that has not used the cache calls `remove` while this process has the lock of openers. Its outcome, what is
+  # read here then, and what the child reads when it has opened the file.
+  def outcomes_beside_an_opener(remove)
+    mine, of_child = UNIXSocket.pair
+    pid = fork do
+      mine.close
+      remove_and_read(of_child, remove)
+    end
+    of_child.close
+    File.open("#{cache.path}.lock", "r+") do |lock|
+      lock_opener(lock, Fcntl::F_WRLCK)
+      mine.puts("locked")
+      outcome = mine.gets(chomp: true)
+      value = cache.get("k")
+      lock_opener(lock, Fcntl::F_UNLCK)
+      mine.puts("free")
+      [outcome, value, mine.gets(chomp: true)]
+    end
+  ensure
+    mine.close # ends a child that waits
+    wait_for(pid)
+  end
+
+  def remove_and_read(socket, remove)
+    socket.gets
+    socket.puts(outcome_of_removal(remove))
+    socket.gets
+    sleep(0.005) until opened?
+    socket.puts(cache.get("k").inspect)
+  ensure
+    exit!
+  end
+
+  def outcome_of_removal(remove)
+    remove.call(cache).inspect
+  rescue Larder::Error => error
+    error.class.name
+  end
+
+  def opened?
+    cache.set("other", "v")
+  rescue Larder::OpenError
+    false
+  end
+
+  def lock_opener(file, type)
+    file.fcntl(37, [type, IO::SEEK_SET, 0, 1, 0].pack("s!s!x4q!q!l!x4")) # F_OFD_SETLK
+  end
 
   def mapped_after_close?(cache)
     cache.close
