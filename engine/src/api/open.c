@@ -25,7 +25,6 @@
 #include "proc/process.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,16 +37,16 @@
 
 /* Makes the path absolute, so that a daemon that changes its directory can still attach again. On failure `out`
  * may not be absolute. */
-static larder_status absolute(const char *path, char out[PATH_MAX], larder_error *error) {
-    int written = snprintf(out, PATH_MAX, "%s", path);
+static larder_status absolute(const char *path, char out[LARD_PATH_MAX], larder_error *error) {
+    int written = snprintf(out, LARD_PATH_MAX, "%s", path);
     if (path[0] != '/') {
-        char here[PATH_MAX];
+        char here[LARD_PATH_MAX];
         if (!getcwd(here, sizeof here)) {
             return lard_fail_call(error, "current directory for", path, errno);
         }
-        written = snprintf(out, PATH_MAX, "%s/%s", here, path);
+        written = snprintf(out, LARD_PATH_MAX, "%s/%s", here, path);
     }
-    if (written < 0 || written + 8 > PATH_MAX) {
+    if (written < 0 || written + 8 > LARD_PATH_MAX) {
         return lard_fail(error, LARDER_PATH_TOO_LONG, ENAMETOOLONG, "%.200s…", path);
     }
     return LARDER_OK;
@@ -135,7 +134,7 @@ static larder_status take_handle(const char *path, const larder_options *options
 
 larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    char full[PATH_MAX];
+    char full[LARD_PATH_MAX];
     pthread_once(&once, lard_crc_init); /* every handle comes from here, so no other call needs to */
     if (error) {
         memset(error, 0, sizeof *error);

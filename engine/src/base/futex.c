@@ -8,9 +8,12 @@
 
 #if defined(__linux__)
 #include <limits.h>
-#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* Of the kernel's interface. Its headers are a package of their own on Alpine. */
+#define FUTEX_WAIT 0
+#define FUTEX_WAKE 1
 
 void lard_futex_wait(uint32_t *word, uint32_t value, unsigned timeout_ms) {
     struct timespec t = {.tv_sec = timeout_ms / 1000, .tv_nsec = (long)(timeout_ms % 1000) * 1000000};

@@ -6,11 +6,12 @@
 
 #include "larder.h"
 
-#include <limits.h>
-
 struct stat;
 
-#define LARD_LOCK_PATH_MAX (PATH_MAX + 8) /* bytes of a path with ".lock" and its final zero */
+/* Bytes of a path with its final zero, as the kernel allows. <limits.h> of musl has PATH_MAX only for files that
+ * ask for more than C11, and a header cannot know that. */
+#define LARD_PATH_MAX 4096
+#define LARD_LOCK_PATH_MAX (LARD_PATH_MAX + 8) /* bytes of a path with ".lock" and its final zero */
 
 /* Refuses files of other users, files that others may write to, what is not a regular file, and file systems that
  * are not local. Fills *info. SYSTEM and ESTALE: the descriptor is not that of the file at the path. */

@@ -15,11 +15,11 @@
 #include "base/fail.h"
 #include "base/descriptor.h"
 #include "base/filesystem.h"
+#include "base/place.h"
 
 #if defined(__linux__)
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,9 +72,9 @@ static void each_line(const char *path, line_reader *reader, void *context) {
 
 typedef struct {
     bool first, second; /* version 1 controls memory; the process is in a group of version 2 */
-    char path[PATH_MAX], path_of_second[PATH_MAX];
-    char mount[PATH_MAX]; /* of the version that controls memory; empty: not found */
-    char root[PATH_MAX];  /* the group at the root of the mount */
+    char path[LARD_PATH_MAX], path_of_second[LARD_PATH_MAX];
+    char mount[LARD_PATH_MAX]; /* of the version that controls memory; empty: not found */
+    char root[LARD_PATH_MAX];  /* the group at the root of the mount */
 } placement;
 
 static bool lists(const char *names, const char *name) { /* separated by commas */
@@ -182,7 +182,7 @@ static bool read_number(void *context, char *line) {
 }
 
 static uint64_t number_in(const char *directory, const char *file) {
-    char path[PATH_MAX + 32];
+    char path[LARD_PATH_MAX + 32];
     number found = {UINT64_MAX};
     snprintf(path, sizeof path, "%s/%s", directory, file);
     each_line(path, read_number, &found);
@@ -191,7 +191,7 @@ static uint64_t number_in(const char *directory, const char *file) {
 
 /* Memory in use, without the pages of files on disks, which the kernel can evict. */
 static uint64_t used_in(const char *directory, bool first) {
-    char path[PATH_MAX + 32];
+    char path[LARD_PATH_MAX + 32];
     file_pages pages = first ? (file_pages){"total_active_file", "total_inactive_file", 0}
                              : (file_pages){"active_file", "inactive_file", 0};
     uint64_t all = number_in(directory, first ? "memory.usage_in_bytes" : "memory.current");
@@ -202,7 +202,7 @@ static uint64_t used_in(const char *directory, bool first) {
 
 bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes) {
     placement where = {0};
-    char directory[PATH_MAX];
+    char directory[LARD_PATH_MAX];
     uint64_t least = UINT64_MAX;
     each_line("/proc/self/cgroup", read_group, &where);
     if (where.first || where.second) {

@@ -4,12 +4,11 @@
 #ifndef LARD_BESIDE_H
 #define LARD_BESIDE_H
 
+#include "base/place.h"
 #include "proc/lockfile.h"
 
-#include <limits.h>
-
 typedef struct {
-    char path[PATH_MAX + 16];
+    char path[LARD_PATH_MAX + 16];
     lard_map *map;
 } lard_beside;
 

@@ -7,7 +7,6 @@
 #include "base/place.h"
 #include "base/types.h"
 
-#include <limits.h>
 #include <stdbool.h>
 
 typedef struct {

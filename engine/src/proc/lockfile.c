@@ -18,7 +18,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -120,7 +119,7 @@ int lard_lockfile_reopen(const lard_lockfile *file, const char *path) {
 }
 
 void lard_lockfile_path(const char *path, char *lock) {
-    snprintf(lock, LARD_LOCK_PATH_MAX, "%.*s.lock", PATH_MAX - 1, path);
+    snprintf(lock, LARD_LOCK_PATH_MAX, "%.*s.lock", LARD_PATH_MAX - 1, path);
 }
 
 int lard_lockfile_look(const char *path, char *lock, struct stat *info) {

@@ -6,8 +6,6 @@
 
 #include "base/types.h"
 
-#include <limits.h>
-
 struct stat;
 
 typedef struct { /* its content */

@@ -18,7 +18,6 @@
 #include "proc/lockfile.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <unistd.h>
 
 #define MAX_SLOTS 4096u
