@@ -2,6 +2,7 @@
 
 require "support/store_case"
 require "action_controller"
+require "concurrent/promises"
 require "timeout"
 
 module LarderStoreTests
@@ -196,6 +197,43 @@ module LarderStoreTests
         end
         assert_equal "new", store.fetch("key", options) { flunk "the block ran" }
       end
+    end
+
+    # Where a block has work done for which it waits, and how that uses the key of the block.
+    AWAITED = {
+      "thread" => ->(work) { Thread.new { work.call }.value },
+      "thread of a thread" => ->(work) { Thread.new { Thread.new { work.call }.value }.value },
+      "promise" => ->(work) { Concurrent::Promises.future { work.call }.value! }
+    }.freeze
+    SAME_KEY = {
+      fetch: ->(cache, options) { cache.fetch("key", **options) { "inner" } },
+      fetch_multi: ->(cache, options) { cache.fetch_multi("key", **options) { "inner" }["key"] },
+      read: ->(cache, options) { cache.read("key", **options) || "inner" }
+    }.freeze
+    SHORT_WAIT = { **FLIGHT, wait: 0.1, lease: 600 }.freeze
+
+    AWAITED.to_a.product(SAME_KEY.to_a).each do |(name, awaited), (method, call)|
+      next if [name, method] == ["promise", :read] # its thread is one of a pool, and a read is for a write in its thread
+
+      on_both_paths "wait: ends the wait of a #{name} that a block waits for, and that does a #{method} of its key" do
+        waited = []
+        found = ActiveSupport::Notifications.subscribed(->(event) { waited << event.payload[:waited] },
+                                                        "compute_alone.larder") do
+          store.fetch("key", **SHORT_WAIT) do
+            assert_equal("inner", awaited.call(-> { call.call(store, SHORT_WAIT) }))
+            "outer"
+          end
+        end
+        assert_equal [[true], "outer", "outer"], [waited, found, store.read("key")]
+      end
+    end
+
+    on_both_paths "so it does for a process that a block waits for" do
+      found = store.fetch("key", **SHORT_WAIT) do
+        assert_equal "inner", in_child { new_store.fetch("key", **SHORT_WAIT) { "inner" } }
+        "outer"
+      end
+      assert_equal %w[outer outer], [found, store.read("key")]
     end
 
     on_both_paths "a nested call of the same key computes by itself" do
