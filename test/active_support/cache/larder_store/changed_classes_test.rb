@@ -69,15 +69,15 @@ module LarderStoreTests
       end
     end
 
-    test "the miss is reported once for each reason" do
-      Larder::Codecs::Reading.reset
+    test "the miss is reported once a minute for each reason" do
+      Larder::Reports.reset
       define(CHANGED["marshal_load gone"].first)
       written(store)
       define(CHANGED["marshal_load gone"].last)
       reports = reports_of { 3.times { store.read("alone") } }
       assert_equal 1, reports.size
     ensure
-      Larder::Codecs::Reading.reset
+      Larder::Reports.reset
     end
 
     def nested(levels)

@@ -213,7 +213,7 @@ module LarderStoreTests
     SHORT_WAIT = { **FLIGHT, wait: 0.1, lease: 600 }.freeze
 
     AWAITED.to_a.product(SAME_KEY.to_a).each do |(name, awaited), (method, call)|
-      next if [name, method] == ["promise", :read] # its thread is one of a pool, and a read is for a write in its thread
+      next if [name, method] == ["promise", :read] # a read is for a write of its thread, which is one of a pool here
 
       on_both_paths "wait: ends the wait of a #{name} that a block waits for, and that does a #{method} of its key" do
         waited = []
