@@ -93,7 +93,7 @@ module Proof
                ".condition = hit->slot ? LARD_IF_SLOT_AND_EXPIRY : LARD_IF_SLOT,", ".condition = LARD_IF_ANY,",
                "two take the lease of a key"),
       mutation("a lease is taken from the living", "item/lease.c",
-               "if (is_leased(cache, map, &hit, now_ms)) {", "if (false) {", "two take the lease of a key"),
+               "if (is_leased(cache, map, &hit)) {", "if (false) {", "two take the lease of a key"),
       mutation("a lease that moved is taken for one that has ended", "item/lease.c",
                "for (int i = 0; i < ATTEMPTS && status == LARDER_NOT_STORED; i++) {",
                "for (int i = 0; i < 1 && status == LARDER_NOT_STORED; i++) {", "a placeholder is moved"),
