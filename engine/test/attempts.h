@@ -13,7 +13,7 @@
 #include <poll.h>
 
 enum { SURVIVE_ALL, MAY_FORGET, MUST_FORGET };
-enum { SIZE = 1 << 20, SURVIVORS = 8, LARGE = 20000, PATIENCE_MS = 30000, ATTACHMENTS = 4 };
+enum { SIZE = 1 << 20, SURVIVORS = 8, LARGE = 20000, ATTACHMENTS = 4 };
 
 typedef struct {
     const char *name;
@@ -235,7 +235,7 @@ static int found_outside(const scenario *scene) {
     if (neighbour == 0) {
         look_from_outside(scene);
     }
-    int end = wait_within(neighbour, PATIENCE_MS);
+    int end = wait_within(neighbour, LONGEST_MS);
     int answer = end != -1 && WIFEXITED(end) ? WEXITSTATUS(end) : -1;
     return answer == 0 || answer == 3 ? answer : -1;
 }
@@ -269,7 +269,7 @@ static void empty_directory(void) {
 static bool said_something(int fd) {
     struct pollfd wait = {.fd = fd, .events = POLLIN};
     char byte;
-    return poll(&wait, 1, PATIENCE_MS) == 1 && read(fd, &byte, 1) == 1;
+    return poll(&wait, 1, LONGEST_MS) == 1 && read(fd, &byte, 1) == 1;
 }
 
 /* One failing call costs no values, unless it is the one that tells the boot, or brings them to the disk: then a
@@ -280,7 +280,7 @@ static bool may_cost_values(const scenario *scene) {
 }
 
 static bool died_as_it_may(const scenario *scene, pid_t actor) {
-    int end = wait_within(actor, PATIENCE_MS);
+    int end = wait_within(actor, LONGEST_MS);
     return scene->may_die && plan->way != ONCE && end != -1 && WIFSIGNALED(end) && WTERMSIG(end) == SIGBUS &&
            failed_at(CALL_mmap);
 }

@@ -122,7 +122,7 @@ static void become_a_child(bool parent_closes) {
         larder_close(cache);
     }
     advance(stage);
-    int end = wait_within(pid, 2 * PATIENCE_MS);
+    int end = wait_within(pid, 2 * LONGEST_MS);
     _exit(end != -1 && WIFEXITED(end) ? WEXITSTATUS(end) : 1);
 }
 

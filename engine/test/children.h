@@ -12,6 +12,8 @@
 #include <sys/prctl.h>
 #endif
 
+enum { LONGEST_MS = 120000 }; /* only a test that fails waits that long */
+
 static inline void *shared_memory(size_t bytes) {
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) {
@@ -71,7 +73,7 @@ static inline int wait_within(pid_t pid, int limit_ms) {
 }
 
 static inline bool exited_well(pid_t pid) {
-    int status = wait_within(pid, 30000);
+    int status = wait_within(pid, LONGEST_MS);
     if (status == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         fprintf(stderr, "  child %d of %s: %s %d\n", (int)pid, test_name,
                 status == -1          ? "did not end"
@@ -97,7 +99,7 @@ static inline bool in_child(void (*body)(void *), void *with) {
 
 /* The stages of a play between processes: each waits until the others have come as far. */
 static inline bool await(uint32_t *stage, uint32_t least) {
-    for (int64_t until = now_us() + 20000000; now_us() < until; sleep_us(200)) {
+    for (int64_t until = now_us() + LONGEST_MS * 1000ll; now_us() < until; sleep_us(200)) {
         if (__atomic_load_n(stage, __ATOMIC_ACQUIRE) >= least) {
             return true;
         }

@@ -327,7 +327,7 @@ static void under_running_processes(bool pages, int times, int every_us) {
     uint64_t before[WORKERS];
     memcpy(before, t->beats, sizeof before);
     int moving = 0;
-    for (int64_t until = now_us() + 20000000; moving < WORKERS && now_us() < until; sleep_us(1000)) {
+    for (int64_t until = now_us() + LONGEST_MS * 1000ll; moving < WORKERS && now_us() < until; sleep_us(1000)) {
         moving = 0;
         for (int i = 0; i < WORKERS; i++) {
             moving += __atomic_load_n(&t->beats[i], __ATOMIC_RELAXED) > before[i];

@@ -135,7 +135,7 @@ static void act_fork(void) { /* the one who dies is a forked child, at its first
         larder_close(c);
         _exit(0);
     }
-    int status = wait_within(pid, 30000);
+    int status = wait_within(pid, LONGEST_MS);
     CHILD_CHECK(status != -1 && set(c, "used", "it") == LARDER_OK);
     if (WIFSIGNALED(status)) {
         kill(getpid(), SIGKILL);
@@ -173,7 +173,7 @@ static int die_at(unsigned long at) {
         *changes = lard_crash_count;
         _exit(0);
     }
-    return wait_within(pid, 60000);
+    return wait_within(pid, LONGEST_MS);
 }
 
 static void come_next(void *with) {

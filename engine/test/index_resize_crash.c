@@ -125,7 +125,7 @@ static void one_window(const scene *s, unsigned long at, bool *in_the_midst, boo
         put("item", s->items);
         _exit(0);
     }
-    status = wait_within(pid, 30000);
+    status = wait_within(pid, LONGEST_MS);
     CHECK(status != -1, "it hangs");
     windows += WIFSTOPPED(status);
     *done = WIFEXITED(status);
@@ -139,7 +139,7 @@ static void one_window(const scene *s, unsigned long at, bool *in_the_midst, boo
             s->no_growth ? lard_load(&view.header->moves) & 1 : lard_load(&view.header->splitting) != 0;
         as_it_should_be(s, at, step);
         kill(pid, step == s->steps ? SIGKILL : SIGCONT);
-        status = wait_within(pid, 30000);
+        status = wait_within(pid, LONGEST_MS);
     }
     if (WIFSTOPPED(status)) {
         kill(pid, SIGKILL);

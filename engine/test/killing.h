@@ -247,7 +247,7 @@ static inline int killed_in(void (*body)(larder *, const char *), unsigned long 
         sum->stores += lard_crash_count;
         _exit(0);
     }
-    int status = wait_within(child, 60000);
+    int status = wait_within(child, LONGEST_MS);
     sum->killed += status != -1 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     return status;
 }

@@ -11,7 +11,7 @@
 extern unsigned long lard_crash_at, lard_crash_count;
 extern int lard_crash_signal;
 
-enum { WORKERS = 4, OPERATIONS = 10, KEYS = 2, KILLS_EVERY = 3, STORES_OF_A_CALL = 14, HANG_MS = 20000 };
+enum { WORKERS = 4, OPERATIONS = 10, KEYS = 2, KILLS_EVERY = 3, STORES_OF_A_CALL = 14 };
 
 typedef struct {
     uint64_t clock, round; /* `round` is begun by the parent */
@@ -154,7 +154,7 @@ static void start(record *r, int me, uint64_t after) {
 
 /* Whether all came so far, or died and were replaced. */
 static bool gather(record *r, const uint64_t *stage, uint64_t round, bool *dead) {
-    int64_t until = now_us() + HANG_MS * 1000ll;
+    int64_t until = now_us() + LONGEST_MS * 1000ll;
     for (int i = 0; i < WORKERS; i++) {
         while (SEE(stage[i]) < round && !dead[i]) {
             int status;

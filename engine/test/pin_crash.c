@@ -124,7 +124,7 @@ static void nobody_who_dies_loses_what_is_pinned(void) {
             work(&random);
             _exit(0);
         }
-        int ended = wait_within(child, 60000);
+        int ended = wait_within(child, LONGEST_MS);
         CHECK(ended != -1 && (WIFEXITED(ended) ? WEXITSTATUS(ended) == 0 : WTERMSIG(ended) == SIGKILL), "round %d",
               round);
         killed += WIFSIGNALED(ended);

@@ -175,7 +175,7 @@ static unsigned long each_death(void (*body)(void), unsigned long from, unsigned
             body();
             _exit(0);
         }
-        int status = wait_within(child, 60000);
+        int status = wait_within(child, LONGEST_MS);
         killed += status != -1 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
         well = in_child(go_on, NULL);
         if (!well) {

@@ -9,7 +9,7 @@
 
 extern unsigned long lard_crash_at, lard_crash_count;
 
-enum { KEYS = 60, LARGER = 2 * SIZE, PATIENCE_MS = 10000, AT_EACH_END = 60 };
+enum { KEYS = 60, LARGER = 2 * SIZE, AT_EACH_END = 60 };
 
 static unsigned long killed, *changes;
 static uint32_t *stage;
@@ -57,7 +57,7 @@ static void witness(void) {
     CHILD_CHECK(c && found(c) == KEYS);
     advance(stage);
     CHILD_CHECK(await(stage, 2));
-    int64_t until = lard_clock_monotonic_ms() + PATIENCE_MS;
+    int64_t until = lard_clock_monotonic_ms() + LONGEST_MS;
     while (!is(c, "next", "came") && lard_clock_monotonic_ms() < until) {
         CHILD_CHECK(set(c, "from", "the witness") == LARDER_OK);
         lard_clock_sleep_ms(1);
@@ -104,7 +104,7 @@ static void one_death(unsigned long at, bool *done) {
         *changes = lard_crash_count;
         _exit(0);
     }
-    int status = wait_within(pid, 60000);
+    int status = wait_within(pid, LONGEST_MS);
     *done = status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     CHECK(*done || (status != -1 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL), "at %lu: %x", at, status);
     killed += !*done;

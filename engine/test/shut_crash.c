@@ -156,7 +156,7 @@ static void noticed(void) {
             wrong_ones[i](c);
             _exit(0);
         }
-        int status = wait_within(child, 30000);
+        int status = wait_within(child, LONGEST_MS);
         CHECK(status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 99, "store %u: status %x", i, status);
     }
     CHECK(shut->unannounced == WRONG_ONES);

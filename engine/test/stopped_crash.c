@@ -220,7 +220,7 @@ static void one_operation(const operation *op) {
             op->act(cache, round);
             _exit(0);
         }
-        int status = wait_within(child, 30000);
+        int status = wait_within(child, LONGEST_MS);
         if (status != -1 && WIFSTOPPED(status)) {
             s.stopped++;
             int before = test_failures;

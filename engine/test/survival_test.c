@@ -5,7 +5,7 @@
  */
 #include "survival_work.h"
 
-enum { PARENT = OWNERS - 1, HANG_MS = 15000, MOST_TIMES = 200000 };
+enum { PARENT = OWNERS - 1, MOST_TIMES = 200000 };
 
 static double seconds_wanted(void) {
     const char *told = getenv("LARDER_SURVIVE_SECONDS");
@@ -63,7 +63,7 @@ static int64_t time_to_write_everywhere(play *p) {
     int64_t start = now_us();
     for (uint32_t shard = 0; shard < p->cache->map->super.shard_count; shard++) {
         while (set(p->cache, p->probes[shard], "probe") != LARDER_OK) {
-            if (now_us() - start > HANG_MS * 1000ll) {
+            if (now_us() - start > LONGEST_MS * 1000ll) {
                 return -1;
             }
         }
@@ -84,7 +84,7 @@ static bool all_well(play *p) {
         if (beats != p->beats[i]) {
             p->beats[i] = beats;
             p->seen_at[i] = now_us();
-        } else if (now_us() - p->seen_at[i] > HANG_MS * 1000ll) {
+        } else if (now_us() - p->seen_at[i] > LONGEST_MS * 1000ll) {
             fprintf(stderr, "  worker %d hangs\n", i);
             return false;
         }
@@ -170,7 +170,7 @@ static void kill_at_random(play *p, double seconds) {
         int which = (int)(next_random(&p->seed) % WORKERS);
         kill_one(p, which);
         int64_t time = time_to_write_everywhere(p);
-        CHECK(time >= 0, "a shard could not be written for %d ms", HANG_MS);
+        CHECK(time >= 0, "a shard could not be written for %d ms", LONGEST_MS);
         if (p->count < MOST_TIMES) {
             p->times[p->count++] = time;
         }
@@ -209,7 +209,7 @@ static void go_on_beside_a_stopped_one(play *p) {
         int64_t start = now_us();
         larder_status status = store_own(p->cache, PARENT, key);
         CHECK(status == LARDER_OK || status == LARDER_BUSY, "%s", larder_status_name(status));
-        CHECK(now_us() - start < HANG_MS * 1000ll);
+        CHECK(now_us() - start < LONGEST_MS * 1000ll);
         if (status == LARDER_BUSY) {
             CHECK(look_up(p->cache, PARENT, key) == 0, "a refused overwrite left a value");
         }

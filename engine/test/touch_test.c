@@ -51,7 +51,7 @@ static void *touch_longer(void *unused) {
 
 static bool await_waits(uint64_t least) {
     larder_stats stats;
-    for (int64_t until = now_us() + 20000000; now_us() < until; sleep_us(50)) {
+    for (int64_t until = now_us() + LONGEST_MS * 1000ll; now_us() < until; sleep_us(50)) {
         if (larder_get_stats(cache, &stats) == LARDER_OK && stats.lock_waits >= least) {
             return true;
         }

@@ -202,7 +202,7 @@ class LarderOwnFailureTest < StoreCase
       sleep(random.rand * 0.001)
       error = KINDS[round % KINDS.size].new("raise #{round}")
       worker.raise(error)
-      found = Timeout.timeout(10) { caught.pop }
+      found = Timeout.timeout(120) { caught.pop }
       assert_same error, found, found.full_message
     end
     assert_nil wrong

@@ -11,7 +11,7 @@ module Command
   PLAIN = { "LARDER_SESSIONS" => nil, "LARDER_PATH" => nil, "LARDER_SIZE" => nil, "RAILS_ENV" => nil, "RACK_ENV" => nil,
             "RUBYOPT" => nil, "LC_ALL" => "C.UTF-8", "TZ" => "UTC" }.freeze
   # Seconds after which a terminal is given up.
-  PATIENCE = 60
+  PATIENCE = 120
 
   # @return [Array(String, String, Integer)] what it wrote, its errors, exit code
   def larder(*arguments, env: {}, ruby: ["-w"], stdin: "", chdir: directory)

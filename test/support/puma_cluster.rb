@@ -9,7 +9,7 @@ require "socket"
 
 # Starts Puma with a Rack application, given as source, and stops it.
 class PumaCluster
-  PATIENCE = 30
+  PATIENCE = 120
 
   attr_reader :socket
 
@@ -83,7 +83,7 @@ end
 # worker to be replaced: then nobody knows whether the first was heard. So is one whose answer lacks its beginning: Puma
 # may hand a connection on before it has emptied what it writes from.
 class PumaClient
-  PATIENCE = 30
+  PATIENCE = 120
 
   attr_accessor :cookie
 

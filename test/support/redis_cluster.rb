@@ -13,7 +13,7 @@ class RedisCluster
   TIMEOUT = 500
   SLOTS = 16_384
   # Seconds until all nodes agree.
-  PATIENCE = 20
+  PATIENCE = 120
 
   # One of its servers.
   class Node < Larder::Lab::Servers::RedisLoopback

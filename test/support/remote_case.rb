@@ -59,17 +59,6 @@ class RemoteCase < StoreCase
     Process.kill(:CONT, server.pid)
   end
 
-  # @return [Object, false] what the block answers as soon as that is true
-  def soon(seconds = 8)
-    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
-    until (found = yield)
-      return false if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
-
-      Kernel.sleep(LOOK)
-    end
-    found
-  end
-
   # @return [Boolean] has the remote store all changes of the machine?
   def caught_up?(store)
     store.read("other")
@@ -91,7 +80,7 @@ class RemoteCase < StoreCase
       ends = true
       [changing, reading].each(&:join)
     end
-    assert(soon(20) { caught_up?(one) && caught_up?(two) })
+    assert(eventually { caught_up?(one) && caught_up?(two) })
     one.clear(namespace: "none") # begins when all is applied
     travel(120) { assert_empty(names.select { |name| older?(two.read(name), last[name]) }) }
     assert_operator last.values.max, :>, 50

@@ -15,7 +15,7 @@ static scene *stage;
 static const char *path(void) { return in_directory("shared/t.larder"); }
 
 static larder *open_shared(void) {
-    for (int64_t until = now_us() + 20000000; now_us() < until; sleep_us(2000)) {
+    for (int64_t until = now_us() + LONGEST_MS * 1000ll; now_us() < until; sleep_us(2000)) {
         larder *cache = open_at(path(), ROOM);
         if (cache || failure.status != LARDER_LOCKED) {
             return cache;

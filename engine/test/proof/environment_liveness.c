@@ -65,7 +65,7 @@ static void memory_that_outlives(void) {
         CHECK((status == LARDER_OK && is(cache, "k", "w")) || (status == LARDER_BUSY && is(cache, "k", NULL)));
     }
     NOTE(common->let_go, 1);
-    for (int64_t until = now_us() + 5000000; now_us() < until && set(cache, "k", "w") != LARDER_OK;) {
+    for (int64_t until = now_us() + LONGEST_MS * 1000ll; now_us() < until && set(cache, "k", "w") != LARDER_OK;) {
         sleep_us(1000);
     }
     CHECK(is_repaired());
@@ -97,7 +97,7 @@ static void another_program(void) {
         _exit(1);
     }
     CHECK(await(&common->step, 1));
-    for (int64_t until = now_us() + 5000000; now_us() < until && set(cache, "k", "w") != LARDER_OK;) {
+    for (int64_t until = now_us() + LONGEST_MS * 1000ll; now_us() < until && set(cache, "k", "w") != LARDER_OK;) {
         sleep_us(1000); /* until exec has come to pass */
     }
     CHECK(is_repaired() && kill(pid, SIGKILL) == 0);

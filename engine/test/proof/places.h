@@ -88,10 +88,10 @@ static inline int use_hard(larder *cache, uint64_t seed, int times) {
     return found;
 }
 
-/* Sets and gets work again within some seconds. */
+/* Waits until sets and gets work again. */
 static inline bool heals(larder *cache) {
     char value[32];
-    for (int64_t until = now_us() + 8000000; now_us() < until; sleep_us(20000)) {
+    for (int64_t until = now_us() + LONGEST_MS * 1000ll; now_us() < until; sleep_us(20000)) {
         snprintf(value, sizeof value, "%lld", (long long)now_us());
         if (set(cache, "healed", value) == LARDER_OK && is(cache, "healed", value)) {
             return true;

@@ -163,7 +163,7 @@ static void rights_change(void) {
         CHECK(step != 3 ||
               (chmod(place("t.larder"), 0600) == 0 && (!root || chown(place("t.larder"), 0, 0) == 0)));
         CHECK(write(go[1], "x", 1) == 1);
-        int status = wait_within(user, 30000);
+        int status = wait_within(user, LONGEST_MS);
         CHECK(status != -1 && WIFSTOPPED(status), "step %d", step);
         CHECK(step != 0 || afresh(open_as_a_stranger, NULL));
         CHECK(step != 1 || afresh(open_as_it_is, &unsafe));

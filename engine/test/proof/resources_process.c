@@ -73,7 +73,7 @@ static void sit(larder *cache, int go) {
 
 static bool wait_for_processes(larder *cache, uint64_t want) {
     larder_stats stats;
-    for (int64_t until = now_us() + 10000000; now_us() < until; sleep_us(5000)) {
+    for (int64_t until = now_us() + LONGEST_MS * 1000ll; now_us() < until; sleep_us(5000)) {
         if (larder_get_stats(cache, &stats) == LARDER_OK && stats.processes == want) {
             return true;
         }
@@ -317,7 +317,7 @@ static void killed_for_memory(void) {
         if (pid == 0) {
             eat(cache, group);
         }
-        int status = wait_within(pid, 30000);
+        int status = wait_within(pid, LONGEST_MS);
         CHECK(status != -1 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "status %x", status);
         CHECK(heals(cache) && use_hard(cache, 7, 500) == 500 && sound(cache));
     }

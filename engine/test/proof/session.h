@@ -265,7 +265,7 @@ static bool play(const char *steps) {
     if (pid == 0) {
         take_steps(steps);
     }
-    int status = wait_within(pid, 60000);
+    int status = wait_within(pid, LONGEST_MS);
     disk_boot = strchr(steps, 'U') && !strchr(steps, 'u') ? -abs(disk_boot) : disk_boot;
     return status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }

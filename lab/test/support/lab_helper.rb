@@ -52,7 +52,7 @@ module LabHelper
   end
 
   # Waits until the block answers something, and answers that.
-  def eventually(seconds = 30)
+  def eventually(seconds = 120)
     limit = now + seconds
     until (answer = yield)
       flunk "waited #{seconds} s in vain" if now > limit

@@ -56,7 +56,7 @@ module Larder
           eventually { processes(dir).size >= (server ? 5 : 3) }
           Process.kill(signal, group ? -lab : lab)
           yield Process.wait2(lab).last
-          eventually(15) { processes(dir).empty? && Dir.empty?(dir) }
+          eventually { processes(dir).empty? && Dir.empty?(dir) }
           assert_empty processes(dir)
         end
       end

@@ -32,9 +32,9 @@ module LarderStore
         @one.write("k", "old")
         assert_equal "old", @two.read("k")
         @one.write("k", "new")
-        assert(soon { @two.read("k") == "new" })
+        assert(eventually { @two.read("k") == "new" })
         @one.delete("k")
-        assert(soon { @two.read("k").nil? })
+        assert(eventually { @two.read("k").nil? })
       end
 
       test "so do the multi forms, tags, namespaces and clear" do
@@ -44,11 +44,11 @@ module LarderStore
         read = -> { [@two.read_multi("a", "b", "t"), @two.read("n", namespace: "n")] }
         assert_equal [{ "a" => 1, "b" => 2, "t" => 3 }, 4], read.call
         @one.delete_multi(%w[a])
-        assert(soon { read.call == [{ "b" => 2, "t" => 3 }, 4] })
+        assert(eventually { read.call == [{ "b" => 2, "t" => 3 }, 4] })
         @one.delete_tagged("tag")
-        assert(soon { read.call == [{ "b" => 2 }, 4] })
+        assert(eventually { read.call == [{ "b" => 2 }, 4] })
         @one.clear
-        assert(soon { read.call == [{}, nil] })
+        assert(eventually { read.call == [{}, nil] })
       end
 
       test "a process that is the first of its machine again does not answer what was changed before" do
@@ -56,7 +56,7 @@ module LarderStore
         told, tells = IO.pipe
         only = child do
           store = machine("again")
-          tells.write(soon { store.read("k") == "old" && store.cache.trusted? && store.read("k") })
+          tells.write(eventually { store.read("k") == "old" && store.cache.trusted? && store.read("k") })
           tells.close
           Kernel.sleep
         end
@@ -78,7 +78,7 @@ module LarderStore
         read = nil
         before = trap("USR2") { read = store.read("k") }
         Process.kill("USR2", Process.pid)
-        assert(soon { read })
+        assert(eventually { read })
         assert_equal "value", read
       ensure
         trap("USR2", before || "DEFAULT")
@@ -95,7 +95,7 @@ module LarderStore
         assert store.stats[:remote][:waiting]
         @far.start
         ActiveSupport::Cache.lookup_store(remote).write("k", "old")
-        assert(soon(10) { !store.stats[:remote][:waiting] }, "still listed")
+        assert(eventually { !store.stats[:remote][:waiting] }, "still listed")
         assert_nil ActiveSupport::Cache.lookup_store(remote).read("k")
       ensure
         store&.instance_variable_get(:@backplane)&.stop
@@ -106,7 +106,7 @@ module LarderStore
         @one.write_multi(names.to_h { |name| [name, 1] })
         assert_equal names.size, @two.read_multi(*names).size
         @one.delete_multi(names)
-        assert(soon { @two.read_multi(*names).empty? })
+        assert(eventually { @two.read_multi(*names).empty? })
       end
 
       test "keys as long as there may be, more than one message takes" do
@@ -114,7 +114,7 @@ module LarderStore
         @one.write_multi(names.to_h { |name| [name, 1] })
         @two.read_multi(*names)
         @one.delete_multi(names)
-        assert(soon { @two.read_multi(*names).empty? })
+        assert(eventually { @two.read_multi(*names).empty? })
         assert_not @one.instance_variable_get(:@remote).journal.unsent?
       end
 
@@ -129,19 +129,19 @@ module LarderStore
 
       test "one process of a machine listens, and another one goes on when it is killed" do
         first = child { @three = machine("three").tap { |store| store.read("x") } }
-        assert(soon { @three_here ||= machine("three").tap { |store| store.read("x") } })
-        assert(soon { @three_here.cache.trusted? })
+        assert(eventually { @three_here ||= machine("three").tap { |store| store.read("x") } })
+        assert(eventually { @three_here.cache.trusted? })
         @one.write("k", "old")
         assert_equal "old", @three_here.read("k")
         Process.kill(:KILL, first)
         Process.wait(first)
         @one.write("k", "new")
-        assert(soon { @three_here.read("k") == "new" })
+        assert(eventually { @three_here.read("k") == "new" })
       end
 
       test "a forked process has a thread of its own, and does not keep its parent's lock" do
         @one.write("k", "old")
-        reader = child { soon(30) { @two.read("k") == "new" } && exit!(0) }
+        reader = child { eventually { @two.read("k") == "new" } && exit!(0) }
         @two.instance_variable_get(:@backplane).stop
         @one.write("k", "new")
         assert_predicate Process.wait2(reader).last, :success?
@@ -152,10 +152,10 @@ module LarderStore
         @one.write("k", "old")
         @two.read("k")
         stop_server
-        assert(soon(8) { !@two.cache.trusted? })
+        assert(eventually { !@two.cache.trusted? })
         start_server
         far.write("k", "new")
-        assert(soon(8) { @two.read("k") == "new" })
+        assert(eventually { @two.read("k") == "new" })
       end
     end
 
@@ -190,7 +190,7 @@ module LarderStore
     def machine(name, **options)
       new_store("#{name}.larder", remote: remote, backplane: backplane, **options).tap do |store|
         store.read("none")
-        soon { store.cache.trusted? }
+        eventually { store.cache.trusted? }
       end
     end
 
@@ -199,16 +199,6 @@ module LarderStore
         yield
         sleep
       end
-    end
-
-    def soon(seconds = 3)
-      deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
-      until (found = yield)
-        return false if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
-
-        Kernel.sleep(0.01)
-      end
-      found
     end
   end
 
@@ -231,7 +221,7 @@ module LarderStore
       assert_equal 5, @one.read("n")
       ActiveSupport::Cache.lookup_store(remote).delete("n") # as if evicted
       assert_equal 1, @two.increment("n")
-      assert(soon { @one.read("n").nil? })
+      assert(eventually { @one.read("n").nil? })
       before = published
       assert_equal [2, 3, 2], [@one.increment("n"), @two.increment("n"), @one.decrement("n")]
       assert_equal before, published
@@ -243,7 +233,7 @@ module LarderStore
       one, two = Array.new(2) { |number| machine("counter#{number}", remote: far) }
       assert_equal [1, 1], [one.increment("n"), two.read("n")]
       one.increment("n")
-      assert(soon { two.read("n") == 2 })
+      assert(eventually { two.read("n") == 2 })
     ensure
       [one, two].compact.each { |store| store.instance_variable_get(:@backplane).stop }
     end
@@ -254,10 +244,10 @@ module LarderStore
       far = ActiveSupport::Cache.lookup_store(remote)
       far.write("k", "new")
       RedisClient.new(path: backplane.delete_prefix("unix://")).call("PUBLISH", "larder:", '[2, "other", "odd"]')
-      assert(soon { @two.read("k") == "new" })
+      assert(eventually { @two.read("k") == "new" })
       far.write("k", "newer")
       RedisClient.new(path: backplane.delete_prefix("unix://")).call("PUBLISH", "larder:", "no JSON")
-      assert(soon { @two.read("k") == "newer" })
+      assert(eventually { @two.read("k") == "newer" })
     end
 
     test "what could not be told is told when the server is back" do
@@ -266,15 +256,15 @@ module LarderStore
       stop_server
       @one.write("k", "new")
       start_server
-      assert(soon(8) { @two.read("k") == "new" })
-      assert(soon { !@one.instance_variable_get(:@remote).journal.unsent? })
+      assert(eventually { @two.read("k") == "new" })
+      assert(eventually { !@one.instance_variable_get(:@remote).journal.unsent? })
     end
 
     test "a server that stops answering is one that fails" do
       @one.write("k", "old")
       @two.read("k")
       Process.kill(:STOP, @server.pid)
-      assert(soon(8) { !@two.cache.trusted? })
+      assert(eventually { !@two.cache.trusted? })
       ActiveSupport::Cache.lookup_store(remote).write("k", "new")
       assert_equal "new", @two.read("k")
     ensure
@@ -285,11 +275,11 @@ module LarderStore
       @one.write("k", "old")
       @two.read("k")
       Process.kill(:STOP, @server.pid)
-      Timeout.timeout(30) { 100.times { |number| @one.write("k", number) } }
+      Timeout.timeout(LONGEST) { 100.times { |number| @one.write("k", number) } }
       assert @one.instance_variable_get(:@remote).journal.unsent?
       Process.kill(:CONT, @server.pid)
-      assert(soon(8) { @two.read("k") == 99 })
-      assert(soon(8) { !@one.instance_variable_get(:@remote).journal.unsent? })
+      assert(eventually { @two.read("k") == 99 })
+      assert(eventually { !@one.instance_variable_get(:@remote).journal.unsent? })
     ensure
       Process.kill(:CONT, @server.pid)
     end
@@ -304,7 +294,7 @@ module LarderStore
       proxy.delay = 0.3
       names.map { |name| Thread.new { far.write(name, "new") } }.each(&:join)
       assert_operator published - before, :<=, names.size / 2
-      assert(soon { @two.read_multi(*names).values == ["new"] * names.size })
+      assert(eventually { @two.read_multi(*names).values == ["new"] * names.size })
     ensure
       far&.instance_variable_get(:@backplane)&.stop
       proxy&.stop
@@ -315,7 +305,7 @@ module LarderStore
       assert_raises(Timeout::Error) { Timeout.timeout(0.2) { @one.write("k", "new") } }
       assert_predicate @one.instance_variable_get(:@remote).journal, :unsent?
       Process.kill(:CONT, @server.pid)
-      assert(soon(8) { !@one.instance_variable_get(:@remote).journal.unsent? })
+      assert(eventually { !@one.instance_variable_get(:@remote).journal.unsent? })
     ensure
       Process.kill(:CONT, @server.pid)
     end
@@ -326,7 +316,7 @@ module LarderStore
       @far.stop
       Kernel.sleep(1.5)
       assert_equal "old", @one.read("k")
-      assert(soon(5) { @one.cache.trusted? })
+      assert(eventually { @one.cache.trusted? })
       travel(61) { assert_nil @one.read("k") }
     end
   end

@@ -130,7 +130,7 @@ module LarderStoreTests
       events = Queue.new
       ActiveSupport::Notifications.subscribed(->(event) { events << event }, /\.larder\z/) do
         block.call
-        assert Larder::Store::Refreshes.await(30)
+        assert Larder::Store::Refreshes.await(LONGEST)
       end
       Array.new(events.size) { events.pop }
     end

@@ -235,7 +235,7 @@ module LarderStore
         assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - began, :<, 1
       end
       resume
-      Larder::Store::Refreshes.await(5)
+      Larder::Store::Refreshes.await(LONGEST)
     end
 
     test "a journal that was emptied while it listed changes clears the remote store before it is read again" do
@@ -342,12 +342,6 @@ module LarderStore
 
     def resume
       Process.kill(:CONT, @server.pid)
-    end
-
-    # While another attempt is due.
-    def eventually
-      60.times { yield ? (return true) : Kernel.sleep(0.1) }
-      false
     end
 
     def run_child(&block)

@@ -85,14 +85,14 @@ module LarderStore
       @cluster.heal
       far = ActiveSupport::Cache.lookup_store(remote)
       far.write(names.last, "old, of a copy")
-      assert(soon { caught_up?(@one) })
+      assert(eventually { caught_up?(@one) })
       assert_not far.exist?(names.last)
     end
 
     test "a clear waits for a node that is dead and that the client does not know" do
       names = @cluster.nodes.flat_map { |node| names_of(node, 1) }
       @cluster.kill(@cluster.nodes.last)
-      assert(soon { @cluster.nodes.first.call("CLUSTER", "NODES").include?("master,fail ") })
+      assert(eventually { @cluster.nodes.first.call("CLUSTER", "NODES").include?("master,fail ") })
       late = machine("one") # a client of now finds two nodes
       late.clear
       late.delete_matched("k*")
@@ -100,7 +100,7 @@ module LarderStore
       @cluster.heal
       ActiveSupport::Cache.lookup_store(remote).write_multi(names.to_h { |name| [name, "old, of a copy"] })
       later = machine("one") # a client learns of a node after up to 10 s
-      assert(soon { caught_up?(later) })
+      assert(eventually { caught_up?(later) })
       assert_empty machine("three").read_multi(*names)
     end
 
@@ -108,15 +108,15 @@ module LarderStore
       one, two = %w[three four].map { |name| machine(name, backplane: @cluster.urls, local_expires_in: 600) }
       one.write("k", 1)
       one.read("none")
-      assert(soon { two.read("k") && [one, two].all? { |store| store.cache.trusted? } })
+      assert(eventually { two.read("k") && [one, two].all? { |store| store.cache.trusted? } })
       one.write("k", 2)
-      assert(soon { two.read("k") == 2 })
+      assert(eventually { two.read("k") == 2 })
       @cluster.kill(@cluster.nodes.first)
       name = names_of(@cluster.nodes.last, 1).first
       one.write(name, 3)
-      assert(soon { two.read(name) == 3 && two.cache.trusted? })
+      assert(eventually { two.read(name) == 3 && two.cache.trusted? })
       one.write(name, 4)
-      assert(soon(1) { two.read(name) == 4 })
+      assert(eventually { two.read(name) == 4 })
     end
 
     slow_test "under load no delete is lost while nodes are killed and stopped" do

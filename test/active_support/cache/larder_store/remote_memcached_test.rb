@@ -57,7 +57,7 @@ module LarderStore
       assert_equal [Larder::RemoteError], errors.map(&:class)
       @nodes[1].start
       far.write(name, "old, of a copy")
-      assert(soon { caught_up?(@one) })
+      assert(eventually { caught_up?(@one) })
       assert_not far.exist?(name)
     end
 
@@ -86,7 +86,7 @@ module LarderStore
       assert_nil one.read(name)
       resume(@nodes[1])
       assert_equal "old", far.read(name)
-      assert(soon { caught_up?(one) })
+      assert(eventually { caught_up?(one) })
       assert_not far.exist?(name)
       assert_equal "old", machine("three").read(names_of(@nodes[2]).first)
     end
@@ -96,7 +96,7 @@ module LarderStore
       @one.clear
       @nodes[1].start
       far.write_multi(@names.to_h { |name| [name, "old, of a copy"] })
-      assert(soon { caught_up?(@one) })
+      assert(eventually { caught_up?(@one) })
       assert_empty machine("three").read_multi(*@names)
     end
 

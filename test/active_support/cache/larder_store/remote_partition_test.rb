@@ -66,15 +66,15 @@ module LarderStore
       assert_equal "old", two.ask(:read, "k"), "until the delete is applied"
       two.ask(:write, "j", "new")
       changed = now
-      assert(soon { three.ask(:read, "j") == "new" })
+      assert(eventually { three.ask(:read, "j") == "new" })
       Kernel.sleep(0.1) while one.ask(:read, "j") && now < changed + LOCAL
       Array.new(20) { Kernel.sleep(0.1) && one.ask(:read, "j") }.each { |seen| assert_nil seen }
 
       link("up", 1)
-      assert(soon(20) { one.ask(:read, "j") == "new" })
-      assert(soon { @nodes.all? { |node| node.ask(:read, "k").nil? } })
+      assert(eventually { one.ask(:read, "j") == "new" })
+      assert(eventually { @nodes.all? { |node| node.ask(:read, "k").nil? } })
       one.ask(:write, "k", "newer")
-      assert(soon { two.ask(:read, "k") == "newer" && three.ask(:read, "k") == "newer" })
+      assert(eventually { two.ask(:read, "k") == "newer" && three.ask(:read, "k") == "newer" })
     end
 
     slow_test "the server is cut off from all: copies until local_expires_in, and then what each machine computes" do
@@ -91,7 +91,7 @@ module LarderStore
       one.ask(:write, "own", 1)
       assert_equal 1, one.ask(:read, "own")
       (1..3).each { |number| link("up", number) }
-      assert(soon(20) { two.ask(:write, "sign", 1) && one.ask(:read, "sign") == 1 })
+      assert(eventually { two.ask(:write, "sign", 1) && one.ask(:read, "sign") == 1 })
       assert_nil two.ask(:read, "k")
       assert_nil one.ask(:read, "k")
     end
@@ -111,9 +111,9 @@ module LarderStore
       lay_wires
       @redis = Process.spawn("ip", "netns", "exec", @namespaces.first, "redis-server", "--bind", "10.99.0.1", "--port",
                              "6379", "--protected-mode", "no", "--save", "", chdir: directory, out: File::NULL)
-      assert(soon { inside(0, "redis-cli", "-h", "10.99.0.1", "ping") })
+      assert(eventually { inside(0, "redis-cli", "-h", "10.99.0.1", "ping") })
       @nodes = Array.new(3) { |number| Machine.new(@namespaces[number + 1], path_of("#{number}.larder")) }
-      assert(soon { @nodes.all? { |node| node.ask(:read, "none").nil? && node.ask(:trusted?) } })
+      assert(eventually { @nodes.all? { |node| node.ask(:read, "none").nil? && node.ask(:trusted?) } })
     end
 
     def namespaces?

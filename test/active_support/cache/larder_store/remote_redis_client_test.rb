@@ -101,7 +101,7 @@ module LarderStore
         assert_equal [Larder::RemoteError], errors.map(&:class)
         @servers_here.first.start
         far.write_multi(entries)
-        assert(soon { caught_up?(one) })
+        assert(eventually { caught_up?(one) })
         assert_empty(entries.keys.select { |key| far.exist?(key) })
       end
     end
@@ -119,7 +119,7 @@ module LarderStore
       assert_includes 1..19, there.size
       travel(6, with_usec: true) { assert_equal(there, names.select { |name| one.read(name) }) }
       @servers_here.first.start
-      assert(soon { caught_up?(one) })
+      assert(eventually { caught_up?(one) })
     end
 
     test "a refused command is an error, too" do
@@ -130,7 +130,7 @@ module LarderStore
       one.delete("k")
       assert_nil one.read("k")
       @kinds[:pooled].call("replicaof", "no", "one")
-      assert(soon { caught_up?(one) })
+      assert(eventually { caught_up?(one) })
       assert_nil far.read("k")
     end
 

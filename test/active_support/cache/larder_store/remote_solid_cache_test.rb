@@ -30,13 +30,13 @@ module LarderStore
         assert_nil @one.increment("n")
         @server.start
         assert_equal "old", far.read("k"), "it keeps its rows"
-        assert(soon { caught_up?(@one) })
+        assert(eventually { caught_up?(@one) })
         assert_equal %w[j], far.read_multi("j", "k").keys
         assert_equal 1, @one.increment("n")
         kill(@server)
         @one.clear
         @server.start
-        assert(soon { caught_up?(@one) })
+        assert(eventually { caught_up?(@one) })
         assert_empty far.read_multi("j", "n")
       end
 
@@ -94,7 +94,7 @@ module LarderStore
       assert_nil @one.read("k")
       read_only("off")
       assert_equal "old", far.read("k")
-      assert(soon { caught_up?(@one) })
+      assert(eventually { caught_up?(@one) })
       assert_not far.exist?("k")
     end
 
@@ -126,7 +126,7 @@ module LarderStore
       @one.delete("k") # takes read_timeout
       assert_nil @one.read("k")
       resume(@server)
-      assert(soon { caught_up?(@one) })
+      assert(eventually { caught_up?(@one) })
       assert_not far.exist?("k")
     end
   end

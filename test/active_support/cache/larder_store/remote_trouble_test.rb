@@ -44,7 +44,7 @@ module LarderStore
         @one.delete("k")
         assert_nil @one.read("k")
         @proxy.delay = 0
-        assert(soon { caught_up?(@one) })
+        assert(eventually { caught_up?(@one) })
         assert_equal 0, ask("EXISTS", "k")
       end
 
@@ -54,7 +54,7 @@ module LarderStore
         @one.delete("k")
         travel(6, with_usec: true) { assert_equal "made", @two.fetch("k") { "made" } }
         resume(@server)
-        assert(soon { caught_up?(@one) && caught_up?(@two) })
+        assert(eventually { caught_up?(@one) && caught_up?(@two) })
         assert_equal 0, ask("EXISTS", "k")
       ensure
         resume(@server)
@@ -65,7 +65,7 @@ module LarderStore
         @one.fetch("soft", **options) { "old" }
         travel(20, with_usec: true) do
           assert_equal("old", @two.fetch("soft", **options) { Kernel.sleep(0.3) && "new" })
-          assert(soon { @one.read("soft") == "new" })
+          assert(eventually { @one.read("soft") == "new" })
           assert_equal "new", @two.read("soft")
         end
       end
@@ -87,7 +87,7 @@ module LarderStore
         assert_nil @one.read("k")
         assert_not caught_up?(@one)
         ask("CONFIG", "SET", "maxclients", "1000")
-        assert(soon { caught_up?(@one) })
+        assert(eventually { caught_up?(@one) })
         assert_equal 0, ask("EXISTS", "k")
       end
 
@@ -99,7 +99,7 @@ module LarderStore
         assert_match(/ConnectionPool::TimeoutError/, errors.first.message)
         assert_not one.instance_variable_get(:@remote).journal.empty?
         @proxy.delay = 0
-        assert(soon { caught_up?(one) })
+        assert(eventually { caught_up?(one) })
       end
 
       test "a server that is full and evicts nothing refuses writes, which are listed, and takes deletes" do
@@ -121,7 +121,7 @@ module LarderStore
         assert_nil @two.increment("c")
         ask("REPLICAOF", "NO", "ONE")
         assert_equal 2, ask("EXISTS", "k", "n")
-        assert(soon { caught_up?(@one) && caught_up?(@two) })
+        assert(eventually { caught_up?(@one) && caught_up?(@two) })
         assert_equal 0, ask("EXISTS", "k", "n")
       end
 
@@ -133,7 +133,7 @@ module LarderStore
         assert_equal 1, errors.size
         assert_match(/could not clear: .*no permissions/i, errors.first.message)
         ask("ACL", "SETUSER", "default", "+flushdb")
-        assert(soon { caught_up?(@one) })
+        assert(eventually { caught_up?(@one) })
         assert_equal 0, ask("DBSIZE")
       end
     end

@@ -24,7 +24,7 @@ module LarderStoreTests
         @open.pop
       end
 
-      def await = Timeout.timeout(30) { @begun.pop }
+      def await = Timeout.timeout(Processes::LONGEST) { @begun.pop }
       def open = @open << true
     end
 
@@ -285,7 +285,7 @@ module LarderStoreTests
         Thread.new do
           store.fetch(outer, wait: 60, **FLIGHT) do
             gates[inner] << true
-            Timeout.timeout(30) { gates[outer].pop }
+            Timeout.timeout(LONGEST) { gates[outer].pop }
             store.fetch(inner, wait: 60, **FLIGHT) { "#{inner} alone" }
           end
         end
@@ -469,7 +469,7 @@ module LarderStoreTests
       store.fetch("old", expires_in: 5, stale_while_revalidate: 60) { 1 }
       travel 6.seconds do
         store.fetch("old", expires_in: 5, stale_while_revalidate: 60) { 2 }
-        assert Larder::Store::Refreshes.await(30)
+        assert Larder::Store::Refreshes.await(LONGEST)
       end
       assert_equal [2, 1, 1, 1, 1], store.stats.values_at(*counts).zip(before).map { |after, earlier| after - earlier }
     end

@@ -12,7 +12,7 @@ module LarderStoreTests
     LATE = { **OLD, soft_timeout: 30 }.freeze
 
     teardown do
-      assert Refreshes.await(30)
+      assert Refreshes.await(LONGEST)
       assert_empty Larder::Store::Leases.held
     end
 
@@ -23,7 +23,7 @@ module LarderStoreTests
     end
 
     def refreshed
-      assert Refreshes.await(30)
+      assert Refreshes.await(LONGEST)
       store.read("key")
     end
 
@@ -84,7 +84,7 @@ module LarderStoreTests
         reports = reported do
           assert_equal("old", store.fetch("key", SOON) { gate.pop && raise(IOError, "later") })
           gate << true
-          assert Refreshes.await(30)
+          assert Refreshes.await(LONGEST)
         end
         assert_equal ["later"], reports.map(&:message)
         assert_equal("old", store.fetch("key", SOON) { flunk "fresh for a while" })
@@ -97,7 +97,7 @@ module LarderStoreTests
           assert_raises(NotImplementedError) { store.fetch("key", LATE) { raise NotImplementedError } }
           assert_equal("old", store.fetch("key", SOON) { gate.pop && raise(NotImplementedError) })
           gate << true
-          assert Refreshes.await(30)
+          assert Refreshes.await(LONGEST)
         end
         assert_equal [NotImplementedError] * 2, reports.map(&:class)
         assert_equal("old", store.fetch("key", LATE) { Thread.current.kill })
@@ -204,7 +204,7 @@ module LarderStoreTests
         ActiveSupport::Notifications.subscribed(->(event) { events << event }, /\.larder\z/) do
           2.times { store.fetch("key", SOON) { gate.pop } }
           gate << "new"
-          assert Refreshes.await(30)
+          assert Refreshes.await(LONGEST)
         end
         events = Array.new(events.size) { events.pop }
         assert_equal([["stale.larder", :soft_timeout], ["wait.larder", nil], ["stale.larder", :soft_timeout],

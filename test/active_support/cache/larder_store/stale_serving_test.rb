@@ -12,12 +12,12 @@ module LarderStoreTests
     Point = Struct.new(:x)
 
     teardown do
-      assert Refreshes.await(30)
+      assert Refreshes.await(LONGEST)
       assert_empty Larder::Store::Leases.held
     end
 
     def refreshed(key = "key")
-      assert Refreshes.await(30)
+      assert Refreshes.await(LONGEST)
       store.read(key)
     end
 
@@ -51,7 +51,7 @@ module LarderStoreTests
           reports = reports_of do
             5.times do
               assert_equal("old", store.fetch("key", **WHILE) { (runs << 1) && raise(error, "of the block") })
-              assert Refreshes.await(30)
+              assert Refreshes.await(LONGEST)
             end
           end
           assert_equal [1, [error]], [runs.size, reports.map { |report| report[:error].class }]
@@ -81,7 +81,7 @@ module LarderStoreTests
           cache.fetch("key", force: true, **options) { old }
           travel 11.seconds
           assert_equal(old, cache.fetch("key", **options) { "new" }, old.class)
-          assert Refreshes.await(30)
+          assert Refreshes.await(LONGEST)
           assert_equal "new", cache.read("key")
           cache.write("key", old, **IF_ERROR, **more)
           travel 11.seconds
@@ -101,7 +101,7 @@ module LarderStoreTests
         cache.fetch(name, **WHILE) { gate.pop && "new" }
         name << 2
         gate << true
-        assert Refreshes.await(30)
+        assert Refreshes.await(LONGEST)
         assert_equal "new", cache.read(["key", 1])
         assert_equal ["A:key/1"], cache.cache.each_key(now: Time.now.to_f).to_a
       end
@@ -146,7 +146,7 @@ module LarderStoreTests
     on_both_paths "what has expired is served for so long only" do
       store.fetch("key", **WHILE) { "old" }
       travel(69.seconds) { assert_equal "old", store.fetch("key", **WHILE) { "old" } }
-      assert Refreshes.await(30)
+      assert Refreshes.await(LONGEST)
       store.fetch("other", **WHILE) { "old" }
       travel(71.seconds) { assert_equal "new", store.fetch("other", **WHILE) { "new" } }
     end
@@ -218,7 +218,7 @@ module LarderStoreTests
         _, said = capture_io do
           assert_equal("old", store.fetch("a", **IF_ERROR) { raise "block" })
           assert_equal("old", store.fetch("b", **WHILE) { raise "block" })
-          assert Refreshes.await(30)
+          assert Refreshes.await(LONGEST)
         end
         assert_equal 2, said.scan("Error subscriber raised an error: the reporter is down (IOError)").size
         assert_match("the reporter is down", log_of { store.fetch("a", force: true, **IF_ERROR) { raise "block" } })
@@ -282,7 +282,7 @@ module LarderStoreTests
       travel 11.seconds do
         reports = reported do
           assert_equal "old", store.fetch("key", **WHILE) { raise IOError, "down" }
-          assert Refreshes.await(30)
+          assert Refreshes.await(LONGEST)
         end
         assert_equal ["down"], reports.map(&:message)
         assert_equal("old", store.fetch("key", **WHILE) { flunk "the block ran" })
@@ -336,7 +336,7 @@ module LarderStoreTests
         children = Array.new(4) do
           fork do
             values = Array.new(5) { store.fetch("key", **WHILE) { store.increment("runs") && sleep(0.05) && "new" } }
-            exit!((values - %w[old new]).empty? && Refreshes.await(30))
+            exit!((values - %w[old new]).empty? && Refreshes.await(LONGEST))
           end
         end
         assert(children.all? { |child| wait_for(child).success? })
@@ -416,7 +416,7 @@ module LarderStoreTests
       cache.fetch_multi("a", "b") { "old" }
       travel 11.seconds do
         assert_equal({ "a" => "old", "b" => "old" }, cache.fetch_multi("a", "b", &:upcase))
-        assert Refreshes.await(30)
+        assert Refreshes.await(LONGEST)
         assert_equal({ "a" => "A", "b" => "B" }, cache.read_multi("a", "b"))
         assert_equal({}, cache.fetch_multi { flunk })
       end
@@ -453,7 +453,7 @@ module LarderStoreTests
           events_of do
             store.read_multi("a", "c", stale_while_revalidate: 60)
             store.fetch_multi("b", "c", WHILE) { 3 }
-            assert Refreshes.await(30)
+            assert Refreshes.await(LONGEST)
           end
         end
         hits = events.filter_map { |event| event.payload[:hits] }
@@ -528,7 +528,7 @@ module LarderStoreTests
       travel(22.seconds) { assert_equal("newer", cache.fetch("key") { "newer" }) }
       travel 33.seconds do
         assert_equal("newer", cache.fetch("key") { "newest" })
-        assert Refreshes.await(30)
+        assert Refreshes.await(LONGEST)
         assert_equal "newest", cache.read("key")
       end
       travel(44.seconds) { assert_nil cache.read("key"), "a plain read" }
@@ -541,7 +541,7 @@ module LarderStoreTests
         (2 + 100).times { Refreshes.later { |runs| runs && gate.pop } }
         assert_equal("old", store.fetch("key", **WHILE) { "new" })
         (2 + 100).times { gate << true }
-        assert Refreshes.await(30)
+        assert Refreshes.await(LONGEST)
         assert_equal "old", store.fetch("key", **WHILE) { "new" }
         assert_equal "new", refreshed
       end

@@ -142,7 +142,7 @@ module LarderStoreTests
       store.fetch("key", **options) { "old" }
       travel 11.seconds do
         assert_equal("old", store.fetch("key", **options) { "new" })
-        assert Larder::Store::Refreshes.await(30)
+        assert Larder::Store::Refreshes.await(LONGEST)
         assert_equal "new", store.read("key")
         store.delete_tagged("t")
         assert_nil store.read("key")
@@ -256,7 +256,7 @@ module LarderStoreTests
       reports_of do
         assert_equal("old", late.fetch("key", tags: "t") do
           File.delete(path_of("later"))
-          100.times { late.write("other", 1) ? break : sleep(0.05) }
+          eventually { late.write("other", 1) }
           late.delete_tagged("t")
           "old"
         end)
@@ -325,7 +325,7 @@ module LarderStoreTests
         begun.pop
         one.clear
         gate << "new"
-        assert Larder::Store::Refreshes.await(30)
+        assert Larder::Store::Refreshes.await(LONGEST)
         assert_nil one.read("key")
       end
     end
@@ -417,7 +417,7 @@ module LarderStoreTests
       assert_equal 1, (reports_of { assert_nil late.delete_tagged("t") }).size
       Dir.rmdir(path_of("test.larder"))
       File.rename(away, path_of("test.larder"))
-      100.times { late.write("other", 1) ? break : sleep(0.05) }
+      eventually { late.write("other", 1) }
       assert_equal 1, late.read("other")
       assert_nil late.read("key")
     end

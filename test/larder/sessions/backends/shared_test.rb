@@ -14,6 +14,7 @@ module Larder
       # Two machines, each with a file of copies and a listener of its own, before one real Redis.
       class SharedTest < ActiveSupport::TestCase
         include ReportedErrors
+        include Processes
         include TemporaryCaches
 
         A = "a" * 32
@@ -62,7 +63,7 @@ module Larder
           @here = machine("here")
           @there = machine("there")
           @here.repository.begin(A, { "user_id" => 1 })
-          assert(soon { [@here, @there].all? { |one| one.values && one.copies.cache.trusted? } })
+          assert(eventually { [@here, @there].all? { |one| one.values && one.copies.cache.trusted? } })
         end
 
         teardown do
@@ -81,7 +82,7 @@ module Larder
         test "what a request changes on one machine the other finds" do
           @here.change(@here.find, "cart" => 3)
           assert_equal({ "user_id" => 1, "cart" => 3 }, @here.values)
-          assert(soon { @there.values == { "user_id" => 1, "cart" => 3 } })
+          assert(eventually { @there.values == { "user_id" => 1, "cart" => 3 } })
         end
 
         test "changes on both machines at the same time are all kept" do
@@ -89,23 +90,23 @@ module Larder
           @here.change(before.first, "here" => 1)
           @there.change(before.last, "there" => 2)
           all = { "user_id" => 1, "here" => 1, "there" => 2 }
-          assert(soon { [@here, @there].all? { |one| one.values == all } })
+          assert(eventually { [@here, @there].all? { |one| one.values == all } })
         end
 
         test "what ends on one machine ends on the other, also for a slow request" do
           slow = @there.find
           assert @here.repository.end(A)
           assert_nil @here.find
-          assert(soon { @there.find.nil? })
+          assert(eventually { @there.find.nil? })
           refute @there.change(slow, "more" => 1)
           assert_equal [nil, nil], [@here, @there].map(&:find)
         end
 
         test "a logout on one machine ends the user's sessions on all" do
           @there.repository.begin(B, { "user_id" => 1 })
-          assert(soon { @here.find(B) })
+          assert(eventually { @here.find(B) })
           assert_equal 2, @here.statistics.logout(1)
-          assert(soon { [@here, @there].product([A, B]).none? { |one, key| one.find(key) } })
+          assert(eventually { [@here, @there].product([A, B]).none? { |one, key| one.find(key) } })
           refute @there.statistics.logged_in?(1)
         end
 
@@ -140,8 +141,8 @@ module Larder
           @here.repository.end(A)
           assert_nil @here.find
           start_with(bytes)
-          assert(soon(10) { @here.find.nil? && far { |redis| redis.get(NAME).nil? } })
-          assert(soon { @there.find.nil? })
+          assert(eventually { @here.find.nil? && far { |redis| redis.get(NAME).nil? } })
+          assert(eventually { @there.find.nil? })
         end
 
         test "who signs out while the store is dead is signed out, here at once and elsewhere when it is back" do
@@ -151,8 +152,8 @@ module Larder
           refute @here.repository.commit(found, {})
           assert_nil @here.find
           start_with(bytes)
-          assert(soon(10) { @here.find.nil? && far { |redis| redis.get(NAME).nil? } })
-          assert(soon { @there.find.nil? })
+          assert(eventually { @here.find.nil? && far { |redis| redis.get(NAME).nil? } })
+          assert(eventually { @there.find.nil? })
         end
 
         test "who signs out while the store hangs is signed out, also if the call is interrupted" do
@@ -162,8 +163,8 @@ module Larder
           assert_nil @here.find
           die
           start_with(bytes)
-          assert(soon(10) { @here.find.nil? && far { |redis| redis.get(NAME).nil? } })
-          assert(soon { @there.find.nil? })
+          assert(eventually { @here.find.nil? && far { |redis| redis.get(NAME).nil? } })
+          assert(eventually { @there.find.nil? })
         end
 
         test "while the store is dead nobody is told who is signed in, or that somebody was logged out" do
@@ -173,7 +174,7 @@ module Larder
             assert_match(/RedisCacheStore, with copies on each machine cannot tell which sessions/, error.message)
           end
           @server.start
-          assert(soon(5) { answered? { refute @here.statistics.logged_in?(2) } })
+          assert(eventually { answered? { refute @here.statistics.logged_in?(2) } })
         end
 
         test "a change that the store refuses leaves the session as it was" do
@@ -189,8 +190,8 @@ module Larder
             wanted = @there.values
             assert_equal 1, wanted["user_id"]
             refute_equal 3, wanted["cart"]
-            assert(soon(5) { [*found, @there].all? { |one| one.values == wanted } })
-            assert(soon(5) { @here.change(@here.find, "cart" => name) })
+            assert(eventually { [*found, @there].all? { |one| one.values == wanted } })
+            assert(eventually { @here.change(@here.find, "cart" => name) })
           end
         end
 
@@ -203,7 +204,7 @@ module Larder
           here.repository.end(A)
           assert_raises(Larder::RemoteError) { there.statistics.logout(1) }
           start_with(bytes)
-          assert(soon(10) { here.find.nil? && there.find.nil? })
+          assert(eventually { here.find.nil? && there.find.nil? })
         end
 
         test "a store that the application has made stays as it is" do
@@ -258,16 +259,6 @@ module Larder
         def die
           Process.kill(:KILL, @server.pid)
           @server.stop
-        end
-
-        def soon(seconds = 3)
-          limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
-          until (answer = yield)
-            return false if Process.clock_gettime(Process::CLOCK_MONOTONIC) > limit
-
-            sleep 0.005
-          end
-          answer
         end
       end
     end
