@@ -473,7 +473,7 @@ static void a_count_of_deletions_that_outgrows_a_table_starts_it_anew(void) {
     begin(1 << 20);
     CHECK(delete_tag("t") == LARDER_OK && larder_stamp_now(cache, &old) == LARDER_OK);
     CHECK(put("k", "1", "u", NULL) == LARDER_OK && is(cache, "k", "1"));
-    lard_add(&cache->map->control->stamp, LARD_CELL_STAMP_MASK);
+    lard_store(&cache->map->control->stamp, lard_stamp_sealed(lard_stamp_now(cache->map) + LARD_CELL_STAMP_MASK));
     CHECK(larder_stamp_now(cache, &later) == LARDER_OK && put("m", "1", "u", &later) == LARDER_OK);
     CHECK(delete_tag("w") == LARDER_OK && sound(cache));
     CHECK(put("k", "2", "t", &old) == LARDER_OK && is(cache, "k", NULL));
@@ -529,6 +529,56 @@ static void damage_takes_items_away_and_never_brings_them_back(void) {
         CHECK(is(cache, "gone", NULL) && delete_tag("t") == LARDER_OK && is(cache, "new", NULL), "%d", kind);
     }
     larder_close(cache);
+}
+
+/* A lower number would give a deletion an earlier stamp than the items that it deletes. */
+static void a_damaged_number_of_deletions_keeps_no_item(void) {
+    for (unsigned bit = 0; bit < 64; bit++) {
+        larder_stamp before, after;
+        begin(1 << 20);
+        for (int i = 0; i < 5; i++) {
+            CHECK(delete_tag("other") == LARDER_OK);
+        }
+        CHECK(larder_stamp_now(cache, &before) == LARDER_OK && put("k", "1", "t", NULL) == LARDER_OK);
+        CHECK(put("gone", "1", "u", NULL) == LARDER_OK && delete_tag("u") == LARDER_OK && sound(cache));
+        flip(&cache->map->control->stamp, 1ull << bit);
+        CHECK(is(cache, "k", "1") && is(cache, "gone", NULL), "bit %u", bit);
+        CHECK((bit & 1 ? delete_tag("t") : larder_stamp_now(cache, &after)) == LARDER_OK, "bit %u", bit);
+        CHECK(is(cache, "k", NULL) && is(cache, "gone", NULL), "bit %u: the cache is cleared", bit);
+        CHECK(put("k", "2", "t", &before) == LARDER_NOT_STORED, "a stamp of before is refused");
+        CHECK(put("k", "3", "t", NULL) == LARDER_OK && is(cache, "k", "3"), "bit %u", bit);
+        CHECK(larder_stamp_now(cache, &after) == LARDER_OK && after.number > before.number);
+        CHECK(delete_tag("t") == LARDER_OK && is(cache, "k", NULL) && sound(cache), "bit %u", bit);
+        larder_close(cache);
+    }
+}
+
+/* Nor does a bit of a shard's epoch, whose deletions would not matter if it were of an earlier one. */
+static void a_damaged_epoch_keeps_no_item(void) {
+    for (unsigned bit = 0; bit < 64; bit++) {
+        begin(64 << 20);
+        char key[16];
+        CHECK(delete_tag("t") == LARDER_OK);
+        for (int i = 0; i < 40; i++) { /* in all shards */
+            snprintf(key, sizeof key, "k%d", i);
+            CHECK(put(key, "1", "t", NULL) == LARDER_OK && is(cache, key, "1"));
+        }
+        CHECK(delete_tag("t") == LARDER_OK);
+        for (uint32_t shard = 0; shard < cache->map->super.shard_count; shard++) {
+            lard_view view = lard_view_of(cache->map, shard);
+            flip(&view.header->epoch, 1ull << bit);
+            for (int i = 0; i < 40; i++) {
+                snprintf(key, sizeof key, "k%d", i);
+                CHECK(is(cache, key, NULL), "bit %u of shard %u", bit, shard);
+            }
+            CHECK(put("n", "1", "t", NULL) == LARDER_OK, "a store empties the shard or repairs its table");
+            for (int i = 0; i < 40; i++) {
+                snprintf(key, sizeof key, "k%d", i);
+                CHECK(is(cache, key, NULL), "bit %u of shard %u", bit, shard);
+            }
+        }
+        larder_close(cache);
+    }
 }
 
 static void a_deletion_needs_no_lock_that_it_cannot_have(void) {
@@ -641,6 +691,9 @@ static const test_case tests[] = {
          "a number of deletions that a table cannot count starts it anew"),
     TEST(damage_takes_items_away_and_never_brings_them_back,
          "damage takes items away, and never brings them back"),
+    TEST(a_damaged_number_of_deletions_keeps_no_item,
+         "a damaged number of deletions keeps no item of a deleted tag"),
+    TEST(a_damaged_epoch_keeps_no_item, "a damaged epoch of a shard keeps no item of a deleted tag"),
     TEST(a_deletion_needs_no_lock_that_it_cannot_have, "a deletion needs no lock that it cannot have"),
     TEST(pinned_items_may_leave_no_room_for_a_table, "pinned items may leave no room for a table"),
     TEST(what_is_deleted_makes_room, "what is deleted makes room: of pinned items, and by a prune"),

@@ -63,7 +63,7 @@ static larder_status store_expired(larder *cache, lard_map *map, const lard_key 
 }
 
 /* The store of a value of now, with tags: was the cache cleared after its stamp was taken? */
-static bool was_overtaken(const lard_map *map, const larder_extra *extra, const lard_write_op *op) {
+static bool was_overtaken(lard_map *map, const larder_extra *extra, const lard_write_op *op) {
     return op->origin && !extra->stamp.origin && !extra->lease && op->origin != lard_tagged_now(map).origin;
 }
 

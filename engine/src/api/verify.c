@@ -114,6 +114,9 @@ static void check_deletions(const lard_view *view, larder_report *report) {
     if (unreadable) {
         problem(report, view, "%u lines of the table of deleted tags cannot be read", unreadable);
     }
+    if (lard_stamp_now(view->map) == LARD_STAMP_DAMAGED) {
+        problem(report, view, "the number of deletions of tags is damaged");
+    }
 }
 
 static bool all_zero(const lard_u64 *words, size_t count) {

@@ -151,7 +151,7 @@ typedef struct {
     lard_u64 use;         /* use number: random, new at each first open and clean close; also in the lock file */
     lard_u64 inode[2];    /* of this file: number, creation time in ns or 0. A copy has another one */
     lard_u64 uptime_ms;   /* of the machine at the first open; if it is less now, there was a boot since */
-    lard_u64 stamp;       /* raised by each deletion of tags, see segment/deletions.h */
+    lard_u64 stamp;       /* sealed: raised by each deletion of tags, see segment/deletions.h */
     lard_u64 reserved[7];
     lard_configuration configurations[LARD_CONFIGURATIONS];
 } lard_control;
@@ -344,7 +344,7 @@ typedef struct {
 #define LARD_CELL_STAMP_MASK 0x7fffffffull
 #define LARD_CELL_SECOND 0x80000000ull
 #define LARD_TABLE_PAGES(pages) ((uint32_t)(pages) | (0xffffu - (uint32_t)(pages)) << 16)
-#define LARD_STAMP_SEAL_BITS 16 /* of a stamp in the header, which is above them */
+#define LARD_STAMP_SEAL_BITS 16 /* of a sealed stamp, which is above them; see segment/stamp.h */
 
 #define LARD_CHUNK_GROUP 32u /* chunks of a group, which share a shard and are evicted together */
 

@@ -13,9 +13,15 @@
 #define READS 4 /* counts of reads of items that stay, tried in turn: see evict/reserve.c */
 
 /* Loads the epoch first: if the cache is cleared between the two loads, the stamp has the origin of before. */
-larder_stamp lard_tagged_now(const lard_map *map) {
-    uint64_t origin = lard_deletions_origin(map, lard_load_acquire(&map->control->clear_epoch));
-    return (larder_stamp){lard_load_acquire(&map->control->stamp), origin};
+larder_stamp lard_tagged_now(lard_map *map) {
+    for (;;) {
+        uint64_t origin = lard_deletions_origin(map, lard_load_acquire(&map->control->clear_epoch));
+        uint64_t number = lard_stamp_now(map);
+        if (LARD_LIKELY(number != LARD_STAMP_DAMAGED)) {
+            return (larder_stamp){number, origin};
+        }
+        lard_stamp_repair(map);
+    }
 }
 
 /* Locks the shard of a tag. Its table, if there is one, can be read then but for single lines. */
@@ -52,7 +58,7 @@ static bool make_table(larder *cache, lard_view *view, uint64_t stamp, int64_t n
 void lard_tagged_delete(larder *cache, lard_map *map, uint64_t hash, const larder_call *call) {
     const larder_call blocking = {.now_ms = call ? call->now_ms : 0};
     lard_view view = lard_view_of(map, lard_deletions_shard(map, hash));
-    if (lard_load(&map->control->stamp) == 0) {
+    if (!lard_stamp_is_used(map)) {
         use_all_shards(cache, map, &blocking);
     }
     if (lock_table(cache, &view, &blocking) != LARDER_OK) {
@@ -60,7 +66,7 @@ void lard_tagged_delete(larder *cache, lard_map *map, uint64_t hash, const larde
         lard_count(cache, LARD_STAT_forgotten_tags, 1);
         return;
     }
-    uint64_t stamp = lard_deletions_next(&view);
+    uint64_t stamp = lard_stamp_raise(map);
     if (lard_tag_table_size(&view) || make_table(cache, &view, stamp, call ? call->now_ms : 0)) {
         lard_count(cache, LARD_STAT_forgotten_tags, lard_deletions_note(&view, hash, stamp));
     } else { /* pinned items leave no room for a table */
@@ -72,13 +78,13 @@ void lard_tagged_delete(larder *cache, lard_map *map, uint64_t hash, const larde
 
 void lard_tagged_forget(lard_map *map, uint64_t hash) {
     lard_view view = lard_view_of(map, lard_deletions_shard(map, hash));
-    lard_deletions_forget(&view, lard_add(&map->control->stamp, 1) + 1);
+    lard_deletions_forget(&view, lard_stamp_raise(map));
 }
 
 static void repair(larder *cache, lard_map *map, uint64_t hash, const larder_call *call) {
     lard_view view = lard_view_of(map, lard_deletions_shard(map, hash));
     if (lock_table(cache, &view, call) == LARDER_OK) {
-        lard_deletions_repair(&view, hash, lard_deletions_next(&view));
+        lard_deletions_repair(&view, hash, lard_stamp_raise(map));
         lard_shard_unlock(&view);
     }
 }

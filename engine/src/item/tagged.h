@@ -6,7 +6,7 @@
 
 #include "segment/deletions.h"
 
-larder_stamp lard_tagged_now(const lard_map *map);
+larder_stamp lard_tagged_now(lard_map *map);
 /* Gives an item's extension its tags and its stamp, and returns the stamp's origin. Repairs what of the tables
  * cannot be read, as the item could never be. */
 uint64_t lard_tagged_extend(larder *cache, lard_map *map, const larder_extra *extra, lard_extension *extension,

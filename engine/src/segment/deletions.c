@@ -77,7 +77,7 @@ uint64_t lard_deletions_since(lard_map *map, uint64_t hash, uint32_t clear_epoch
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         uint64_t epoch = lard_load_acquire(&view.header->epoch);
         if (epoch == 0) { /* never used, if no tag was ever deleted; or being emptied, or damaged */
-            return lard_load(&map->control->stamp) ? LARD_DELETIONS_ALL : 0;
+            return lard_stamp_is_used(map) ? LARD_DELETIONS_ALL : 0;
         }
         if (LARD_EPOCH_CLEAR(epoch) != clear_epoch) {
             bool is_sound = lard_view_epoch_is_sound(&view, epoch);
@@ -92,7 +92,7 @@ uint64_t lard_deletions_since(lard_map *map, uint64_t hash, uint32_t clear_epoch
         if (!lard_tag_table_read(&view, &from)) {
             return LARD_DELETIONS_ALL;
         }
-        uint64_t since = lard_tag_table_unsealed(lard_load(&view.header->tags_floor)),
+        uint64_t since = lard_stamp_unsealed(lard_load(&view.header->tags_floor)),
                  noted = from.pages ? since_in(&from, hash, exact) : 0;
         if (noted < since) {
             *exact = false;
@@ -121,24 +121,12 @@ lard_tags lard_deletions_of(lard_map *map, const lard_extension *extension, uint
     return result;
 }
 
-uint64_t lard_deletions_next(const lard_view *view) {
-    lard_tag_table of;
-    lard_u64 *counter = &view->map->control->stamp;
-    uint64_t before = lard_load(counter);
-    lard_tag_table_of(view, &of);
-    if (LARD_UNLIKELY(of.pages && before < of.start)) { /* damaged: goes on after all that the table may have */
-        lard_cas64(counter, &before, of.start + LARD_CELL_STAMP_MASK);
-    }
-    return lard_add(counter, 1) + 1;
-}
-
 /* Others may raise it at the same time. */
 void lard_deletions_forget(const lard_view *view, uint64_t stamp) {
     lard_u64 *floor = &view->header->tags_floor;
-    uint64_t word = lard_load(floor), held = lard_tag_table_unsealed(word);
-    while ((held < stamp || held == LARD_TAG_TABLE_DAMAGED) &&
-           !lard_cas64(floor, &word, lard_tag_table_sealed(stamp))) {
-        held = lard_tag_table_unsealed(word);
+    uint64_t word = lard_load(floor), held = lard_stamp_unsealed(word);
+    while ((held < stamp || held == LARD_STAMP_DAMAGED) && !lard_cas64(floor, &word, lard_stamp_sealed(stamp))) {
+        held = lard_stamp_unsealed(word);
     }
 }
 
@@ -233,7 +221,7 @@ void lard_deletions_repair(lard_view *view, uint64_t hash, uint64_t stamp) {
     uint64_t words[2][LARD_LINE_WORDS];
     uint32_t lines[2];
     lard_tag_table of = table_for(view, stamp);
-    if (lard_tag_table_unsealed(lard_load(&view->header->tags_floor)) == LARD_TAG_TABLE_DAMAGED) {
+    if (lard_stamp_unsealed(lard_load(&view->header->tags_floor)) == LARD_STAMP_DAMAGED) {
         lard_deletions_forget(view, stamp);
     }
     if (of.pages) {
@@ -245,8 +233,8 @@ void lard_deletions_empty(lard_view *view, uint64_t epoch) {
     lard_map *map = view->map;
     bool was_current = epoch == 0 || !lard_view_epoch_is_sound(view, epoch) ||
                        LARD_EPOCH_CLEAR(epoch) == lard_load(&map->control->clear_epoch);
-    if (was_current && lard_load(&map->control->stamp)) { /* the items of other shards stay */
-        lard_deletions_forget(view, lard_add(&map->control->stamp, 1) + 1);
+    if (was_current && lard_stamp_is_used(map)) { /* the items of other shards stay */
+        lard_deletions_forget(view, lard_stamp_raise(map));
     }
     lard_store_release(&view->header->table_pages, 0);
     lard_store(&view->header->table_changing, 0);

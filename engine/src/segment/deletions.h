@@ -46,8 +46,6 @@ void lard_deletions_forget(const lard_view *view, uint64_t stamp);
 
 /* The others: under the shard's lock. */
 
-/* The stamp of a new deletion, later than those in the table. */
-uint64_t lard_deletions_next(const lard_view *view);
 /* Notes the deletion of a tag. True: an older one was forgotten for it. The shard has a table. */
 bool lard_deletions_note(lard_view *view, uint64_t hash, uint64_t stamp);
 /* Empties lines of the tag that cannot be read; takes what is older than the stamp for deleted. */

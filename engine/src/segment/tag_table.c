@@ -17,9 +17,8 @@ unsigned lard_tag_table_pages(const lard_map *map) {
 
 bool lard_tag_table_of(const lard_view *view, lard_tag_table *out) {
     if (!lard_tag_table_read(view, out) ||
-        (out->pages &&
-         (out->pages > lard_tag_table_pages(view->map) ||
-          lard_tag_table_unsealed(lard_load(&view->header->tags_start)) == LARD_TAG_TABLE_DAMAGED))) {
+        (out->pages && (out->pages > lard_tag_table_pages(view->map) ||
+                        lard_stamp_unsealed(lard_load(&view->header->tags_start)) == LARD_STAMP_DAMAGED))) {
         out->pages = out->lines = 0;
         return false;
     }
@@ -95,7 +94,7 @@ void lard_tag_table_empty(lard_view *view, uint32_t pages, uint64_t start) {
             lard_store(&at[0], check_of(&of, line, words));
         }
     }
-    lard_store_release(&view->header->tags_start, lard_tag_table_sealed(start));
+    lard_store_release(&view->header->tags_start, lard_stamp_sealed(start));
 }
 
 unsigned lard_tag_table_size(const lard_view *view) {

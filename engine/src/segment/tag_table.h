@@ -9,8 +9,7 @@
 
 #include "base/hash.h"
 #include "file/view.h"
-
-#define LARD_TAG_TABLE_DAMAGED UINT64_MAX /* of a sealed word */
+#include "segment/stamp.h"
 
 /* A shard's table, as it was when its description was read. */
 typedef struct {
@@ -19,16 +18,6 @@ typedef struct {
     uint32_t pages; /* 0: there is none, or its description is damaged */
     uint32_t lines;
 } lard_tag_table;
-
-static inline uint64_t lard_tag_table_sealed(uint64_t stamp) {
-    return stamp << LARD_STAMP_SEAL_BITS | lard_hash_mix(stamp + 1) >> (64 - LARD_STAMP_SEAL_BITS);
-}
-
-/* The stamp in a sealed word, 0 if it is 0, or DAMAGED. */
-static inline uint64_t lard_tag_table_unsealed(uint64_t word) {
-    uint64_t stamp = word >> LARD_STAMP_SEAL_BITS;
-    return word == 0 ? 0 : word == lard_tag_table_sealed(stamp) ? stamp : LARD_TAG_TABLE_DAMAGED;
-}
 
 /* For a reader: if the start is damaged, no line has a valid checksum. False: the description is damaged. */
 static inline bool lard_tag_table_read(const lard_view *view, lard_tag_table *out) {
