@@ -38,6 +38,13 @@ module Larder
         track(error, source, left_out) if tracked
       end
 
+      # The stores' own logger, or that of Rails. Looked up at each report: stores are made before the logger of Rails.
+      #
+      # @return [Logger, nil]
+      def logger
+        (ActiveSupport::Cache::Store.logger if defined?(ActiveSupport::Cache::Store)) || Application.logger
+      end
+
       # Forgets all causes, for tests.
       # @return [void]
       def reset
@@ -45,12 +52,6 @@ module Larder
       end
 
       private
-
-      # Applications may give the stores a logger of their own. Looked up at each report: stores are made before the
-      # logger of Rails.
-      def logger
-        (ActiveSupport::Cache::Store.logger if defined?(ActiveSupport::Cache::Store)) || Application.logger
-      end
 
       # Without a logger the first report of a cause goes to $stderr.
       def log(logger, line)

@@ -82,30 +82,37 @@ static void raise_unattached(VALUE cache, const larder_error *error) {
     rb_exc_raise(rb_funcall(cache, rb_intern("explained"), 1, exception));
 }
 
+/* Attaches if necessary and possible. False: it is not attached. Raises if the file is required then. */
+static bool ensure_attached(VALUE cache, glue_handle *handle) {
+    glue_check_stack();
+    if (RB_LIKELY(larder_attached(glue_handle_engine(handle)) == 1 && (!handle->lazy || handle->was_attached))) {
+        return true;
+    }
+    attach(cache, handle);
+    bool attached = larder_attached(glue_handle_engine(handle)) == 1;
+    if (!attached && handle->required) {
+        larder_error error = why_unattached(handle);
+        raise_unattached(cache, &error);
+    }
+    return attached;
+}
+
 larder *glue_attach_to_change(VALUE cache) {
     glue_handle *handle = glue_handle_of(cache);
 
-    glue_check_stack();
-    if (larder_attached(glue_handle_engine(handle)) != 1 || (handle->lazy && !handle->was_attached)) {
-        attach(cache, handle);
-        if (handle->required && larder_attached(glue_handle_engine(handle)) != 1) {
-            larder_error error = why_unattached(handle);
-            raise_unattached(cache, &error);
-        }
-    }
+    ensure_attached(cache, handle);
     return glue_handle_engine(handle);
 }
 
 larder *glue_attach_to_read(VALUE cache) {
     glue_handle *handle = glue_handle_of(cache);
-    larder *engine = glue_attach_to_change(cache);
 
-    if (handle->lazy && (handle->strict || !handle->reported) && larder_attached(engine) != 1) {
+    if (!ensure_attached(cache, handle) && handle->lazy && (handle->strict || !handle->reported)) {
         larder_error error = why_unattached(handle);
         handle->reported = true;
         raise_unattached(cache, &error);
     }
-    return engine;
+    return glue_handle_engine(handle);
 }
 
 void glue_attach_and_call_released(VALUE cache, void (*run)(larder *engine, void *arg), void *arg) {

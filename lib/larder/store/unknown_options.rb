@@ -4,6 +4,7 @@
 # ignore them silently.
 
 require "larder/application"
+require "larder/reports"
 
 module Larder
   module Store
@@ -110,7 +111,7 @@ module Larder
         end
 
         def write(text)
-          logger = ActiveSupport::Cache::Store.logger || (::Rails.logger if defined?(::Rails.logger))
+          logger = Reports.logger
           logger ? logger.warn(text) : warn(text)
         end
       end
