@@ -10,10 +10,9 @@ class FirstHourTest < ActiveSupport::TestCase
   include TemporaryDirectory
   include Processes
 
-  # Gems of the generated Gemfile that this repository's does not have.
+  # Lines of generated files and their replacements. The Gemfile is that of this repository.
   LINES = { "config/application.rb"              => [/^Bundler.require.*/, 'require "larder"'],
-            "config/environments/production.rb"  => [/^Rails.application.configure do$/,
-                                                     "\\0\n  config.cache_store = :larder_store"],
+            "config/environments/production.rb"  => [/^end\s*\z/, "  config.cache_store = :larder_store\nend\n"],
             "config/routes.rb"                   => [/routes.draw do$/, "\\0\n  root \"pages#show\""] }.freeze
   PAGES = <<~RUBY
     class PagesController < ActionController::Base
