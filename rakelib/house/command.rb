@@ -1,7 +1,9 @@
 # frozen_string_literal: true
 
 require_relative "../../lib/larder/cli/command"
+require_relative "busy_loops"
 require_relative "matrix_run"
+require_relative "repeat"
 require_relative "retry_failed"
 require_relative "runner"
 require_relative "suites"
@@ -25,6 +27,8 @@ module House
         bin/test --stack trixie                    Ruby tests on Debian trixie (Ruby 3.3, Rails 8.1), made by debootstrap
         bin/test --stack yjit-3.4                  the same with a Ruby that has YJIT, built from Debian's source
         bin/test --rails 7.1                       on another Rails: 7.1 and 7.2 on Ruby 3.1, 8.0 and 8.1 on newer ones
+        bin/test --busy 3                          together with three processes that only compute
+        bin/test --repeat 50 --waiting --busy 3    each file that waits for processes or threads, fifty times
         bin/test --matrix                          every Rails, compiler, level, sanitizer and processor: an hour or two
         bin/test --matrix rails-7.1,clang          some of its cells, by name or by what their names begin with
 
@@ -47,7 +51,9 @@ module House
       @verbose = false
       @logs = File.join(ROOT, "tmp/test")
       @cells = nil
-      @json = @retry_failed = false
+      @json = @retry_failed = @waiting = false
+      @repeat = 1
+      @busy = 0
     end
 
     # @param arguments [Array<String>] those after "--" are minitest's
@@ -62,6 +68,7 @@ module House
 
     def operands(rest)
       @files = rest
+      @files |= Repeat.waiting_files if @waiting
     end
 
     # @return [Integer] exit code
@@ -74,9 +81,15 @@ module House
       jobs = chosen_jobs
       gemfile = Environment.relative(Environment.gemfile)
       puts "bin/test: Ruby #{RUBY_VERSION}, #{gemfile}, #{jobs.size} jobs, #{@lanes} at a time"
-      results = Runner.new(jobs, lanes: @lanes, log_dir: @logs, verbose: @verbose).run
+      results = BusyLoops.during(@busy) { Runner.new(jobs, lanes: @lanes, log_dir: @logs, verbose: @verbose).run }
       results = RetryFailed.new(log_dir: @logs).run(results) if @retry_failed
+      print_repeated(results) if @repeat > 1
       Summary.new.print(results, Process.clock_gettime(Process::CLOCK_MONOTONIC) - started)
+    end
+
+    def print_repeated(results)
+      failures = Repeat.failures(results)
+      puts "", failures.empty? ? "Each job passed #{@repeat} times." : ["Failed now and then:", *failures]
     end
 
     def run_matrix
@@ -84,10 +97,14 @@ module House
     end
 
     def chosen_jobs
+      Repeat.jobs(jobs_once, @repeat)
+    end
+
+    def jobs_once
       return Suites.stack_jobs_on(@stack, @files, @minitest) if @stack
       return Suites.jobs(@suites, fast: @fast, slow: @slow) if @files.empty?
 
-      Suites.jobs_for_files(@files, @minitest)
+      Suites.jobs_for_files(@files, @minitest, slow: @slow || !@waiting)
     end
 
     def parser
@@ -103,6 +120,13 @@ module House
         options.on("--matrix [CELLS]", Array, "all combinations, or these") { |names| @cells = names || [] }
         options.on("--json", "the matrix's table for machines") { @json = true }
         options.on("--jobs N", Integer, "how many at a time (#{@lanes})") { |count| @lanes = [count, 1].max }
+        options.on("--repeat N", Integer, "run each job so many times, and count its failures") do |count|
+          @repeat = [count, 1].max
+        end
+        options.on("--waiting", "with the Ruby test files that wait for other processes or threads") { @waiting = true }
+        options.on("--busy N", Integer, "together with so many processes that only compute") do |count|
+          @busy = [count, 0].max
+        end
         options.on("--retry-failed", "run what failed once more, alone") { @retry_failed = true }
         options.on("--logs DIR", "where outputs are kept (tmp/test)") { |path| @logs = File.expand_path(path) }
         options.on("--verbose", "print the output of every job") { @verbose = true }

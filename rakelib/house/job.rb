@@ -45,7 +45,8 @@ module House
     CPU_LIMIT_WEIGHTS = 20
     LEAST_CPU_LIMIT = 1200
 
-    attr_reader :name, :suite, :argv, :env, :dir, :kind, :after, :weight, :cpu_limit, :may_fail
+    attr_accessor :name
+    attr_reader :suite, :argv, :env, :dir, :kind, :after, :weight, :cpu_limit, :may_fail
 
     # @param name [String] unique
     # @param suite [String] the line of the summary it counts in
@@ -75,10 +76,18 @@ module House
       @may_fail = may_fail
     end
 
+    protected :name=
+
     # @param log [String] the path of what a job printed
     # @return [String] as valid UTF-8
     def self.output(log)
       File.read(log, encoding: "UTF-8").scrub
+    end
+
+    # @param name [String]
+    # @return [House::Job] the same job under another name
+    def named(name)
+      dup.tap { |job| job.name = name }
     end
 
     # @return [String, nil] why this job cannot run on this machine

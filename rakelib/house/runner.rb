@@ -57,7 +57,8 @@ module House
     # Jobs that cannot run here, or whose prerequisite failed.
     def settle_unrunnable
       @waiting.select(&:missing).each { |job| finish(settled(job, Counts.new(0, 0, 1), job.missing)) }
-      blocked = @waiting.group_by { |job| job.after.find { |name| failed?(name) } }
+      failed = @results.select(&:failed?).map { |result| result.job.name }
+      blocked = @waiting.group_by { |job| job.after.find { |name| failed.include?(name) } }
       blocked.delete(nil)
       blocked.each do |name, jobs|
         @out.puts "  FAIL  #{jobs.size} jobs are not run, because #{name} failed"
@@ -70,10 +71,6 @@ module House
       Job::Result.new(job, counts, 0.0, 0.0, note, nil)
     end
 
-    def failed?(name)
-      @results.any? { |result| result.job.name == name && result.failed? }
-    end
-
     # A prerequisite that is not part of this run is not waited for.
     def ready
       unfinished = (@waiting + @running.map(&:job)).map(&:name)
@@ -84,10 +81,11 @@ module House
       job = ready
       @waiting.delete(job)
       log = File.join(@log_dir, "#{job.name.gsub(/[^\w.-]+/, "_")}.log")
-      pid = Process.spawn(job.env, *job.argv, chdir: job.dir, pgroup: true,
-                                              in: File::NULL, out: log, err: [:child, :out])
-      progress = Progress.new(ProcessTree.new(pid), quiet: @quiet, cpu_limit: job.cpu_limit)
-      @running << Running.new(job, pid, log, now, now, progress)
+      Thread.handle_interrupt(Exception => :never) do # between its start and its place in the list, which #run stops
+        pid = Process.spawn(job.env, *job.argv, chdir: job.dir, pgroup: true,
+                                                in: File::NULL, out: log, err: [:child, :out])
+        @running << Running.new(job, pid, log, now, now)
+      end
     rescue SystemCallError => e
       finish(Job::Result.new(job, Counts.new(0, 1, 0), 0.0, 0.0, "could not be started: #{e.message}", nil))
     end
@@ -96,13 +94,17 @@ module House
       status, cpu_seconds = wait_for(running, Process::WNOHANG)
       if status
         complete(running, status, cpu_seconds)
-      elsif (problem = running.progress.problem(File.size(running.log)))
+      elsif (problem = progress_of(running).problem(File.size(running.log)))
         stop(running, problem)
       elsif now - running.last_seen > @heartbeat
         running.last_seen = now
         @out.puts format("  ...       %-70s %5.0f s  %s", running.job.name, now - running.started, tail(running.log))
         @out.flush
       end
+    end
+
+    def progress_of(running)
+      running.progress ||= Progress.new(ProcessTree.new(running.pid), quiet: @quiet, cpu_limit: running.job.cpu_limit)
     end
 
     # The kernel adds a child's processor time to ours when we wait for it, that of its own children included.

@@ -105,15 +105,17 @@ module House
 
     # @param files [Array<String>] test files, of Ruby or C
     # @param options [Array<String>] handed to minitest
+    # @param slow [Boolean] their slow tests too
     # @return [Array<House::Job>] what is needed to run just these
-    def jobs_for_files(files, options)
+    def jobs_for_files(files, options, slow: true)
       files = files.map { |file| Environment.relative(File.expand_path(file)) }
       ruby, other = files.partition { |file| file.end_with?(".rb") && File.file?(File.join(ROOT, file)) }
       c, unknown = other.partition { |file| file.start_with?("engine/") && File.file?(File.join(ROOT, file)) }
       raise Larder::CLI::UsageError, "no such test file: #{unknown.join(", ")}" unless unknown.empty?
 
       jobs = ruby.empty? ? [] : [compile_job]
-      jobs += ruby.map { |file| ruby_job(file, options) }.each { |job| job.env["LARDER_SLOW_TESTS"] = "1" }
+      jobs += ruby.map { |file| ruby_job(file, options) }
+      jobs.each { |job| job.env["LARDER_SLOW_TESTS"] = "1" } if slow
       c.empty? ? jobs : jobs + engine_jobs
     end
 

@@ -7,7 +7,6 @@ module House
   # bin/test's runner, with small programs that pass, fail, hang, or report wrongly.
   class RunnerTest < ActiveSupport::TestCase
     include HouseJobs
-    include Processes
 
     test "counts of jobs are read from their output" do
       assert_equal Counts.new(2, 0, 1), run_job("echo '2 passed, 0 failed, 1 skipped'").counts
@@ -138,13 +137,6 @@ module House
 
     def run_job(script, **options)
       run_jobs(job(script, **options)).first
-    end
-
-    # An orphan is reaped by another process some time after its end; until then it is a zombie.
-    def ended?(pid)
-      File.read("/proc/#{pid}/stat").split(")").last.strip.start_with?("Z")
-    rescue Errno::ENOENT, Errno::ESRCH
-      true
     end
   end
 end

@@ -7,6 +7,7 @@ require_relative "../../rakelib/house/runner"
 # What tests of bin/test's runner have in common: small programs as jobs, and a directory for what they print.
 module HouseJobs
   extend ActiveSupport::Concern
+  include Processes
 
   included do
     setup do
@@ -21,6 +22,13 @@ module HouseJobs
 
   def job(script, name: "job", kind: :counted, **options)
     House::Job.new(name, suite: "ruby", argv: ["sh", "-c", script], kind: kind, **options)
+  end
+
+  # An orphan is reaped by another process some time after its end; until then it is a zombie.
+  def ended?(pid)
+    File.read("/proc/#{pid}/stat").split(")").last.strip.start_with?("Z")
+  rescue Errno::ENOENT, Errno::ESRCH
+    true
   end
 
   def run_jobs(*jobs, **options)
