@@ -15,7 +15,7 @@ module House
 
     test "a plain subject has no problem" do
       ["store: a remote change beats a running computation", "engine, lib: one table of errors",
-       "docs/guides: the first hour", "Revert \"store: one table\""].each do |subject|
+       "docs/guides: the first hour", "engine tests: fewer forks", "Revert \"store: one table\""].each do |subject|
         assert_empty Subjects.problems("abc123 #{subject}")
       end
     end
