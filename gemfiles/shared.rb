@@ -17,7 +17,7 @@ gem "bcrypt", "~> 3.1" # of the authentication that Rails 8 generates
 gem "devise", ">= 4.9", "< 6"
 gem "solid_cache", ">= 0.7", "< 2"
 
-# What applications keep records in, through the cache of Rails.
+# Keeps records of applications in the cache of Rails.
 gem "identity_cache", "~> 1.6", require: false
 
 # The server of the recipes application, as its own Gemfile has it.

@@ -41,7 +41,7 @@ module Larder
     class << self
       # @param error [Exception]
       # @param since [Exception, nil] what was being handled when the code began; it and its causes do not count
-      # @return [Boolean] was it raised from outside, or while the code handled or left such an exception?
+      # @return [Boolean] true: it was raised from outside, or while the code handled or left such an exception
       def raised?(error, since: nil)
         until error.nil? || error.equal?(since)
           return !limited?(error) if NOTED[error]
@@ -85,7 +85,7 @@ module Larder
         error
       end
 
-      # Had the code that was interrupted set a limit itself, with a fiber scheduler?
+      # True if the code that was interrupted had set a limit itself, with a fiber scheduler.
       def limited?(error)
         frames = error.backtrace.to_a.take_while { |frame| frame.start_with?(__FILE__) || !frame.start_with?(__dir__) }
         frames.any?(LIMIT)
@@ -94,6 +94,5 @@ module Larder
   end
 end
 
-Thread.prepend(Larder::Outside::Raising)
-Fiber.prepend(Larder::Outside::Raising)
+[Thread, Fiber].each { |type| type.prepend(Larder::Outside::Raising) }
 Timeout.singleton_class.prepend(Larder::Outside::Limiting)

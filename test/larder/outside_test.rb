@@ -22,7 +22,7 @@ class LarderOutsideTest < ActiveSupport::TestCase
     thread.value
   end
 
-  test "what another thread raises is noted, in each form of raise, and is what Ruby makes of it" do
+  test "an exception of another thread is noted, in each form of raise, and is as Ruby makes it" do
     made = Custom.new("made")
     backtrace = ["elsewhere.rb:1:in `x'"]
     assert_instance_of RuntimeError, raised_into
@@ -42,7 +42,7 @@ class LarderOutsideTest < ActiveSupport::TestCase
     def self.exception(detail) = new("detail #{detail.fetch(:of)}")
   end
 
-  test "what raise refuses, it refuses as ever, and it gives a Hash to the exception's class" do
+  test "raise refuses wrong arguments as ever, and gives a Hash to the exception's class" do
     thread = Thread.new { sleep }
     assert_raises(TypeError) { thread.raise(5) }
     assert_raises(TypeError) { thread.raise("text", "more") }
@@ -50,13 +50,13 @@ class LarderOutsideTest < ActiveSupport::TestCase
     assert_equal "detail 1", raised_into(Detailed, { of: 1 }).message
   end
 
-  test "what a thread or a fiber raises in itself is not noted" do
+  test "an exception that a thread or a fiber raises in itself is not noted" do
     [-> { raise Custom }, -> { Thread.current.raise(Custom) }, -> { Fiber.new { raise Custom }.resume }].each do |own|
       refute Outside.raised?(assert_raises(Custom, &own))
     end
   end
 
-  test "what is raised into a fiber is noted" do
+  test "an exception that is raised into a fiber is noted" do
     fiber = Fiber.new { Fiber.yield }
     fiber.resume
     assert Outside.raised?(assert_raises(Custom) { fiber.raise(Custom, "why") })
@@ -89,7 +89,7 @@ class LarderOutsideTest < ActiveSupport::TestCase
     assert seen
   end
 
-  test "what is raised while such an exception is handled counts, but not what was handled before" do
+  test "an error that is raised while such an exception is handled counts, but not one handled before" do
     Custom.new.then do |before|
       Outside.noted([before])
       raise before

@@ -119,7 +119,7 @@ class LarderTreeEncryptedRecordsTest < StoreCase
     assert_equal READ.call(record), READ.call(through(record.dup))
   end
 
-  in_both_formats "what a former key or scheme has encrypted stays as it is" do
+  in_both_formats "the ciphertext of a former key or scheme stays as it is" do
     before = found
     raws = { "name" => encrypt("SECRETa", key_provider: key("a")), "mail" => encrypt("SECRETold") }
     quoted = raws.map { |name, text| "#{name} = #{Patient.connection.quote(text)}" }

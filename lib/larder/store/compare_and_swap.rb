@@ -40,7 +40,7 @@ module Larder
         end
       end
 
-      # As cas, for several entries, each of which is stored or not by itself.
+      # As cas, for several entries. Each is stored or not by itself.
       #
       # @param names [Array<Object>] keys, as for read_multi
       # @param options [Hash] as for write
@@ -166,7 +166,7 @@ module Larder
         end
       end
 
-      # Yields a guard for the caller's block, whose errors are its own. What may have been stored has no copy.
+      # Yields a guard for the caller's block, whose errors are its own. A value that may have been stored has no copy.
       def swapping(keys, method)
         inside = swapped = false
         guard = lambda do |&work|

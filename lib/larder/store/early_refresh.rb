@@ -7,6 +7,8 @@ module Larder
     # A value that is computed for a call with `early_refresh: true` is written with the time that its block took in
     # place of `true`: so the time belongs to that write, whatever the fiber or the block does in between.
     module EarlyRefresh
+      # How long a block took, as the value of the option.
+      #
       # @!attribute ms
       #   @return [Integer] milliseconds
       ComputeTime = Struct.new(:ms)

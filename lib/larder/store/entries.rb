@@ -50,7 +50,7 @@ module Larder
       end
 
       # Called by Rails' fetch, which stores an entry again for race_condition_ttl if it has expired a short while ago.
-      # With single flight callers would take it for the new value, for which they wait now.
+      # With single flight, callers wait for the new value, and would take this one for it.
       def handle_expired_entry(entry, key, options)
         return super unless entry&.expired? && options[:race_condition_ttl]
 

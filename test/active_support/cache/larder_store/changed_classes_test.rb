@@ -3,7 +3,7 @@
 require "support/store_case"
 
 module LarderStoreTests
-  # What docs/reference/differences.md says of values that cannot be read back, wrong patterns and removed directories.
+  # Values that cannot be read back, wrong patterns and removed directories, as docs/reference/differences.md has them.
   class ChangedClassesTest < StoreCase
     STRUCT = -> { Struct.new(:a, :b) }
     CHANGED = {
@@ -15,7 +15,7 @@ module LarderStoreTests
       "marshal_load gone" => [-> { Class.new { def marshal_dump = 1 } }, -> { Class.new }],
       "_load gone" => [-> { Class.new { def _dump(_) = "1" } }, -> { Class.new }]
     }.freeze
-    # Of these, Rails' FileStore makes a miss, too.
+    # A FileStore makes a miss of these, too.
     GONE = [STRUCT, -> { Class.new }, -> { Class.new(Hash) }].freeze
 
     def define(type)
@@ -41,7 +41,7 @@ module LarderStoreTests
     end
 
     CHANGED.each do |name, (before, after)|
-      on_both_paths "what can no longer be read is a miss, where Rails' stores raise: #{name}" do
+      on_both_paths "a value that can no longer be read is a miss, where Rails' stores raise: #{name}" do
         define(before)
         store
         caches = [store, *rails_stores].each { |cache| written(cache) }

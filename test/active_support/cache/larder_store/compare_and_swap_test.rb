@@ -54,7 +54,7 @@ module LarderStoreTests
     }.freeze
 
     CHANGES.each do |name, change|
-      on_both_paths "what another process changes while the block runs stays: #{name}" do
+      on_both_paths "a change of another process while the block runs stays: #{name}" do
         store.write("key", 1, expires_in: 60, tags: ["tag"])
         after = nil
         result = store.cas("key") do

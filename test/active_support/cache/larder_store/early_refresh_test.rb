@@ -13,7 +13,7 @@ module LarderStoreTests
     setup { freeze_time }
     teardown { assert Larder::Store::Refreshes.await(30) }
 
-    # Is the value computed again early by some of many callers? By none whose compute time is 0 or much shorter.
+    # True if some of many callers compute the value again early. None does if its compute time is 0 or much shorter.
     def early?(key)
       records = store.instance_variable_get(:@records)
       LOOKS.times.any? { records.early?(key, (Time.now.to_f * 1000).to_i) }
@@ -27,7 +27,7 @@ module LarderStoreTests
       assert_equal [true, false, false, false], %w[slow after many quick].map { |key| early?(key) }
     end
 
-    on_both_paths "what a block writes or fetches has a time of its own, and the block's value has its whole" do
+    on_both_paths "a value that a block writes or fetches has a time of its own, and the block's value has its whole" do
       store.fetch("outer", **OPTIONS) do
         SLOW.call
         store.write("written", 1, **OPTIONS)

@@ -242,7 +242,7 @@ module LarderStoreTests
       end
     end
 
-    test "race_condition_ttl stores the old value again, and nothing else that is written meanwhile" do
+    test "race_condition_ttl stores the old value again, and no other that is written in between" do
       coder = WritingCoder.new
       cache = new_store(coder: coder)
       cache.write("key", "old", expires_in: 60)

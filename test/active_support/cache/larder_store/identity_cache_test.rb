@@ -59,7 +59,7 @@ module LarderStoreTests
       assert_match(/Missing CAS support/, use(new_store("two.larder", remote: ActiveSupport::Cache::MemoryStore.new)))
     end
 
-    on_both_paths "records are read once, by id and by index, with what is embedded, and anew after a change" do
+    on_both_paths "records are read once, by id and by index, with embedded records, and again after a change" do
       item = Item.create!(title: "moby", text: "dick")
       item.prices.create!(cents: 100)
       read = lambda do
@@ -90,7 +90,7 @@ module LarderStoreTests
     end
 
     # The row that a reader has just read is changed before the reader stores it.
-    on_both_paths "what another process changes while this one fills is not hidden by the old row" do
+    on_both_paths "a change of another process while this one fills is not hidden by the old row" do
       item = Item.create!(title: "moby", text: "old")
       Item.fetch(item.id)
       [-> { Item.fetch(item.id) }, -> { Item.fetch_multi(item.id) }].each_with_index do |fetch, i|

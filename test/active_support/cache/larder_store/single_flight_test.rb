@@ -199,7 +199,7 @@ module LarderStoreTests
       end
     end
 
-    # Where a block has work done for which it waits, and how that uses the key of the block.
+    # Places where a block has work done that it waits for, and uses of the block's key in that work.
     AWAITED = {
       "thread" => ->(work) { Thread.new { work.call }.value },
       "thread of a thread" => ->(work) { Thread.new { Thread.new { work.call }.value }.value },

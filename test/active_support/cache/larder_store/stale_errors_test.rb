@@ -16,7 +16,7 @@ module LarderStoreTests
     end
 
     RAISES = %i[raises raises raises raises].freeze
-    # What calls answer whose block raises: :hit, it did not run in this call; :old, it did; :raises. For each option:
+    # Answers of calls whose block raises: :hit, it did not run in this call; :old, it did; :raises. For each option:
     # of a fresh entry, a stale one, one that is too old, none; first without force: true, then with it.
     ANSWERS = {
       {} => [%i[hit raises raises raises], RAISES],
@@ -130,7 +130,7 @@ module LarderStoreTests
       thread.value
     end
 
-    on_both_paths "what another thread raises into the block is raised, whatever its class" do
+    on_both_paths "an exception that another thread raises into the block is raised, whatever its class" do
       [RequestTimeout, StandardError, IOError, Timeout::Error, Shutdown, NoMemoryError].each do |type|
         expired
         assert_equal "why", assert_raises(type) { fetching { |thread| thread.raise(type, "why") } }.message
@@ -177,7 +177,7 @@ module LarderStoreTests
       end
     end
 
-    on_both_paths "what the block raises as it cleans up after such an exception does not hide it" do
+    on_both_paths "an error that the block raises as it cleans up after such an exception does not hide it" do
       { RequestTimeout => :itself, Shutdown => :interrupt }.each_key do |type|
         expired
         cleaning = lambda do
@@ -203,7 +203,7 @@ module LarderStoreTests
       assert_equal "old", thread.value
     end
 
-    on_both_paths "what is raised into a fiber of the block is raised" do
+    on_both_paths "an exception that is raised into a fiber of the block is raised" do
       expired
       fiber = Fiber.new { store.fetch("key", **IF_ERROR) { Fiber.yield } }
       fiber.resume
