@@ -174,6 +174,7 @@ class LarderTreeEncryptedRecordsTest < StoreCase
       ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: ":memory:")
       ActiveRecord::Schema.verbose = false
       ActiveRecord::Schema.define { create_table(:notes) { |table| table.string :text } }
+      ActiveSupport::Cache.format_version = 7.1
       ActiveRecord::Encryption.configure(primary_key: "a" * 32, deterministic_key: "d" * 32, key_derivation_salt: "s")
       class Note < ActiveRecord::Base
         attr_accessor :more
