@@ -40,6 +40,10 @@ class LarderTreeEncryptedRecordsTest < StoreCase
   ENCRYPTED = %w[name mail nick original_nick record settings].freeze
   READ = ->(record) { [record.name, record.mail, record.nick, record.record, record.color, record.plain] }
 
+  # A class that only Marshal knows.
+  class Unknown
+  end
+
   setup do
     [Patient, Visit].each(&:delete_all)
     @patient = Child.create!(name: "SECRETname", mail: "SECRETmail", nick: "SECRETnick", plain: "plain",
@@ -162,6 +166,7 @@ class LarderTreeEncryptedRecordsTest < StoreCase
       assert_equal "SECRETname", record.name
       assert_equal "SECRETname", through(record).name
     end
+    assert_equal "SECRETname", through([found.tap(&:name), Unknown.new]).first.name
   ensure
     ActiveRecord::Marshalling.format_version = before
   end
