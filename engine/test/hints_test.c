@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #ifdef __linux__
 #include <sys/ioctl.h>
-/* Of the kernel's interface. Its headers are a package of their own on Alpine. */
+/* Constants of the kernel, whose headers are a package of their own on Alpine. */
 #define FIFREEZE _IOWR('X', 119, int)
 #define FITHAW _IOWR('X', 120, int)
 #endif

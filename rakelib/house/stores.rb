@@ -23,7 +23,7 @@ module House
       "sigbus.c" => ["&action"],
       "file.c" => ["error", "super->lock_id", "super->seed"],
       "put.c" => ["extension.tags"],
-      "hints.c" => ["header.file_id"],
+      "hints_file.c" => ["header.file_id"],
       "steer.c" => ["shadow"],
       "format.c" => ["super", "super->magic", "plan.seed", "plan.file_id", "plan.lock_id"],
       "attach.c" => ["error"],
@@ -56,7 +56,8 @@ module House
       "&copy->epoch", "&copy->shape", "&renewal->renewing", "&cache->counted_ms", "&cache->lived", "&guarded[i].map",
       "&guarded[i].base", "&guarded[i].bytes", "&questions", "&map->fd", "&view->map->unadvised", "word",
       "byte", "&hints->sampled",
-      "&hints->heard[end % LARD_HEARD]", "&hints->heard_end", "&shadow->score"
+      "&hints->heard[end % LARD_HEARD]", "&hints->heard_end", "&shadow->score", "&map->reads_mask",
+      "&header_of(map)->words", "&reads[i]"
     ].freeze
 
     # Where pointers into a map are made, and words are not stored to through them: the lines, without blanks around.
@@ -107,7 +108,8 @@ module House
 
     # Casts to pointers that can store anything, by what is cast.
     CASTS = ["in", "map->control", "out + at", "spec->value + at", "out + i * 8", "buffer + *used",
-             "buffer + *used + 4", "copy", "copies + shards", "(uintptr_t)in", "out + *got", "(uintptr_t)from"].freeze
+             "buffer + *used + 4", "copy", "copies + shards", "(uintptr_t)in", "out + *got", "(uintptr_t)from",
+             "copy->hints", "lard_reads_young"].freeze
 
     COPIES = /\b(?:__builtin_)?(?:memcpy|memmove|memset|strcpy|strncpy|strcat)
               \s*\(\s*((?:[^,()]|\([^()]*\))+),/x

@@ -7,8 +7,8 @@ require "tmpdir"
 
 module House
   # The engine and the extension compile where the C library is musl, as on Alpine, with nothing but musl's headers.
-  # Not covered: a Ruby that was built with musl, so the extension is not linked or run; the tests of failing calls, which
-  # put functions of glibc in their place.
+  # Not covered: a Ruby that was built with musl, so the extension is not linked or run; the tests of failing calls,
+  # which put functions of glibc in their place.
   class MuslTest < ActiveSupport::TestCase
     ROOT = File.expand_path("../..", __dir__)
     ENGINE = File.join(ROOT, "engine")
@@ -22,8 +22,8 @@ module House
     test "the engine builds with musl, and a program that is linked statically passes a test of it" do
       Dir.mktmpdir("larder-musl") do |directory|
         program = "#{directory}/test/cache_test"
-        run_command("make", "-sC", ENGINE, "BUILD=#{directory}", "CC=musl-gcc", "OPTIMIZE=-O0", "CFLAGS=", "LINK=-static",
-                    "DEV=1", program)
+        run_command("make", "-sC", ENGINE, "BUILD=#{directory}", "CC=musl-gcc", "OPTIMIZE=-O0", "CFLAGS=",
+                    "LINK=-static", "DEV=1", program)
         assert_match(/^cache: \d+ tests, 0 failed$/, run_command(program))
       end
     end

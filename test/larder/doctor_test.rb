@@ -59,7 +59,8 @@ module Larder
       out, status = Open3.capture2e("unshare", "--mount", "sh", "-c", script, Command::PROGRAM, @file)
       skip "no mounts of its own: #{out}" if out.start_with?("unshare:")
       assert_predicate status, :success?, out
-      assert_includes out, "its hints take up to 0.1 MiB of each process's memory: here they cannot be shared in /dev/shm"
+      assert_includes out, "its hints take up to 0.1 MiB of each process's memory: here they cannot be shared in " \
+                           "/dev/shm"
     end
 
     test "a sound cache has no findings, also while it is used" do

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of the kernel's interface. Its headers are a package of their own on Alpine. */
+/* Constants of the kernel, whose headers are a package of their own on Alpine. */
 #define FUTEX_WAIT 0
 #define FUTEX_WAKE 1
 

@@ -8,8 +8,8 @@
 
 struct stat;
 
-/* Bytes of a path with its final zero, as the kernel allows. <limits.h> of musl has PATH_MAX only for files that
- * ask for more than C11, and a header cannot know that. */
+/* Bytes of a path with its final zero, as the kernel allows. musl has PATH_MAX only for files that ask for more
+ * than C11, and a header cannot know that. */
 #define LARD_PATH_MAX 4096
 #define LARD_LOCK_PATH_MAX (LARD_PATH_MAX + 8) /* bytes of a path with ".lock" and its final zero */
 

@@ -17,10 +17,10 @@
 #define EVERY 2u          /* choices are made after as many requests as the shadow caches hold items, times this */
 #define DECAY_PER_CENT 90 /* of the misses before a choice, in the next one */
 #define MIN_GAIN 100      /* another configuration must have fewer misses by one in so many */
-#define MOST_MISSES (EVERY * LARD_SHADOW_ITEMS)                         /* between two choices */
-#define MOST_SCORE (MOST_MISSES * 256u * 100u / (100 - DECAY_PER_CENT)) /* with as many before each choice */
-#define AT_ONCE 16u                                                     /* gets that one set replays */
-#define MAX_CHAIN 64u                                                   /* chain, unless it is damaged */
+#define MAX_MISSES (EVERY * LARD_SHADOW_ITEMS)                        /* between two choices */
+#define MAX_SCORE (MAX_MISSES * 256u * 100u / (100 - DECAY_PER_CENT)) /* with as many before each choice */
+#define AT_ONCE 16u                                                   /* gets that one set replays */
+#define MAX_CHAIN 64u                                                 /* chain, unless it is damaged */
 
 /* Both in 65536ths: of the record segments, and of that part. */
 static const struct {
@@ -193,7 +193,7 @@ static uint64_t score_of(const lard_view *view, unsigned configuration) {
     for (uint32_t shard = 0; shard < view->map->super.shard_count; shard++) {
         const lard_shadow *shadow = &view->map->dircache[shard].hints->shadows[configuration];
         uint32_t here = __atomic_load_n(&shadow->score, __ATOMIC_RELAXED);
-        score += here < MOST_SCORE ? here : MOST_SCORE;
+        score += here < MAX_SCORE ? here : MAX_SCORE;
     }
     return score;
 }
@@ -202,11 +202,12 @@ static uint64_t score_of(const lard_view *view, unsigned configuration) {
 static void forget_damaged(lard_shard_hints *hints) {
     bool is_damaged = false;
     for (unsigned c = 0; c < LARD_SHADOWS; c++) {
-        is_damaged |= hints->shadows[c].score > MOST_SCORE || hints->shadows[c].misses > MOST_MISSES;
+        is_damaged |= hints->shadows[c].score > MAX_SCORE || hints->shadows[c].misses > MAX_MISSES;
     }
     for (unsigned c = 0; is_damaged && c < LARD_SHADOWS; c++) {
-        __atomic_store_n(&hints->shadows[c].score, 0, __ATOMIC_RELAXED);
-        hints->shadows[c].misses = 0;
+        lard_shadow *shadow = &hints->shadows[c];
+        __atomic_store_n(&shadow->score, 0, __ATOMIC_RELAXED);
+        shadow->misses = 0;
     }
 }
 

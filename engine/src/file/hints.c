@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "file/hints_file.h"
 #include "file/sigbus.h"
+#include "file/view.h"
 #include "proc/fork.h"
 
 #include <errno.h>
@@ -21,8 +22,8 @@
  * bytes takes. */
 #define INDEX_PART 8
 #define CACHE_LINE_WORDS 32u
-#define MOST_AT_ONCE (1u << 20) /* bytes that one call adds: less than a millisecond's work */
-#define LEAST_WORDS 2048u       /* 4 KiB: a part of a shard that is always in use */
+#define MAX_AT_ONCE (1u << 20) /* bytes that one call adds: less than a millisecond's work */
+#define MIN_WORDS 2048u        /* 4 KiB: a part of a shard that is always in use */
 
 _Static_assert(sizeof(lard_hints_row) == 256 && sizeof(lard_shard_hints) % 64 == 0, "hints layout");
 
@@ -35,7 +36,7 @@ static void plan(lard_map *map, const lard_superblock *super) {
     while (map->reads_most < buckets) {
         map->reads_most *= 2;
     }
-    map->reads_least = map->reads_most < LEAST_WORDS ? map->reads_most : LEAST_WORDS;
+    map->reads_least = map->reads_most < MIN_WORDS ? map->reads_most : MIN_WORDS;
     map->reads_mask = map->reads_least - 1;
     map->segment_hints = (young + dead + 63) / 64 * 64;
     map->hints_bytes = lard_hints_file_bytes(map, map->reads_most);
@@ -69,8 +70,9 @@ void lard_hints_follow(lard_map *map) {
 
 /* Twice the words, or more, until each bucket of the index has one, if there is memory. 0: no more. The shards
  * have much the same number of buckets, so it looks at the first. */
-static uint32_t wanted_words(const lard_map *map, uint32_t words) {
-    uint32_t buckets = lard_load(&((const lard_shard *)map->shards)->bucket_count), wanted = words;
+static uint32_t wanted_words(lard_map *map, uint32_t words) {
+    lard_view view = lard_view_of(map, 0);
+    uint32_t buckets = lard_load(&view.header->bucket_count), wanted = words;
     while (wanted / 4 * 3 < buckets && wanted < map->reads_most) {
         wanted *= 2;
     }
@@ -119,7 +121,7 @@ static uint64_t grow(lard_map *map) {
 void lard_hints_keep_up(lard_map *map) {
     lard_fork_lock();
     lard_hints_follow(map);
-    for (uint64_t done = 0, more = 1; done < MOST_AT_ONCE && more; done += more) {
+    for (uint64_t done = 0, more = 1; done < MAX_AT_ONCE && more; done += more) {
         more = grow(map);
     }
     lard_fork_unlock();

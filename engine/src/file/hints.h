@@ -30,8 +30,8 @@ larder_status lard_hints_open(lard_map *map, uid_t owner, const char *path, lard
 void lard_hints_close(lard_map *map);
 /* Uses the words that another process has added. */
 void lard_hints_follow(lard_map *map);
-/* From time to time, without a lock: follows, and adds words if the index has outgrown them, those of one shard
- * with each call. */
+/* Follows, and adds words if the index has outgrown them: a part with each call. Called from time to time, without
+ * a lock. */
 void lard_hints_keep_up(lard_map *map);
 /* The bytes that the hints take now. */
 uint64_t lard_hints_bytes(const lard_map *map);

@@ -45,7 +45,7 @@
 #define MADV_POPULATE_WRITE 23 /* Linux; elsewhere there is no file to reserve */
 #endif
 
-/* Of a shard, with so many words of reads. */
+/* The bytes of a shard, with that number of words of reads. */
 static uint64_t shard_bytes(const lard_map *map, uint32_t words) {
     return map->segment_hints + sizeof(lard_shard_hints) + words * sizeof(uint16_t);
 }
