@@ -41,8 +41,7 @@ class LarderTreeEncryptedRecordsTest < StoreCase
   READ = ->(record) { [record.name, record.mail, record.nick, record.record, record.color, record.plain] }
 
   # A class that only Marshal knows.
-  class Unknown
-  end
+  Unknown = Class.new
 
   setup do
     [Patient, Visit].each(&:delete_all)
