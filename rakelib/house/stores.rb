@@ -39,7 +39,6 @@ module House
       "memory_limit.c" => ["text"],
       "pending.c" => ["copy"],
       "place.c" => ["directory"],
-      "previous.c" => ["same.seed", "same.lock_id", "&copies[i]", "&head", "this->value + at"],
       "boot.c" => ["text"],
       "lookup.c" => ["out"],
       "record.c" => ["(unsigned char *)out + i * 8"],
