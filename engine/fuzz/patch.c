@@ -150,17 +150,17 @@ static unsigned patch_slot(const file *f, const command *c) {
     return PATCH_FORGES_INDEX;
 }
 
-/* A record where the slots lead, and the generation that its slot has. */
-static uint64_t *record_of(const file *f, unsigned number, uint64_t *generation) {
+/* A record where the slots lead, and the origin that its slot has. */
+static uint64_t *record_of(const file *f, unsigned number, uint64_t *origin) {
     uint64_t slot = word_of(slot_of(f, number)), offset = LARD_SLOT_OFFSET(slot & ~LARD_SLOT_PENDING);
     uint64_t end = f->super->data_offset + (uint64_t)f->super->segments_per_shard * f->super->segment_bytes;
     bool inside = offset >= f->super->data_offset && offset + 512 < end;
-    *generation = LARD_SLOT_GENERATION(slot);
+    *origin = LARD_SLOT_ORIGIN(slot);
     return (uint64_t *)(void *)(f->shard + (inside ? offset : f->super->data_offset));
 }
 
 /* Checksum and seals as the bytes are now, as far as the file goes. */
-static void reseal(const file *f, uint64_t *words, uint64_t generation) {
+static void reseal(const file *f, uint64_t *words, uint64_t origin) {
     uint64_t room = f->base + f->super->file_bytes - (uint8_t *)words;
     unsigned type = LARD_WORD0_TYPE(words[0]);
     uint64_t key = LARD_ALIGN8(LARD_WORD0_KEY_BYTES(words[0])), bytes = key;
@@ -171,14 +171,14 @@ static void reseal(const file *f, uint64_t *words, uint64_t generation) {
     uint32_t crc = lard_crc_shared(lard_crc_word(LARD_CRC_START, lard_record_checked(words[0], words[1])),
                                    (lard_u64 *)(void *)(words + 2), bytes / 8);
     words[0] = (words[0] & ~0xffffffffull) | crc;
-    words[1] = lard_record_sealed(words[0], words[1], generation);
+    words[1] = lard_record_sealed(words[0], words[1], origin);
     if (type == LARD_TYPE_COUNTER && bytes) {
         lard_counter_init((lard_u64 *)(void *)(words + 2 + bytes / 8), crc, (int64_t)words[2 + bytes / 8]);
     }
 }
 
 static unsigned patch_record(const file *f, const command *c) {
-    uint64_t generation, *words = record_of(f, c->key, &generation);
+    uint64_t origin, *words = record_of(f, c->key, &origin);
     unsigned half = c->a & 4 ? 4 + c->n % 100 : (c->n >> 24) % 4; /* its body, or its header */
     if (c->a & 8) {                                               /* the kind of record */
         words[0] = (words[0] & ~(0xfull << 60)) | (uint64_t)(c->n % 6 | (c->n >> 8 & LARD_PINNED)) << 60;
@@ -186,7 +186,7 @@ static unsigned patch_record(const file *f, const command *c) {
         change((uint8_t *)words + half * 4, 4, c, f->super);
     }
     if (c->a & 128) {
-        reseal(f, words, generation);
+        reseal(f, words, origin);
         return PATCH_FORGES_RECORD;
     }
     return 0;
@@ -195,11 +195,11 @@ static unsigned patch_record(const file *f, const command *c) {
 /* The head of a large value, if that is one, with checksum and seal. */
 static unsigned patch_large(const file *f, const command *c) {
     for (unsigned i = 0; i < 64; i++) {
-        uint64_t generation, *words = record_of(f, c->key + i * 37, &generation);
+        uint64_t origin, *words = record_of(f, c->key + i * 37, &origin);
         if (LARD_WORD0_TYPE(words[0]) == LARD_TYPE_HEAD) {
             uint8_t *head = (uint8_t *)(words + 2) + LARD_WORD0_KEY_BYTES(words[0]);
             change(head + c->key % 6 * 4, 4, c, f->super);
-            reseal(f, words, generation);
+            reseal(f, words, origin);
             return PATCH_FORGES_RECORD;
         }
     }

@@ -126,7 +126,7 @@ static void what_a_killed_creator_leaves_is_made_again(void) {
             bytes = SIZE / 3;
         }
         if (stage == 5) { /* who was to replace it was killed, too */
-            part[8192] = 1;
+            memset(part + 8192, 0xff, 4);
         }
         CHECK(put_file(path, part, bytes, 0600) && usable(path), "stage %d: %s", stage, failure.detail);
     }

@@ -146,7 +146,7 @@ static void a_child_that_stays_takes_the_clean_mark_off(void) {
         _exit(0);
     }
     larder_close(shared_cache);
-    CHECK(read_word(LARD_CONTROL_OFFSET + offsetof(lard_control, clean)) == 1);
+    CHECK(read_word(LARD_CONTROL_OFFSET + offsetof(lard_control, clean)) == LARD_CLEAN);
     advance(&note->stage);
     CHECK(exited_well(pid));
     CHECK(note->answer == 0, "the file is marked clean while a child writes to it");

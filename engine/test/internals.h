@@ -42,6 +42,7 @@
 #include "file/view.h"
 #include "segment/counter.h"
 #include "segment/deletions.h"
+#include "segment/directory.h"
 #include "segment/extension.h"
 #include "segment/pin.h"
 #include "segment/record.h"

@@ -113,8 +113,9 @@ static void shard_fields_have_their_places(void) {
 
 static void slots_have_their_bits(void) {
     uint64_t slot = lard_slot_make(0x8, 0, 0);
-    CHECK(slot == 1, "location is in units of 8 bytes");
-    CHECK(lard_slot_make(0, 0xffff, 0) == 0x00003fffc0000000ull, "the two bits above are reserved");
+    CHECK(slot == 0x800000000001ull, "location is in units of 8 bytes, with its parity");
+    CHECK(lard_slot_make(0x18, 0, 0) == 3 && lard_slot_make(0x38, 0, 0) == 0x800000000007ull);
+    CHECK(lard_slot_make(0, 0xffff, 0) == 0x00003fffc0000000ull, "a bit above is reserved, one the parity");
     CHECK(lard_slot_make(0, 0, 0x12345) == 0x2345000000000000ull, "16 bits of the generation");
     slot = lard_slot_make(0x123458, 0xbeef, 0xcafe);
     CHECK(LARD_SLOT_OFFSET(slot) == 0x123458 && LARD_SLOT_FINGERPRINT(slot) == 0xbeef &&
@@ -195,7 +196,7 @@ static void a_new_file_is_as_drawn(void) {
     CHECK(memcmp(lock + 40, control + 224, 8) != 0, "closing ends the use");
     read_at(path, control, sizeof control, 8192);
     CHECK(memcmp(lock + 40, control + 224, 8) == 0);
-    static const unsigned char clean[16] = {0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0};
+    static const unsigned char clean[16] = {0, 0, 0, 0, 1, 0, 0, 0, 'L', 'E', 'A', 'N', 0, 0, 0, 0};
     CHECK(memcmp(control, clean, 16) == 0, "closed cleanly");
 }
 
@@ -246,9 +247,9 @@ static uint64_t mixed(uint64_t x) {
     return x ^ x >> 33;
 }
 
-static uint64_t sealed(uint64_t word0, uint64_t expiry_ms, uint64_t flags, uint32_t generation) {
+static uint64_t sealed(uint64_t word0, uint64_t expiry_ms, uint64_t flags, uint64_t origin) {
     uint64_t word1 = expiry_ms | flags << 42;
-    return word1 | (word0 ^ word1 << 11 ^ (generation & 0xffff)) * 0x9e3779b97f4a7c15ull >> 53 << 53;
+    return word1 | (word0 ^ word1 << 11 ^ origin) * 0x9e3779b97f4a7c15ull >> 53 << 53;
 }
 
 /* What the checksum covers: a word of the header, and the body. */
@@ -260,12 +261,12 @@ static uint32_t crc_of(uint64_t word0, uint64_t flags, const unsigned char *body
     return plain_crc(covered, 8 + bytes);
 }
 
-/* The record of the key's only slot, and its generation. */
-static const unsigned char *record_of(larder *cache, const char *key, uint32_t *generation) {
+/* The record of the key's only slot, and its generation and parity. */
+static const unsigned char *record_of(larder *cache, const char *key, uint64_t *origin) {
     lard_key wanted = lard_key_of(cache->map, key, strlen(key));
     lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &wanted.hash));
     lard_found found = lard_index_find(&view, &wanted);
-    *generation = LARD_SLOT_GENERATION(found.value);
+    *origin = found.value >> 47;
     return found.slot ? view.base + LARD_SLOT_OFFSET(found.value) : NULL;
 }
 
@@ -279,19 +280,19 @@ static void a_plain_record_is_as_drawn(void) {
                           .ttl_ms = 5000,
                           .flags = 0xa5};
     CHECK(larder_set(cache, &store, &at) == LARDER_OK);
-    uint32_t generation;
-    const unsigned char *record = record_of(cache, "user:42", &generation);
+    uint64_t origin;
+    const unsigned char *record = record_of(cache, "user:42", &origin);
     CHECK(record != NULL);
     unsigned char want[40] = {0};
     memcpy(want + 16, "user:42Hello, larder\0\0\0\0", 24);
     uint64_t word0 = 13ull << 32 | 7ull << 48 | 1ull << 60;
     word0 |= crc_of(word0, 0xa5, want + 16, 24);
-    uint64_t word1 = sealed(word0, 1700000005000, 0xa5, generation);
+    uint64_t word1 = sealed(word0, 1700000005000, 0xa5, origin);
     memcpy(want, &word0, 8);
     memcpy(want + 8, &word1, 8);
     CHECK(memcmp(record, want, sizeof want) == 0);
     CHECK(larder_touch(cache, "user:42", 7, 0, &at) == LARDER_OK);
-    word1 = sealed(word0, 0, 0xa5, generation);
+    word1 = sealed(word0, 0, 0xa5, origin);
     memcpy(want + 8, &word1, 8);
     CHECK(memcmp(record, want, sizeof want) == 0, "touch changes one word and nothing else");
     larder_close(cache);
@@ -301,15 +302,15 @@ static void a_counter_record_is_as_drawn(void) {
     larder *cache = open_cache(1 << 20);
     int64_t n;
     CHECK(larder_increment(cache, "visitors.", 9, 3, 4, 0, &n, NULL) == LARDER_OK && n == 7);
-    uint32_t generation;
-    const unsigned char *record = record_of(cache, "visitors.", &generation);
+    uint64_t origin;
+    const unsigned char *record = record_of(cache, "visitors.", &origin);
     CHECK(record != NULL);
     unsigned char want[32] = {0};
     memcpy(want + 16, "visitors.\0\0\0\0\0\0\0", 16);
     uint64_t word0 = 32ull << 32 | 9ull << 48 | 2ull << 60;
     uint32_t crc = crc_of(word0, 0, want + 16, 16);
     word0 |= crc;
-    uint64_t word1 = sealed(word0, 0, 0, generation);
+    uint64_t word1 = sealed(word0, 0, 0, origin);
     memcpy(want, &word0, 8);
     memcpy(want + 8, &word1, 8);
     CHECK(memcmp(record, want, sizeof want) == 0);
@@ -328,8 +329,8 @@ static void a_large_value_is_as_drawn(void) {
     static unsigned char value[20000];
     describe(value, sizeof value, 1, 2);
     CHECK(set_bytes(cache, "large", value, sizeof value, 0) == LARDER_OK);
-    uint32_t generation;
-    const unsigned char *record = record_of(cache, "large", &generation);
+    uint64_t origin;
+    const unsigned char *record = record_of(cache, "large", &origin);
     CHECK(record != NULL && word_at(record) >> 32 == (32 | 5ull << 16 | 3ull << 28), "a head");
     lard_head head;
     memcpy(&head, record + 16 + 5, sizeof head);

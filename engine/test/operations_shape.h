@@ -180,7 +180,7 @@ SHAPE_ACT(damage_the_table) {
     lard_view view = the_shard(c);
     act_delete_tag(c, "another");
     set_tagged(c, key, text_of(before()));
-    uint32_t segment = lard_load(&view.directory[c->map->super.segments_per_shard - 1]);
+    uint32_t segment = lard_directory_segment(&view, c->map->super.segments_per_shard - 1);
     for (uint32_t i = 0; i < c->map->super.segment_bytes / 8; i++) {
         lard_store(&lard_view_words(&view, lard_view_segment_offset(&view, segment))[i], 7);
     }

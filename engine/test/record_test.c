@@ -101,21 +101,21 @@ static void every_flipped_bit_is_noticed(void) {
           lard_record_read(&view, FROM, &info, have, sizeof have) == LARDER_OK);
 }
 
-/* Each flipped bit of a record's two words, and of the generation, by the seal alone. */
+/* Each flipped bit of a record's two words, and of its origin, by the seal alone. */
 static void the_seal_notices_every_flipped_bit(void) {
     uint64_t state = 42;
     for (int round = 0; round < 20000; round++) {
         uint64_t word0 = round % 4 ? next_random(&state) : (uint64_t)round << 32;
-        uint64_t generation = round % 3 ? next_random(&state) : (uint64_t)round;
-        uint64_t word1 = lard_record_sealed(word0, round % 5 ? next_random(&state) : (uint64_t)round, generation);
-        CHECK(lard_record_is_sealed(word0, word1, generation));
+        uint64_t origin = (round % 3 ? next_random(&state) : (uint64_t)round) & LARD_ORIGIN_MASK;
+        uint64_t word1 = lard_record_sealed(word0, round % 5 ? next_random(&state) : (uint64_t)round, origin);
+        CHECK(lard_record_is_sealed(word0, word1, origin));
         for (unsigned bit = 0; bit < 64; bit++) {
             uint64_t flip = 1ull << bit;
-            CHECK(!lard_record_is_sealed(word0 ^ flip, word1, generation) &&
-                      !lard_record_is_sealed(word0, word1 ^ flip, generation),
+            CHECK(!lard_record_is_sealed(word0 ^ flip, word1, origin) &&
+                      !lard_record_is_sealed(word0, word1 ^ flip, origin),
                   "bit %u of a word", bit);
-            CHECK(bit > 15 || !lard_record_is_sealed(word0, word1, generation ^ flip), "bit %u of a generation",
-                  bit);
+            CHECK(flip > LARD_ORIGIN_MASK || !lard_record_is_sealed(word0, word1, origin ^ flip),
+                  "bit %u of an origin", bit);
         }
     }
 }

@@ -150,7 +150,7 @@ static void a_table_is_left_alone(void) {
     CHECK(begin());
     CHECK(lard_tag_table_begin(&view, 1, 0) && lard_segment_take(&view, &orphan));
     lard_store(&view.segments[orphan].state, LARD_SEGMENT_TABLE); /* of an owner that died while it made a table */
-    lard_segment *row = &view.segments[lard_load(&view.directory[cache->map->super.segments_per_shard - 1])];
+    lard_segment *row = &view.segments[lard_directory_segment(&view, cache->map->super.segments_per_shard - 1)];
     uint64_t generation = lard_load(&row->generation);
     CHECK(lard_load(&row->state) == LARD_SEGMENT_TABLE);
     lard_repair_shard(cache, &view);

@@ -396,7 +396,7 @@ static void what_cannot_be_repaired_is_emptied(void) {
             lard_store(&view.header->index_pages, 0);
             break;
         case 3:
-            lard_store(&view.segments[lard_load(&view.directory[0])].state, LARD_SEGMENT_FREE);
+            lard_store(&view.segments[lard_directory_segment(&view, 0)].state, LARD_SEGMENT_FREE);
             break;
         default: /* died in a reset */
             lard_store(&view.header->epoch, 0);

@@ -492,7 +492,7 @@ static void damage_takes_items_away_and_never_brings_them_back(void) {
     for (int kind = 0; kind < 8; kind++) {
         CHECK(larder_clear(cache) == LARDER_OK && put("gone", "1", "t", NULL) == LARDER_OK);
         CHECK(put("stays", "2", "u", NULL) == LARDER_OK && delete_tag("t") == LARDER_OK && sound(cache));
-        uint32_t segment = lard_load(&view.directory[cache->map->super.segments_per_shard - 1]);
+        uint32_t segment = lard_directory_segment(&view, cache->map->super.segments_per_shard - 1);
         lard_u64 *table = lard_view_words(&view, lard_view_segment_offset(&view, segment));
         size_t words = cache->map->super.segment_bytes / 8;
         CHECK(lard_load(&view.segments[segment].state) == LARD_SEGMENT_TABLE);

@@ -23,6 +23,7 @@ static void null_stands_for_no_bytes(void) {
           larder_exists(cache, NULL, 0, NULL, NULL) == LARDER_OK);
     store.value = "7";
     store.value_bytes = 1;
+    store.expected_expires_at_ms = LARDER_ANY_EXPIRY;
     CHECK(larder_cas(cache, &store, NULL, 0, NULL) == LARDER_OK);
     CHECK(larder_get(cache, NULL, 0, NULL, 0, &item, NULL) == LARDER_BUFFER_TOO_SMALL && item.size_bytes == 1);
     CHECK(larder_increment(cache, NULL, 0, 1, 0, 0, &n, NULL) == LARDER_OK && n == 8);

@@ -95,10 +95,10 @@ static __attribute__((noinline)) bool grow(lard_room *room, size_t bytes, uint64
 /*
  * Copies the value of the record at `offset`. Compares the key and computes the checksum on the way, so that each
  * word is loaded once. False, with undefined content of the room, unless it is a whole and undamaged plain
- * record of that key and generation that fits the room and is not pinned.
+ * record of that key and origin that fits the room and is not pinned.
  */
-LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset, uint32_t generation,
-                               request *wanted, lard_record_info *info) {
+LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset, uint64_t origin, request *wanted,
+                               lard_record_info *info) {
     const lard_u64 *words = lard_view_words(view, offset);
     size_t key_bytes = wanted->key.bytes;
     const unsigned char *key = wanted->key.data;
@@ -112,7 +112,7 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
     if (LARD_UNLIKELY(LARD_WORD0_KIND(info->word0) !=
                           LARD_WORD0_KIND(LARD_WORD0(0, LARD_TYPE_PLAIN, key_bytes, 0)) ||
                       LARD_RECORD_HEADER + LARD_ALIGN8(key_bytes + value_bytes) > left ||
-                      !lard_record_is_sealed(info->word0, info->word1, generation))) {
+                      !lard_record_is_sealed(info->word0, info->word1, origin))) {
         return false;
     }
     if (LARD_UNLIKELY(value_bytes > wanted->room.capacity) && !grow(&wanted->room, value_bytes, info->word1)) {
@@ -189,7 +189,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, reques
     uint64_t offset = LARD_SLOT_OFFSET(value);
     lard_record_prefetch(&view, offset);
     if (LARD_UNLIKELY(LARD_SLOT_FINGERPRINT(value) != wanted->key.hash.fingerprint ||
-                      !copy_ordinary(fast, &view, offset, LARD_SLOT_GENERATION(value), wanted, &info))) {
+                      !copy_ordinary(fast, &view, offset, LARD_SLOT_ORIGIN(value), wanted, &info))) {
         const lard_place place = {slot, lard_reads_in(map, copy, bucket_number), epoch};
         return get_slowly(cache, map, wanted, &place, item);
     }

@@ -55,7 +55,7 @@ static void check_directory(const lard_view *view, larder_report *report) {
         return;
     }
     for (uint32_t i = 0; i < pages; i++) {
-        uint32_t segment = lard_load(&view->directory[i]);
+        uint32_t segment = lard_directory_segment(view, i);
         if (segment >= view->map->super.segments_per_shard ||
             lard_load(&view->segments[segment].state) != LARD_SEGMENT_INDEX) {
             problem(report, view, "index page %u is segment %u, which is no index segment", i, segment);

@@ -17,24 +17,28 @@
  *   0          superblock A   immutable after creation, checksummed
  *   4096       superblock B   a copy, for when A is damaged
  *   8192       control        superseded mark, clear epoch, boot id, clean mark, use number, inode, stamp,
- * configurations 12288      process table  one 256-byte row per process slot: identity, statistics … shard 0,
- * shard 1, …  each independent of the others
+ *                             configurations
+ *   12288      process table  one 256-byte row per process slot: identity, statistics
+ *   …          shard 0, shard 1, …  each independent of the others
  *
  * A shard: header (3 cache lines), index directory (32 bits per segment), segment table (64 bytes per segment),
  * then its segments. A segment holds records, or a page of the index, or a page of the table of deleted tags. So
  * the index takes as many segments as the number of items needs. The directory names the pages of the index from
- * its start on, and those of the table from its end on, backwards.
+ * its start on, and those of the table from its end on, backwards. An entry has the number of a segment (16 bits)
+ * and a check of it, its place and how often the shard was emptied (16 bits, directory.h).
  *
  * An index bucket is one cache line of 8 slots. A slot:
  *
- *    63        48 47 46 45         30 29                     0
- *   +------------+-----+-------------+------------------------+
- *   | generation |  0  | fingerprint | location / 8           |   0: empty
- *   +------------+-----+-------------+------------------------+
+ *    63        48  47  46 45         30 29                     0
+ *   +------------+----+--+-------------+------------------------+
+ *   | generation | p. |0 | fingerprint | location / 8           |   0: empty
+ *   +------------+----+--+-------------+------------------------+
  *   location     from the start of the shard, so a shard has up to 4 GiB; its top bit marks a
  *                pending slot: of an item that is being moved between the key's two buckets
  *   fingerprint  16 bits of the key's hash
  *   0            reserved
+ *   parity       of location / 8. The seal of a record covers it, so a flipped bit of a location
+ *                does not lead to an older record of the key
  *   generation   low 16 bits of the segment's generation
  *   A slot of location 0 is empty, or holds up to two ghosts (evicted keys), which need no
  *   space of their own:
@@ -57,9 +61,10 @@
  *   0 (11) }, then the bytes from 16 on (a counter's: to the end of its key).
  *   expiry         0: never. 42 bits last until the year 2109; a later expiry is stored as that
  *   configuration  of the process that wrote the record: a row of lard_control.configurations; 0: none
- *   seal           a hash of the record's two words and of the segment's generation, which differs
- *                  if one bit of them does. A touch changes the second word and nothing else, and
- *                  eviction, which moves a record to a segment of another generation, seals it again.
+ *   seal           a hash of the record's two words, the segment's generation and the parity of
+ *                  location / 8, which differs if one bit of them does. A touch changes the second
+ *                  word and nothing else, and eviction, which moves a record to a segment of
+ *                  another generation, seals it again.
  *   Words that change in place are checked by seals: the expiry's word, and a counter's cells,
  *   whose seals are salted with the crc.
  *   A counter's value, after the key padded to 8: two cells of
@@ -161,9 +166,10 @@ typedef struct {
 /* `clean`. After a crash of the machine only a file that is LARD_CLEAN is kept. */
 enum {
     LARD_IN_USE = 0,  /* and this word is on disk */
-    LARD_CLEAN = 1,   /* and all other bytes were on disk before this word */
     LARD_CLOSING = 2, /* being written back */
-    LARD_DIRTY = 3    /* no longer clean; this word may not be on disk yet */
+    LARD_DIRTY = 3,   /* no longer clean; this word may not be on disk yet */
+    /* All other bytes were on disk before this word. No flipped bit makes it of another state. */
+    LARD_CLEAN = 0x4e41454c
 };
 
 #define LARD_COUNTERS 24
@@ -268,6 +274,11 @@ _Static_assert(offsetof(lard_control, stamp) == 256, "a cache line of its own");
 #define LARD_EPOCH(clear_epoch, emptied) ((uint64_t)(clear_epoch) << 32 | (emptied))
 #define LARD_EPOCH_CLEAR(epoch) ((uint32_t)((epoch) >> 32))
 
+/* An entry of the directory */
+#define LARD_ENTRY_SEGMENT_BITS 16
+#define LARD_ENTRY_SEGMENT(entry) ((entry)&0xffff)
+#define LARD_ENTRY_FACTOR 0x9e37u
+
 /* Slots */
 #define LARD_LOCATION_BITS 30
 #define LARD_LOCATION_MASK ((1ull << LARD_LOCATION_BITS) - 1)
@@ -276,6 +287,12 @@ _Static_assert(offsetof(lard_control, stamp) == 256, "a cache line of its own");
 #define LARD_GENERATION_SHIFT 48
 #define LARD_SLOT_FINGERPRINT(v) ((uint32_t)((v) >> LARD_FINGERPRINT_SHIFT) & 0xffffu)
 #define LARD_SLOT_GENERATION(v) ((uint32_t)((v) >> LARD_GENERATION_SHIFT))
+#define LARD_PARITY_SHIFT 47
+/* The part of a record's place that its seal covers: generation and parity, as a slot has them. */
+#define LARD_ORIGIN(offset, generation) \
+    (((uint64_t)(generation) << 1 | (uint64_t)__builtin_parityll((offset) >> 3)) & LARD_ORIGIN_MASK)
+#define LARD_SLOT_ORIGIN(v) ((v) >> LARD_PARITY_SHIFT)
+#define LARD_ORIGIN_MASK 0x1ffffull
 #define LARD_SLOT_OFFSET(v) \
     (((v)&LARD_LOCATION_MASK) << 3) /* bytes from the start of the shard; 0: ghost or empty */
 
@@ -306,7 +323,6 @@ enum {
 #define LARD_SEAL_BITS 11
 #define LARD_SEAL_SHIFT (64 - LARD_SEAL_BITS)
 #define LARD_SEAL_FACTOR 0x9e3779b97f4a7c15ull          /* see lard_record_seal_of */
-#define LARD_GENERATION_MASK 0xffffull                  /* as much of a generation as a slot has */
 #define LARD_SEAL_BELOW ((1ull << LARD_SEAL_SHIFT) - 1) /* expiry, flags and configuration */
 #define LARD_CELL_SEAL_BITS 48                          /* of a counter's cell; the sequence is above */
 #define LARD_CELL_SEAL_MASK ((1ull << LARD_CELL_SEAL_BITS) - 1)

@@ -10,8 +10,8 @@
  * new use number. */
 larder_status lard_use_begin(lard_map *map, const char *path, const lard_lockfile *lock, bool alone,
                              larder_error *error);
-/* Called before a process without a slot changes the file: takes the clean mark off, on disk too. DAMAGED: the file
- * must not be used any more. */
+/* Called before a process without a slot changes the file: takes the clean mark off, on disk too. DAMAGED: the
+ * file must not be used any more. */
 larder_status lard_use_mark_dirty(lard_map *map);
 /* Writes the file to disk, then the clean mark. */
 larder_status lard_use_end(lard_map *map, const char *path, const lard_lockfile *lock);

@@ -36,8 +36,8 @@ static int look_whether_unfinished(int fd, const lard_control *control, uint64_t
     uint8_t chunk[16384];
     size_t got;
     *unfinished = true;
-    if (control->clear_epoch.raw_ && control->clean.raw_ <= LARD_DIRTY && control->features.raw_ == 0 &&
-        (control->boot_id[0].raw_ || control->boot_id[1].raw_)) {
+    if (control->clear_epoch.raw_ && (control->clean.raw_ <= LARD_DIRTY || control->clean.raw_ == LARD_CLEAN) &&
+        control->features.raw_ == 0 && (control->boot_id[0].raw_ || control->boot_id[1].raw_)) {
         return 0;
     }
     for (off_t at = 0; (uint64_t)at < file_bytes;) {

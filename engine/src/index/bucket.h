@@ -7,6 +7,7 @@
 #define LARD_BUCKET_H
 
 #include "base/hash.h"
+#include "segment/directory.h"
 
 static inline uint32_t lard_bucket_of(uint32_t hash, uint32_t count) {
     uint32_t power = 1u << (31 - __builtin_clz(count));
@@ -18,8 +19,8 @@ static inline uint32_t lard_bucket_of(uint32_t hash, uint32_t count) {
 static inline lard_bucket *lard_bucket_below_count(const lard_view *view, uint32_t number) {
     unsigned shift = view->map->index_shift;
     uint32_t page = number >> shift;
-    size_t segment = lard_load(&view->directory[page]);
-    if (LARD_UNLIKELY(segment >= view->map->super.segments_per_shard)) {
+    size_t segment = lard_directory_segment(view, page);
+    if (LARD_UNLIKELY(segment == LARD_NO_SEGMENT)) {
         return NULL;
     }
     return (lard_bucket *)(view->base + view->map->super.data_offset) + (((segment - page) << shift) + number);

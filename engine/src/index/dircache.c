@@ -29,7 +29,7 @@ static bool note_pages(const lard_view *view, lard_dircache *copy, uint32_t coun
                          __ATOMIC_RELEASE);
         renewal->known = p + 1;
         if (p < MAX_ADVISED_PAGES) {
-            lard_advice_index(view, lard_load(&view->directory[p]));
+            lard_advice_index(view, lard_directory_segment(view, p));
         }
     }
     return true;

@@ -155,7 +155,7 @@ static bool add_page(lard_view *view, uint32_t page) {
         lard_store(&words[i], 0);
     }
     lard_store(&view->segments[segment].state, LARD_SEGMENT_INDEX);
-    lard_store(&view->directory[page], segment);
+    lard_directory_store(view, page, segment);
     lard_store_release(&view->header->index_pages, page + 1);
     return true;
 }

@@ -10,7 +10,7 @@
 /* The value of a slot that names the record at `offset`. */
 static inline uint64_t lard_slot_make(uint64_t offset, uint32_t fingerprint, uint64_t generation) {
     return (offset >> 3) | ((uint64_t)fingerprint << LARD_FINGERPRINT_SHIFT) |
-           (generation << LARD_GENERATION_SHIFT);
+           LARD_ORIGIN(offset, generation) << LARD_PARITY_SHIFT;
 }
 
 /* True: the slot held `value` and now holds `replacement`. */

@@ -19,8 +19,7 @@
  * ends.
  */
 static uint64_t placeholder_expiry(int64_t lease_ms, int64_t now_ms) {
-    int64_t kept_ms = lease_ms + PLACEHOLDER_SLACK_MS, from_ms = now_ms < 0 ? 0 : now_ms;
-    return (uint64_t)(from_ms < LARDER_MAX_EXPIRY_MS - kept_ms ? from_ms + kept_ms : LARDER_MAX_EXPIRY_MS);
+    return (uint64_t)lard_expiry_after(now_ms < 0 ? 0 : now_ms, lease_ms + PLACEHOLDER_SLACK_MS);
 }
 
 larder_status lard_extended_rewrite(larder *cache, lard_map *map, const lard_key *key, lard_hit *hit,

@@ -6,6 +6,7 @@
  * shard's lock; all but lard_write_queue_of run under it.
  */
 #include "item/write.h"
+#include "base/count.h"
 #include "base/key.h"
 #include "evict/admit.h"
 #include "evict/reserve.h"
@@ -22,6 +23,7 @@
 #include "segment/deletions.h"
 #include "segment/pin.h"
 #include "segment/segment.h"
+#include "shard/repair.h"
 #include "shard/shard.h"
 
 /* Would a reader find the item? A damaged record is a miss. Of a large value *is_large says so: its chunks were
@@ -191,6 +193,10 @@ larder_status lard_write_locked(larder *cache, lard_view *view, lard_write_op *o
         }
     }
     larder_status status = append_and_publish(cache, view, op, bytes);
+    if (LARD_UNLIKELY(status == LARDER_DAMAGED && !view->map->poisoned)) { /* the index: it stays so otherwise */
+        lard_count(cache, LARD_STAT_resets, 1);
+        lard_repair_empty(view);
+    }
     if (LARD_UNLIKELY(pinned && status != LARDER_OK)) {
         lard_add(&view->header->pinned_bytes, -pinned);
     }

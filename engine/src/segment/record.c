@@ -197,7 +197,7 @@ static __attribute__((noinline)) uint32_t write_extended(lard_view *view, uint64
     crc = lard_crc_copy_in(crc, body + keyed + count, spec->value, spec->value_bytes);
     word0 |= crc;
     lard_store(&words[0], word0);
-    lard_store(&words[1], lard_record_sealed(word0, word1, generation));
+    lard_store(&words[1], lard_record_sealed(word0, word1, LARD_ORIGIN(offset, generation)));
     return crc;
 }
 
@@ -223,7 +223,7 @@ uint32_t lard_record_write(lard_view *view, uint64_t offset, uint64_t generation
     }
     word0 |= crc;
     lard_store(&words[0], word0);
-    lard_store(&words[1], lard_record_sealed(word0, word1, generation));
+    lard_store(&words[1], lard_record_sealed(word0, word1, LARD_ORIGIN(offset, generation)));
     return crc;
 }
 
@@ -233,7 +233,7 @@ void lard_record_move(lard_view *view, uint64_t from, const lard_record_info *in
     lard_u64 *target = lard_view_words(view, to);
     uint64_t words = lard_record_bytes_at(info) / 8;
     lard_store(&target[0], info->word0);
-    lard_store(&target[1], lard_record_sealed(info->word0, info->word1, generation));
+    lard_store(&target[1], lard_record_sealed(info->word0, info->word1, LARD_ORIGIN(to, generation)));
     for (uint64_t i = LARD_RECORD_HEADER / 8; i < words; i++) {
         lard_store(&target[i], lard_load(&source[i]));
     }
@@ -242,5 +242,5 @@ void lard_record_move(lard_view *view, uint64_t from, const lard_record_info *in
 void lard_record_set_expiry(lard_view *view, uint64_t slot, const lard_record_info *info, uint64_t expiry_ms) {
     uint64_t word1 = (info->word1 & ~LARD_EXPIRY_MASK) | expiry_ms;
     lard_store(&lard_view_words(view, LARD_SLOT_OFFSET(slot))[1],
-               lard_record_sealed(info->word0, word1, LARD_SLOT_GENERATION(slot)));
+               lard_record_sealed(info->word0, word1, LARD_SLOT_ORIGIN(slot)));
 }

@@ -23,23 +23,23 @@ typedef struct {
 } lard_record_info;
 
 /*
- * The seal of a record's words in a segment of this generation; that of `word1` itself has no effect. The top bits
+ * The seal of a record's words at a place of this LARD_ORIGIN; that of `word1` itself has no effect. The top bits
  * of one multiplication: a flipped bit of a word flips bit i of `x`, which adds or subtracts the factor shifted by
  * i. The factor has no 11 equal bits in a row, also where zeros follow it, so the top 11 bits of that are
  * neither all 0 nor all 1, and a carry from below cannot make up for them: the seal differs.
  */
-static inline uint64_t lard_record_seal_of(uint64_t word0, uint64_t word1, uint64_t generation) {
-    uint64_t x = word0 ^ word1 << LARD_SEAL_BITS ^ (generation & LARD_GENERATION_MASK);
+static inline uint64_t lard_record_seal_of(uint64_t word0, uint64_t word1, uint64_t origin) {
+    uint64_t x = word0 ^ word1 << LARD_SEAL_BITS ^ origin;
     return x * LARD_SEAL_FACTOR >> LARD_SEAL_SHIFT;
 }
 
 /* The second word with its seal. */
-static inline uint64_t lard_record_sealed(uint64_t word0, uint64_t word1, uint64_t generation) {
-    return (word1 & LARD_SEAL_BELOW) | lard_record_seal_of(word0, word1, generation) << LARD_SEAL_SHIFT;
+static inline uint64_t lard_record_sealed(uint64_t word0, uint64_t word1, uint64_t origin) {
+    return (word1 & LARD_SEAL_BELOW) | lard_record_seal_of(word0, word1, origin) << LARD_SEAL_SHIFT;
 }
 
-static inline bool lard_record_is_sealed(uint64_t word0, uint64_t word1, uint64_t generation) {
-    return word1 >> LARD_SEAL_SHIFT == lard_record_seal_of(word0, word1, generation);
+static inline bool lard_record_is_sealed(uint64_t word0, uint64_t word1, uint64_t origin) {
+    return word1 >> LARD_SEAL_SHIFT == lard_record_seal_of(word0, word1, origin);
 }
 
 /* What the checksum covers of the first two words. */
@@ -62,10 +62,10 @@ static inline uint64_t lard_record_bytes_at(const lard_record_info *info) {
 }
 
 /*
- * Reads the header of the record at `offset` of a segment of `generation`. False: it cannot be a whole record of
- * that generation inside its segment.
+ * Reads the header of the record at `offset`, of this LARD_ORIGIN. False: it cannot be a whole record of that
+ * origin inside its segment.
  */
-static inline bool lard_record_info_at(const lard_view *view, uint64_t offset, uint64_t generation,
+static inline bool lard_record_info_of(const lard_view *view, uint64_t offset, uint64_t origin,
                                        lard_record_info *info) {
     uint64_t left = lard_segment_left(view, offset);
     if (LARD_UNLIKELY(left < LARD_RECORD_HEADER)) {
@@ -75,16 +75,22 @@ static inline bool lard_record_info_at(const lard_view *view, uint64_t offset, u
     info->word0 = lard_load(&words[0]);
     info->word1 = lard_load(&words[1]);
     info->expiry_ms = LARD_WORD1_EXPIRY_MS(info->word1);
-    if (LARD_UNLIKELY(!lard_record_is_sealed(info->word0, info->word1, generation) ||
+    if (LARD_UNLIKELY(!lard_record_is_sealed(info->word0, info->word1, origin) ||
                       LARD_WORD0_TYPE(info->word0) - LARD_TYPE_PLAIN > LARD_TYPE_EXTENDED - LARD_TYPE_PLAIN)) {
         return false;
     }
     return lard_record_bytes_at(info) <= left;
 }
 
-/* Reads the header of the record that a slot names. False: there is no record of the slot's generation. */
+/* The same in a segment of this generation. */
+static inline bool lard_record_info_at(const lard_view *view, uint64_t offset, uint64_t generation,
+                                       lard_record_info *info) {
+    return lard_record_info_of(view, offset, LARD_ORIGIN(offset, generation), info);
+}
+
+/* Reads the header of the record that a slot names. False: there is no record of the slot's origin. */
 static inline bool lard_record_of_slot(const lard_view *view, uint64_t slot, lard_record_info *info) {
-    return lard_record_info_at(view, LARD_SLOT_OFFSET(slot), LARD_SLOT_GENERATION(slot), info);
+    return lard_record_info_of(view, LARD_SLOT_OFFSET(slot), LARD_SLOT_ORIGIN(slot), info);
 }
 
 static inline bool lard_record_is_key(const lard_view *view, uint64_t offset, const lard_record_info *info,

@@ -108,7 +108,7 @@ bool lard_tag_table_begin(lard_view *view, unsigned pages, uint64_t start) {
     uint32_t free = lard_load(&view->header->free_segments);
     pages = pages < free ? pages : free ? free - 1 : 0;
     while (taken < pages && lard_segment_take(view, &segment)) {
-        lard_store(lard_tag_table_page(view, taken), segment);
+        lard_directory_store(view, lard_tag_table_page(view, taken), segment);
         lard_store(&view->segments[segment].state, LARD_SEGMENT_TABLE);
         taken++;
     }
@@ -124,9 +124,8 @@ bool lard_tag_table_sane(const lard_view *view) {
     lard_tag_table of;
     bool sane = lard_tag_table_of(view, &of);
     for (uint32_t page = 0; sane && page < of.pages; page++) {
-        uint32_t segment = lard_load(lard_tag_table_page(view, page));
-        sane = segment < view->map->super.segments_per_shard &&
-               lard_load(&view->segments[segment].state) == LARD_SEGMENT_TABLE;
+        uint32_t segment = lard_directory_segment(view, lard_tag_table_page(view, page));
+        sane = segment != LARD_NO_SEGMENT && lard_load(&view->segments[segment].state) == LARD_SEGMENT_TABLE;
     }
     return sane;
 }
@@ -136,7 +135,7 @@ bool lard_tag_table_has_page(const lard_view *view, uint32_t segment) {
     bool has = false;
     lard_tag_table_of(view, &of);
     for (uint32_t page = 0; page < of.pages; page++) {
-        has |= lard_load(lard_tag_table_page(view, page)) == segment;
+        has |= lard_directory_segment(view, lard_tag_table_page(view, page)) == segment;
     }
     return has;
 }

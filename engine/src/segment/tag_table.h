@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "file/view.h"
+#include "segment/directory.h"
 #include "segment/stamp.h"
 
 /* A shard's table, as it was when its description was read. */
@@ -34,14 +35,16 @@ static inline bool lard_tag_table_read(const lard_view *view, lard_tag_table *ou
     return true;
 }
 
-static inline lard_u32 *lard_tag_table_page(const lard_view *view, uint32_t page) {
-    return &view->directory[view->map->super.segments_per_shard - 1 - page];
+/* The number of its entry in the directory. */
+static inline uint32_t lard_tag_table_page(const lard_view *view, uint32_t page) {
+    return view->map->super.segments_per_shard - 1 - page;
 }
 
-/* NULL: the directory is damaged. */
+/* NULL: the directory is damaged. The check of its entry is left out: the line's checksum covers as much. */
 static inline lard_u64 *lard_tag_table_at(const lard_tag_table *from, uint32_t line) {
     const lard_view *view = from->view;
-    uint32_t segment = lard_load(lard_tag_table_page(view, line >> view->map->index_shift));
+    uint32_t page = lard_tag_table_page(view, line >> view->map->index_shift);
+    uint32_t segment = LARD_ENTRY_SEGMENT(lard_load(&view->directory[page]));
     uint64_t inside = (uint64_t)(line & ((1u << view->map->index_shift) - 1)) * LARD_LINE_WORDS * 8;
     return segment < view->map->super.segments_per_shard
                ? lard_view_words(view, lard_view_segment_offset(view, segment) + inside)

@@ -33,9 +33,8 @@ static bool sane(const lard_view *view) {
         return false;
     }
     for (uint32_t i = 0; i < pages; i++) {
-        uint32_t segment = lard_load(&view->directory[i]);
-        if (segment >= super->segments_per_shard ||
-            lard_load(&view->segments[segment].state) != LARD_SEGMENT_INDEX) {
+        uint32_t segment = lard_directory_segment(view, i);
+        if (segment == LARD_NO_SEGMENT || lard_load(&view->segments[segment].state) != LARD_SEGMENT_INDEX) {
             return false;
         }
     }
@@ -45,7 +44,7 @@ static bool sane(const lard_view *view) {
 static bool is_named(const lard_view *view, uint32_t segment) {
     uint32_t pages = lard_load(&view->header->index_pages);
     for (uint32_t i = 0; i < pages; i++) {
-        if (lard_load(&view->directory[i]) == segment) {
+        if (lard_directory_segment(view, i) == segment) {
             return true;
         }
     }
