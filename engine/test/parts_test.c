@@ -145,7 +145,7 @@ static void nor_is_it_one_of_a_leased_value(void) {
 
 /* Eviction, touches and resize change no checksum of a chunk. */
 static void chunks_that_were_moved_or_touched_are_the_same(void) {
-    char key[16];
+    char key[32];
     cache = open_cache(1 << 20);
     memset(letters, 'A', LARGE);
     CHECK(set_bytes(cache, "k", letters, 60000, 0) == LARDER_OK);

@@ -7,6 +7,7 @@
 #include "file/map.h"
 #include "handle/enter.h"
 #include "handle/unattached.h"
+#include "segment/stamp.h"
 
 larder_status larder_clear(larder *cache) {
     if (!cache) {
@@ -19,5 +20,6 @@ larder_status larder_clear(larder *cache) {
         return lard_unattached_remove(cache, &removal, true, 0, &status) ? status : larder_clear(cache);
     }
     lard_map_clear(map);
+    lard_stamp_repair(map);
     return lard_map_outcome(map, LARDER_OK);
 }

@@ -34,8 +34,8 @@ static inline uint64_t lard_stamp_now(const lard_map *map) {
 
 /* Counts one more deletion, and returns its stamp. */
 uint64_t lard_stamp_raise(lard_map *map);
-/* Clears the cache, because it is unknown which items the damaged number would delete, and goes on with a number
- * that is later than all in the tables. */
+/* If the number is damaged: clears the cache, because it is unknown which items have later stamps, and goes on
+ * with a number that is later than all in the tables. */
 void lard_stamp_repair(lard_map *map);
 
 #endif
