@@ -401,17 +401,17 @@ module LarderStoreTests
       assert_equal ["the parent's", "the parent's", 1], [value, store.read("key"), store.read("other")]
     end
 
-    { "resized" => ->(bytes) { bytes.resize(2 << 20) },
-      "resized with its entries" => ->(bytes) { bytes.resize(2 << 20, keep: true) },
-      "removed" => lambda { |bytes|
-        File.unlink(bytes.path)
-        bytes.set("note", "of the new file") until File.exist?(bytes.path)
+    { "resized" => ->(cache) { cache.cache.resize(2 << 20) },
+      "resized with its entries" => ->(cache) { cache.cache.resize(2 << 20, keep: true) },
+      "removed" => lambda { |cache|
+        File.unlink(cache.cache.path)
+        sleep(0.001) until cache.write("note", "of the new file") && File.exist?(cache.cache.path)
       } }.each do |name, replace|
       on_both_paths "a delete wins over a value that is computed while the file is #{name}" do
         cache = new_store
         while_computing("key", "old", cache: cache) do
           cache.delete("key")
-          replace.call(cache.cache)
+          replace.call(cache)
           assert_equal("new", while_computing("key", "new", cache: cache) { assert_nil cache.read("key") })
         end
         assert_equal "new", cache.read("key")
@@ -423,7 +423,7 @@ module LarderStoreTests
         second = nil
         while_computing("key", "old", cache: cache) do
           cache.delete("key")
-          replace.call(cache.cache)
+          replace.call(cache)
           second = Thread.new { cache.fetch("key", FLIGHT) { gate.pass && "new" } }
           gate.await
         end
