@@ -7,9 +7,10 @@
 #include "places.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <sys/time.h>
 
-enum { ITEMS = 150000, SAMPLE = 200, FILE_BYTES = 16 << 20, HELD_SLOTS = 4095 };
+enum { ITEMS = 150000, SAMPLE = 200, FILE_BYTES = 16 << 20, HELD_SLOTS = 4095, THREADS = 4 };
 
 static const larder_tag tags[] = {{"red", 3}, {"round", 5}};
 
@@ -191,10 +192,9 @@ static bool hold_the_opener(void) {
 }
 
 /* All slots are taken, also those that the file does not have. */
-static void hold_all_slots(void *unused) {
+static void hold_all_slots(void) {
     char lock[LARD_LOCK_PATH_MAX];
     static lard_bytelock held[HELD_SLOTS];
-    (void)unused;
     lard_lockfile_path(test_path("t.larder"), lock);
     CHILD_CHECK(lard_lockfile_open(lock, &lockfile, NULL) == LARDER_OK);
     for (uint32_t slot = 0; slot < shared_cache->map->super.process_slots; slot++) {
@@ -231,7 +231,7 @@ static void a_child_that_finds_no_slot(void) {
     }
     pid_t holder = fork_child();
     if (holder == 0) {
-        hold_all_slots(NULL);
+        hold_all_slots();
         _exit(0);
     }
     pid_t without_slot = fork_child();
@@ -250,6 +250,53 @@ static void a_child_that_finds_no_slot(void) {
     CHECK(is(shared_cache, "d", NULL) && is(shared_cache, "e", NULL) && is(shared_cache, "f", NULL) &&
           is(shared_cache, "g", NULL) && is(shared_cache, "h", "old"));
     CHECK(exited_well(without_slot) && exited_well(holder) && sound(shared_cache));
+    end();
+}
+
+static void *delete_a_part(void *number) {
+    uintptr_t refused = 0;
+    for (int i = (int)(uintptr_t)number; i < SAMPLE; i += THREADS) {
+        char key[16];
+        snprintf(key, sizeof key, "k%d", i);
+        larder_status status = delete_key(key);
+        refused += status == LARDER_OK ? 0 : is_refusal(status) ? 1 : SAMPLE;
+    }
+    return (void *)refused;
+}
+
+/* A thread may find another one at it for too long. The next delete then applies what was noted. */
+static void delete_in_threads(void) {
+    pthread_t threads[THREADS];
+    uintptr_t refused = 0;
+    void *result;
+    CHILD_CHECK(await(&note->stage, 1));
+    for (uintptr_t i = 0; i < THREADS; i++) {
+        CHILD_CHECK(pthread_create(&threads[i], NULL, delete_a_part, (void *)i) == 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        CHILD_CHECK(pthread_join(threads[i], &result) == 0);
+        refused += (uintptr_t)result;
+    }
+    CHILD_CHECK(refused < SAMPLE && delete_key("last") == LARDER_OK);
+    note->stage = 6;
+}
+
+static void threads_without_a_slot(void) {
+    begin_explicitly(1 << 20);
+    for (int i = 0; i < SAMPLE; i++) {
+        CHECK(put(key_of(i), "old", 0, NULL) == LARDER_OK);
+    }
+    CHECK(put("last", "old", 0, NULL) == LARDER_OK);
+    pid_t holder = fork_child(), deletes = holder ? fork_child() : -1;
+    if (holder == 0 || deletes == 0) {
+        (holder == 0 ? hold_all_slots : delete_in_threads)();
+        _exit(0);
+    }
+    CHECK(exited_well(deletes) && exited_well(holder));
+    for (int i = 0; i < SAMPLE; i++) {
+        CHECK(is(shared_cache, key_of(i), NULL), "%s", key_of(i));
+    }
+    CHECK(is(shared_cache, "last", NULL) && sound(shared_cache));
     end();
 }
 
@@ -344,6 +391,7 @@ static const test_case all_tests[] = {
     TEST(a_daemon_takes_away, "so does one that a daemon without descriptors takes away"),
     TEST(a_daemon_clears, "so do all that such a daemon clears"),
     TEST(a_child_that_finds_no_slot, "a child that finds no slot deletes for all, or later with the next delete"),
+    TEST(threads_without_a_slot, "so do threads of such a child"),
     TEST(a_damaged_file_is_replaced, "a delete in the map of a damaged file that was replaced is refused"),
     TEST(a_removed_file_is_replaced, "so is one in the map of a file that was removed"),
     TEST(a_lost_lock_file_is_replaced, "so is one in the map of a file whose lock file was removed with it"),

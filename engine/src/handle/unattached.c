@@ -8,6 +8,7 @@
  * refused.
  */
 #include "handle/unattached.h"
+#include "base/clock.h"
 #include "file/map.h"
 #include "file/use.h"
 #include "handle/attach.h"
@@ -16,6 +17,8 @@
 #include "handle/newer.h"
 #include "handle/opening.h"
 #include "proc/fork.h"
+
+#define THREAD_WAIT_MS 10 /* for another thread of this process */
 
 /* Removes also what was noted before. The owner word is that of the parent process, which has the slot: this one
  * must take no lock of a shard. */
@@ -46,13 +49,26 @@ static larder_status remove_in(larder *cache, const lard_opening *opening, const
     return lard_enter_failure(cache);
 }
 
+/* Waits for a thread that removes something: that takes microseconds. One that attaches may take longer. */
+static bool begin(larder *cache, bool *attached) {
+    int64_t start = lard_clock_monotonic_ms();
+    while (!lard_attach_begin(cache, attached)) {
+        int64_t waited = lard_clock_monotonic_ms() - start;
+        if (*attached || waited < 0 || waited >= THREAD_WAIT_MS) {
+            return false;
+        }
+        lard_clock_sleep_ms(1);
+    }
+    return true;
+}
+
 bool lard_unattached_remove(larder *cache, const lard_removal *removal, bool clears_newer, int64_t now_ms,
                             larder_status *status) {
     lard_opening opening;
     larder_error error = {.status = LARDER_LOCKED};
     bool attached;
     *status = LARDER_LOCKED;
-    if (lard_attach_begin(cache, &attached)) {
+    if (begin(cache, &attached)) {
         /* If the last attempt to attach waited in vain, so would this. */
         int64_t wait_ms = cache->failure.status == LARDER_LOCKED ? 0 : cache->lock_timeout_ms;
         error.status = lard_opening_begin(cache, false, wait_ms, &opening, &error);
