@@ -54,11 +54,15 @@ class FirstHourTest < ActiveSupport::TestCase
   test "a cache that cannot be used is in the log of each, once, and stops nothing" do
     FileUtils.mkdir_p(place("storage/larder/production"))
     File.write(place("storage/larder/production/cache.larder"), "not a cache\n" * 1000)
-    assert_reported(runner('20.times { p Rails.cache.fetch("page") { "made" } }'), 20)
-    assert_reported(script('20.times { p Rails.cache.fetch("page") { "made" } }'), 20)
+    code = '20.times { p Rails.cache.fetch("page") { "made" } }'
+    [runner(code), script(code)].each do |lines|
+      assert_equal 20, lines.grep(/"made"/).size
+      assert_reported(lines)
+      assert_equal 1, lines.grep(/could not apply 1 changes/).size
+    end
     pages = in_puma(workers: 1) { |client| Array.new(20) { client.get("/") } }
     assert_equal [nil], pages.map { |page| page["visits"] }.uniq
-    assert_reported(@log.lines(chomp: true))
+    assert_reported(@log.lines(chomp: true)) # the end of a worker may be cut short, as its parent ends
   end
 
   private
@@ -106,12 +110,10 @@ class FirstHourTest < ActiveSupport::TestCase
   end
 
   # Reads, and changes of each kind, have one line with the reason.
-  def assert_reported(lines, made = 0)
-    assert_equal made, lines.grep(/"made"/).size
+  def assert_reported(lines)
     reports = lines.grep(/LarderStore: /).grep_v(/more since the last report/)
     reports.each { |line| assert_match(/not a Larder cache; choose another path or remove it/, line) }
     assert_includes reports.map { |line| line[/LarderStore: (\w+) failed/, 1] }, "read_entry"
     assert_equal reports.uniq { |line| line[/LarderStore: (\w+) failed/, 1] }, reports
-    assert_equal 1, lines.grep(/could not apply \d+ changes/).size
   end
 end
