@@ -6,6 +6,7 @@
  */
 #include <ruby.h>
 
+#include "base/attributes.h"
 #include "base/errors.h"
 #include "cache/attach.h"
 #include "cache/maintenance.h"
@@ -71,6 +72,7 @@ void Init_larder(void) {
 #endif
     larder_module = rb_define_module("Larder");
     glue_errors_init(larder_module);
+    glue_attributes_init(larder_module);
     init_values(larder_module);
     init_cache(larder_module);
     init_store(larder_module);

@@ -22,7 +22,7 @@ module Larder
                 .each(&:freeze).freeze
     # Files of Rails that create the cache and the sessions from the configuration.
     BOOT = %r{/rails/(?:application|engine)\b}
-    private_constant :DIRECTORY, :MEMORY, :DEFAULT_ENVIRONMENT, :LIBRARIES, :BOOT
+    private_constant :MEMORY, :DEFAULT_ENVIRONMENT, :LIBRARIES, :BOOT
 
     class << self
       # @return [String, nil] the suffix of this process's files, if it must not share them, see ParallelTests
@@ -38,10 +38,25 @@ module Larder
 
     # @param path [String] relative to the root, or absolute
     # @return [String] absolute; unchanged if it is relative to a working directory that was removed
+    # @raise [ArgumentError] the path ends in a slash
     def absolute(path)
+      wrong = of_directory(path)
+      raise ::ArgumentError, wrong if wrong
+
       File.expand_path(path, root)
     rescue Errno::ENOENT
       File.absolute_path?(path) ? File.expand_path(path, "/") : path
+    end
+
+    # Without the check a file of that name would be created. A directory that is there is reported by the first use.
+    #
+    # @param path [String]
+    # @return [String, nil] what is wrong with a path that ends in a slash
+    def of_directory(path)
+      return if !path.end_with?("/") || File.directory?(path)
+
+      "the path #{path} ends in a slash and names a directory; name a file in it, such as " \
+        "#{File.join(path, "cache.larder")}"
     end
 
     # @return [String]

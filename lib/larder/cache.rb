@@ -109,7 +109,7 @@ module Larder
       def open_explained(path, *options)
         _open(path, *options)
       rescue OpenError => error
-        raise Obstacle.explained(error, Obstacle.at(path)), cause: error.cause
+        raise Obstacle.explained(error, Obstacle.at(path, error)), cause: error.cause
       end
 
       def check_lazy(lazy, create)

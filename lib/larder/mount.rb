@@ -15,6 +15,13 @@ module Larder
     end
 
     # @param path [String] absolute, of what is there
+    # @return [String, nil] where the file system is mounted; the path itself for a file that is a mount
+    def point_of(path)
+      place, = above(path)
+      unescaped(place[4]) if place
+    end
+
+    # @param path [String] absolute, of what is there
     # @return [Boolean] false also where that is not known
     def read_only?(path)
       place, system = above(path)

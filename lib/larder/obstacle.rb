@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# Explains why this process cannot open a cache at a path, and names the command that fixes it. Reads the file system
-# only after a failure.
+# Explains why this process cannot open a cache at a path, and names the command that fixes it. Called only after a
+# failure. Finds the cause in the file system, not in the error.
 
-require "etc"
-require "shellwords"
+require_relative "denial"
 require_relative "mount"
+require_relative "remedy"
 
 module Larder
   # @api private
@@ -20,12 +20,14 @@ module Larder
     module_function
 
     # @param path [String] absolute, or relative where the working directory was removed
+    # @param error [OpenError, nil] the failure
     # @return [String, nil] a sentence in UTF-8 that names who owns what, who runs this process, and a command; nil:
     #   nothing is seen that would keep it from the file, or another process removed it during the search
-    def at(path)
+    def at(path, error = nil)
       path = path.dup.force_encoding(Encoding::UTF_8)
-      sentence = misnamed(path) || foreign(path) || closed(path)
-      sentence && shown(sentence)
+      sentence = misnamed(path) || unchangeable(path) || foreign(path) || closed(path) || full(path, error) ||
+                 mounted_alone(path)
+      sentence && Remedy.shown(sentence)
     rescue SystemCallError
       nil # the failure that is to be explained is reported without this
     end
@@ -45,9 +47,14 @@ module Larder
       return "#{path} is a directory: name a file in it, such as #{File.join(path, "cache.larder")}" \
         if kind_of(path) == "directory"
 
-      irregular = [path, "#{path}.lock"].find { |file| ![nil, "file"].include?(kind_of(file)) }
+      irregular = files_at(path).find { |file| ![nil, "file"].include?(kind_of(file)) }
       irregular && "#{irregular} is a #{kind_of(irregular)}, where a file of Larder's is to be: " \
                    "mv #{quoted(irregular)} #{quoted("#{irregular}.other")}, or name another path"
+    end
+
+    # The cache and its lock file.
+    def files_at(path)
+      [path, "#{path}.lock"]
     end
 
     # @return [String, nil] as File::Stat#ftype; nil: nothing is there, or it cannot be seen
@@ -65,28 +72,36 @@ module Larder
       error.is_a?(Errno::ENAMETOOLONG)
     end
 
+    # Attributes forbid changes of owner and mode, too, so they come first.
+    def unchangeable(path)
+      files = files_at(path).select { |file| File.exist?(file) }
+      Denial.by_attributes(files.size == 2 ? files : [*files, nearest_directory(path)])
+    end
+
     def foreign(path)
-      file = [path, "#{path}.lock"].find { |one| File.exist?(one) && !usable?(one) }
+      file = files_at(path).find { |one| File.exist?(one) && !usable?(one) }
       foreign_file(file, path) if file
     end
 
     def closed(path)
       directory = nearest_directory(path)
       return dangling(directory) unless File.exist?(directory)
-      return "#{directory} is not a directory: mv #{quoted(directory)} #{quoted("#{directory}.other")}" \
-        unless File.directory?(directory)
+      return in_a_file(directory) unless File.directory?(directory)
 
-      files = [path, "#{path}.lock"].select { |file| File.exist?(file) }
+      files = files_at(path).select { |file| File.exist?(file) }
       fixed = [*files, directory].find { |place| Mount.read_only?(place) }
       return read_only(fixed) if fixed
 
       closed = files.find { |file| !File.readable?(file) || !File.writable?(file) }
       return closed_file(closed) if closed
 
-      closed_directory(directory, path) unless files.size == 2 || File.writable?(directory)
+      open = File.writable?(directory) && File.executable?(directory)
+      closed_directory(directory, path) unless files.size == 2 || open
     end
 
-    # Root uses what belongs to the owner of the directory.
+    # @param file [String] of an existing file
+    # @return [Boolean] true if its owner does not keep this process from it: root uses also files that belong to the
+    #   owner of their directory
     def usable?(file)
       owner = File.stat(file).uid
       owner == Process.euid || (Process.euid.zero? && owner == File.stat(File.dirname(file)).uid)
@@ -95,19 +110,38 @@ module Larder
     def foreign_file(file, path)
       owner = File.stat(file).uid
       what = "#{file} belongs to #{user(owner)}, and this process runs as #{user(Process.euid)}: "
-      return "#{what}run it as #{user(owner)} (sudo -u #{sudo_user(owner)} ...)" if Process.euid.zero?
+      return "#{what}run it as #{user(owner)} (#{Remedy.as_user(owner, "...")})" if Process.euid.zero?
 
-      "#{what}sudo chown #{user(Process.euid)} #{quoted(path)} #{quoted("#{path}.lock")}"
+      files = files_at(path).select { |each| File.exist?(each) && File.stat(each).uid != Process.euid }
+      what + Remedy.as_root("chown #{user(Process.euid)} #{files.map { |each| quoted(each) }.join(" ")}")
     end
 
     def dangling(link)
       target = File.readlink(link)
-      "#{link} is a symbolic link to #{target}, which is not there: " \
-        "mkdir -p #{quoted(File.absolute_path(target, File.dirname(link)))}"
+      start = "#{link} is a symbolic link to #{target}, which"
+      return "#{start} leads back to it: rm #{quoted(link)} && mkdir #{quoted(link)}" if circular?(link)
+
+      "#{start} is not there: mkdir -p #{quoted(File.absolute_path(target, File.dirname(link)))}"
     end
 
-    # One's own.
+    def circular?(link)
+      File.stat(link)
+      false
+    rescue SystemCallError => error
+      error.is_a?(Errno::ELOOP)
+    end
+
+    def in_a_file(file)
+      "#{file} is a #{kind_of(file)}, and no file can be in it: name one in a directory, such as " \
+        "#{File.join(File.dirname(file), "cache.larder")}"
+    end
+
+    # Its owner is this user, or root runs this process.
     def closed_file(file)
+      info = File.stat(file)
+      return denied(file) if Denial.mode_allows?(info, 6)
+      return powerless(file, info) unless info.owned?
+
       "#{file} has mode #{mode_of(file)}, by which its owner may not read and write it: chmod 600 #{quoted(file)}"
     end
 
@@ -120,31 +154,73 @@ module Larder
     end
 
     def closed_directory(directory, path)
-      owner = File.stat(directory).uid
-      if owner != Process.euid && !Process.euid.zero?
-        may_not = "#{directory} belongs to #{user(owner)}, and #{user(Process.euid)}, who runs this process, may not "
-        return "#{may_not}look into it: #{ELSEWHERE}" unless File.executable?(directory)
+      info = File.stat(directory)
+      return denied(directory) if Denial.mode_allows?(info, 3)
+      return powerless(directory, info) if Process.euid.zero?
 
-        "#{may_not}write to it: #{opening(directory, path)}"
-      elsif owner == Process.euid && File.stat(directory).mode & 0o300 != 0o300 && !Process.euid.zero?
-        "#{directory} has mode #{mode_of(directory)}, by which its owner may not write to it: " \
-          "chmod u+wx #{quoted(directory)}"
-      else
-        type = Mount.type_of(directory)
-        "#{directory} takes no files#{", as it is on #{type}" if type}: #{ELSEWHERE}"
+      if info.owned?
+        return "#{directory} has mode #{mode_of(directory)}, by which its owner may not write to it: " \
+               "chmod u+wx #{quoted(directory)}"
       end
+
+      may_not = "#{directory} belongs to #{user(info.uid)}, and #{user(Process.euid)}, who runs this process, may not "
+      return "#{may_not}look into it: #{ELSEWHERE}" unless File.executable?(directory)
+
+      "#{may_not}write to it: #{opening(directory, path)}"
+    end
+
+    # Owner and mode allow it.
+    def denied(place)
+      sentence = Denial.by_policy(place)
+      return sentence if sentence
+      return "#{place} takes no files#{on_type(place)}: #{ELSEWHERE}" if File.directory?(place)
+
+      "#{place} may not be opened#{on_type(place)}, though its mode allows it: #{ELSEWHERE}"
+    end
+
+    def on_type(place)
+      type = Mount.type_of(place)
+      ", as it is on #{type}" if type
+    end
+
+    # Root in a container often lacks the capability to pass over modes.
+    def powerless(place, info)
+      "#{place} belongs to #{user(info.uid)} and has mode #{mode_of(place)}, and root here may not pass over that " \
+        "(it lacks CAP_DAC_OVERRIDE): run it as #{user(info.uid)} (#{Remedy.as_user(info.uid, "...")})"
+    end
+
+    # @param error [OpenError, nil] says whether a quota or the file system is full
+    def full(path, error)
+      message = error&.message.to_s
+      used_up = [Errno::ENOSPC, Errno::EDQUOT].find { |kind| message.include?(kind.new.message) }
+      return if used_up.nil? || message.include?("control group") # whose limit the engine has named
+
+      place = Mount.point_of(nearest_directory(path)) || nearest_directory(path)
+      what = used_up == Errno::EDQUOT ? "quota of #{user(Process.euid)} on" : "file system at"
+      "The #{what} #{place} has too little room (df -h #{quoted(place)}; of files: df -i #{quoted(place)}): free " \
+        "some, give a smaller size (size:, LARDER_SIZE), or #{ELSEWHERE}"
+    end
+
+    # Such a file can be used as it is, but not be replaced.
+    def mounted_alone(path)
+      file = files_at(path).find { |each| File.exist?(each) && Mount.point_of(each) == File.realpath(each) }
+      return unless file
+
+      "#{file} is a mount of a single file, which cannot be replaced. Mount its directory, as docker run --volume " \
+        "larder:#{quoted(File.dirname(file))} ..., or remove the mount: #{Remedy.as_root("umount #{quoted(file)}")}"
     end
 
     # The command by which this user may write there.
     def opening(directory, path)
       me = user(Process.euid)
-      return "sudo chown #{me} #{quoted(directory)}" unless system?(directory)
+      return Remedy.as_root("chown #{me} #{quoted(directory)}") unless system?(directory)
 
       wanted = File.dirname(path)
-      return "sudo install -d -o #{me} #{quoted(wanted)}" unless wanted == directory
+      return Remedy.as_root("install -d -o #{me} #{quoted(wanted)}") unless wanted == directory
 
       own = File.join(directory, "larder")
-      "sudo install -d -o #{me} #{quoted(own)}, and name a file in it, such as #{File.join(own, File.basename(path))}"
+      "#{Remedy.as_root("install -d -o #{me} #{quoted(own)}")}, and name a file in it, such as " \
+        "#{File.join(own, File.basename(path))}"
     end
 
     # @param directory [String] absolute
@@ -154,38 +230,23 @@ module Larder
         SYSTEM_TREES.any? { |tree| directory == tree || directory.start_with?("#{tree}/") }
     end
 
-    # @param uid [Integer]
-    # @return [String] as sudo takes it
-    def sudo_user(uid)
-      name = user(uid)
-      name == uid.to_s ? "'##{uid}'" : name
-    end
-
     def nearest_directory(path)
       directory = File.dirname(path)
       directory = File.dirname(directory) until File.exist?(directory) || File.symlink?(directory)
       directory
     end
 
-    # @param uid [Integer]
-    # @return [String] the user's name, or the number where it is nobody's, as in containers
     def user(uid)
-      Etc.getpwuid(uid)&.name || uid.to_s
-    rescue ArgumentError
-      uid.to_s
+      Remedy.user(uid)
     end
 
     def quoted(path)
-      Shellwords.escape(shown(path))
+      Remedy.quoted(path)
     end
 
-    # Paths have bytes of any kind.
-    def shown(text)
-      text.scrub { |bytes| bytes.unpack("C*").map { |byte| format("\\x%02X", byte) }.join }
-    end
-
-    private_class_method :misnamed, :kind_of, :too_long?, :foreign, :closed, :usable?, :foreign_file, :dangling,
-                         :closed_file, :mode_of, :read_only, :closed_directory, :opening, :nearest_directory, :quoted,
-                         :shown
+    private_class_method :misnamed, :files_at, :kind_of, :too_long?, :unchangeable, :foreign, :closed,
+                         :foreign_file, :dangling, :circular?, :in_a_file, :closed_file, :mode_of, :read_only,
+                         :closed_directory, :denied, :on_type, :powerless, :full, :mounted_alone, :opening,
+                         :nearest_directory, :user, :quoted
   end
 end

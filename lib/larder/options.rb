@@ -23,6 +23,9 @@ module Larder
       raise InvalidArgument, "path is empty; name a file" if name.empty?
       raise InvalidArgument, "path #{name.inspect} contains a NUL byte" if name.b.include?("\0")
 
+      wrong = Application.of_directory(name)
+      raise InvalidArgument, wrong if wrong
+
       absolute(name)
     end
 

@@ -1,26 +1,38 @@
 # frozen_string_literal: true
 
+require "socket"
 require "test_helper"
 require "larder/obstacle"
 
 module Larder
-  # What a message proposes where a cache cannot be opened: seen by a user who owns nothing there.
+  # The message for each cause that keeps a cache from being opened. Its command is run where this machine allows that,
+  # and then the cache opens.
   class ObstacleTest < ActiveSupport::TestCase
     include Processes
     include TemporaryDirectory
 
     NOBODY = 65_534
+    # The start of a command that root has to run.
+    ROOT = /(?:sudo|run as root:)/
+    OPEN = <<~RUBY
+      error = begin
+        Larder::Cache.open(ARGV[0], size: 1 << 20) { |cache| cache.set("k", "v") }
+        nil
+      rescue Larder::OpenError => e
+        e.message
+      end
+    RUBY
 
     test "the owner of a system's directory is not changed for a cache" do
-      { "/data/larder/cache.larder" => "sudo install -d -o nobody /data/larder",
-        "/srv/shop/storage/cache.larder" => "sudo install -d -o nobody /srv/shop/storage",
-        "/usr/lib/cache.larder" => "sudo install -d -o nobody /usr/lib/larder, and name a file in it, such as " \
+      { "/data/larder/cache.larder" => "install -d -o nobody /data/larder",
+        "/srv/shop/storage/cache.larder" => "install -d -o nobody /srv/shop/storage",
+        "/usr/lib/cache.larder" => "install -d -o nobody /usr/lib/larder, and name a file in it, such as " \
                                    "/usr/lib/larder/cache.larder",
-        "/var/lib/larder/c.larder" => "sudo install -d -o nobody /var/lib/larder",
-        "/etc/app/c.larder" => "sudo install -d -o nobody /etc/app",
-        "/c.larder" => "sudo install -d -o nobody /larder, and name a file in it, such as /larder/c.larder" }
+        "/var/lib/larder/c.larder" => "install -d -o nobody /var/lib/larder",
+        "/etc/app/c.larder" => "install -d -o nobody /etc/app",
+        "/c.larder" => "install -d -o nobody /larder, and name a file in it, such as /larder/c.larder" }
         .each do |path, command|
-        assert_match(/, may not write to it: #{Regexp.escape(command)}\z/, as_nobody(path), path)
+        assert_match(/, may not write to it: #{ROOT} #{Regexp.escape(command)}\z/, as_nobody(path), path)
       end
     end
 
@@ -38,8 +50,7 @@ module Larder
       own = File.join(directory, "storage")
       Dir.mkdir(own)
       [directory, File.dirname(directory)].each { |each| File.chmod(0o755, each) unless File.world_readable?(each) }
-      command = "sudo chown nobody #{own}"
-      assert_match(/may not write to it: #{Regexp.escape(command)}\z/, as_nobody(File.join(own, "larder/c.larder")))
+      assert_match(/may not write to it: #{ROOT} chown nobody #{own}\z/, as_nobody(File.join(own, "larder/c.larder")))
     end
 
     test "where a directory cannot even be looked into, another path helps" do
@@ -55,8 +66,12 @@ module Larder
       path = File.join(directory, "c.larder")
       File.write(path, "")
       File.chown(12_345, nil, path)
-      assert_equal "#{path} belongs to 12345, and this process runs as root: run it as 12345 (sudo -u '#12345' ...)",
-                   Obstacle.at(path)
+      sentence = Obstacle.at(path)
+      assert_equal "#{path} belongs to 12345, and this process runs as root: run it as 12345 " \
+                   "(#{Remedy.as_user(12_345, "...")})", sentence
+      File.chmod(0o755, directory)
+      run = sentence[/\((.*)\)/, 1].sub("...", Shellwords.join([RbConfig.ruby, "-e", "print Process.uid"]))
+      assert_equal "12345", `#{run}`
     end
 
     test "a symbolic link that leads nowhere is named with what it leads to" do
@@ -88,7 +103,206 @@ module Larder
       end
     end
 
+    test "attributes of the file, its lock file or its directory are named, and removed by the command" do
+      path = path_of("d/c.larder")
+      Cache.open(path, size: 1 << 20, &:size)
+      [path, "#{path}.lock"].product(["+i", "+a"]).each do |file, attribute|
+        with_attribute(attribute, file) do
+          sentence = failure_at(path)
+          assert_match(/#{file} has an attribute that forbids every change, .*: chattr -ia #{file}\z/, sentence)
+          run_command(sentence)
+          assert_nil failure_at(path)
+        end
+      end
+      { path_of("d") => path_of("d/other.larder"), path_of("e") => path_of("e/deep/c.larder") }.each do |fixed, cache|
+        FileUtils.mkdir_p(fixed)
+        with_attribute("+i", fixed) do
+          assert_nil failure_at(path) # which is there already
+          run_command(failure_at(cache))
+          assert_nil failure_at(cache)
+        end
+      end
+    end
+
+    test "attributes come before the owner, who cannot be changed with them" do
+      path = path_of("c.larder")
+      Cache.open(path, size: 1 << 20, &:size)
+      with_attribute("+i", path) do
+        assert_match(/\A#{path} has an attribute.*: #{ROOT} chattr -ia #{path}\z/, as_owner(path))
+      end
+    end
+
+    test "a mount of a single file is named, and the command removes it" do
+      in_mounts(<<~RUBY, path_of("c.larder"), path_of("empty"))
+        [ARGV[0], ARGV[1]].each { |file| File.write(file, "") }
+        system("mount", "--bind", ARGV[1], ARGV[0], exception: true)
+        #{OPEN}
+        abort "opened" unless error
+        puts error
+        system(error[/: (umount .*)/, 1], exception: true)
+        #{OPEN}
+        puts error || "works"
+      RUBY
+      assert_match(/#{path_of("c.larder")} is a mount of a single file, which cannot be replaced\. Mount its/,
+                   @output.first)
+      assert_equal "works", @output.last
+    end
+
+    test "a mounted file that is read-only is a read-only file system" do
+      path = path_of("c.larder")
+      Cache.open(path, size: 1 << 20, &:size)
+      in_mounts(<<~RUBY, path)
+        system("mount", "--bind", ARGV[0], ARGV[0], exception: true)
+        system("mount", "-o", "remount,ro,bind", ARGV[0], exception: true)
+        #{OPEN}
+        puts error
+      RUBY
+      assert_match(/#{path} is on a read-only file system: name a file on a volume/, @output.last)
+    end
+
+    test "a full file system is named with the command that shows it" do
+      Dir.mkdir(path_of("full"))
+      { "size=500k" => "space", "size=8m,nr_inodes=1" => "inodes" }.each do |options, what|
+        in_mounts(<<~RUBY, path_of("full/c.larder"), options)
+          system("mount", "-t", "tmpfs", "-o", ARGV[1], "tmpfs", File.dirname(ARGV[0]), exception: true)
+          #{OPEN}
+          puts error
+          [error[/\\((df -h [^;]*)/, 1], error[/of files: (df -i [^)]*)/, 1]].each { |df| system(df, exception: true) }
+        RUBY
+        assert_match(/\. The file system at #{path_of("full")} has too little room .*: free some, give a smaller size/,
+                     @output.first, what)
+        assert_equal 2, @output.grep(/Mounted on/).size
+      end
+    end
+
+    test "a quota is named as one, and a limit of memory is not the file system's" do
+      error = OpenError.new("allocate space for c: #{Errno::EDQUOT.new.message}: the disk has no room for the cache")
+      assert_match(/\AThe quota of \S+ on \S+ has too little room/, Obstacle.at(path_of, error))
+      error = OpenError.new("c: the control group allows 64 MiB: #{Errno::ENOSPC.new.message}")
+      assert_nil Obstacle.at(path_of, error)
+      assert_nil Obstacle.at(path_of, OpenError.new("something else"))
+    end
+
+    test "only files that are there are in the command that gives them to this user" do
+      skip "needs root" unless Process.euid.zero?
+      path = path_of("c.larder")
+      [[path], ["#{path}.lock"], [path, "#{path}.lock"]].each do |files|
+        FileUtils.rm_f([path, "#{path}.lock"])
+        files.each { |file| File.write(file, "", perm: 0o600) && File.chown(12_345, nil, file) }
+        File.chmod(0o777, directory)
+        sentence = as_nobody(path)
+        assert_match(/#{files.first} belongs to 12345, .*: #{ROOT} chown nobody #{files.join(" ")}\z/, sentence)
+        run_command(sentence)
+        assert_equal NOBODY, File.stat(files.last).uid
+        assert_empty as_nobody(path)
+      end
+    end
+
+    test "a file where a directory should be stays, and the path that is named works" do
+      File.write(path_of("config.yml"), "settings")
+      sentence = failure_at(path_of("config.yml/deep/c.larder"))
+      assert_match(/#{path_of("config.yml")} is a file, and no file can be in it: name one in/, sentence)
+      assert_nil failure_at(sentence[/such as (.*)/, 1])
+      assert_equal "settings", File.read(path_of("config.yml"))
+    end
+
+    test "symbolic links that lead back to themselves are replaced by a directory" do
+      File.symlink("b", path_of("a"))
+      File.symlink("a", path_of("b"))
+      sentence = failure_at(path_of("a/c.larder"))
+      assert_match(/#{path_of("a")} is a symbolic link to b, which leads back to it: /, sentence)
+      run_command(sentence)
+      assert_nil failure_at(path_of("a/c.larder"))
+      run_command(failure_at(path_of("b")).sub(/, or name another path\z/, ""))
+      assert_nil failure_at(path_of("b"))
+    end
+
+    test "a FIFO and a socket are moved away by the command" do
+      File.mkfifo(path_of("fifo"))
+      UNIXServer.new(path_of("socket")).close
+      %w[fifo socket].each do |name|
+        sentence = failure_at(path_of(name))
+        assert_match(/#{path_of(name)} is a #{name}, where a file/, sentence)
+        run_command(sentence.sub(/, or name another path\z/, ""))
+        assert_nil failure_at(path_of(name))
+      end
+    end
+
+    test "a directory that its owner may not write to or search is opened by chmod" do
+      skip "needs root" unless Process.euid.zero?
+      [0o500, 0o600, 0].each do |mode|
+        own = path_of(format("own%o", mode))
+        Dir.mkdir(own)
+        File.chown(NOBODY, nil, own)
+        File.chmod(mode, own)
+        File.chmod(0o755, directory)
+        sentence = as_nobody("#{own}/c.larder")
+        assert_match(/\A#{own} has mode #{format("%o", mode)}, .* write to it: chmod u\+wx #{own}\z/, sentence)
+        run_command(sentence)
+        assert_empty as_nobody("#{own}/c.larder")
+      end
+    end
+
+    test "root without capabilities runs it as the owner" do
+      skip "needs root and setpriv" unless Process.euid.zero? && system("which setpriv", out: File::NULL)
+      own = path_of("own")
+      Dir.mkdir(own, 0o700)
+      File.chown(NOBODY, nil, own)
+      File.chmod(0o755, directory)
+      script = 'require "larder"; puts Larder::Obstacle.at(ARGV[0])'
+      line, = Open3.capture2e("setpriv", "--bounding-set", "-all", "--inh-caps", "-all", RbConfig.ruby,
+                              "-I#{LIB}", "-e", script, "#{own}/c.larder")
+      assert_match(/#{own} belongs to nobody and has mode 700, and root here may not pass over that/, line)
+      program = Shellwords.join([RbConfig.ruby, "-e", "print Process.uid"])
+      run = line[/run it as nobody \((.*)\)$/, 1].sub("...", program)
+      assert_equal NOBODY.to_s, `#{run}`
+    end
+
+    test "a path that ends in a slash names no file" do
+      message = "the path #{directory}/new/ ends in a slash and names a directory; name a file in it, such as " \
+                "#{directory}/new/cache.larder"
+      assert_equal message, assert_raises(InvalidArgument) { Cache.open("#{directory}/new/") }.message
+      assert_equal message, assert_raises(ArgumentError) { Application.absolute("#{directory}/new/") }.message
+      assert_match(/#{directory} is a directory: name a file in it, such as/, failure_at("#{directory}/"))
+      assert_empty Dir.children(directory)
+    end
+
     private
+
+    LIB = File.expand_path("../../lib", __dir__)
+    private_constant :LIB
+
+    # @return [String, nil] the message of the failure; nil: the cache opens
+    def failure_at(path)
+      Cache.open(path, size: 1 << 20) { |cache| cache.set("k", "v") }
+      nil
+    rescue OpenError => e
+      e.message
+    end
+
+    # Runs the command behind the last colon, as root where it says so.
+    def run_command(sentence)
+      command = sentence[/: (?:run as root: |sudo )?((?:chattr|chown|chmod|mv|rm|mkdir) .*)\z/, 1]
+      assert command, sentence
+      output, status = Open3.capture2e("sh", "-c", command)
+      assert_predicate status, :success?, "#{command}: #{output}"
+    end
+
+    def with_attribute(attribute, file)
+      skip "no attributes here" unless system("chattr", attribute, file, err: File::NULL)
+      yield
+    ensure
+      system("chattr", "-ia", file, err: File::NULL)
+    end
+
+    # Runs a script in mounts of its own, and keeps its lines in @output.
+    def in_mounts(script, *arguments)
+      output, status = Open3.capture2e("unshare", "--mount", RbConfig.ruby, "-I#{LIB}", "-rlarder", "-e", script,
+                                       *arguments)
+      skip "no mounts of its own: #{output}" if output.start_with?("unshare:")
+      assert_predicate status, :success?, output
+      @output = output.lines(chomp: true)
+    end
 
     def as_owner(path)
       return Obstacle.at(path) unless Process.euid.zero?

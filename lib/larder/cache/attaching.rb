@@ -164,7 +164,7 @@ module Larder
       # Called with each error that is raised because there is no file, as in every `fetch` of a page.
       def explained(error)
         now = monotonic_time
-        @obstacle, @obstacle_until = Obstacle.at(path), now + OBSTACLE_FOR if now >= (@obstacle_until || now)
+        @obstacle, @obstacle_until = Obstacle.at(path, error), now + OBSTACLE_FOR if now >= (@obstacle_until || now)
         Obstacle.explained(error, @obstacle)
       end
     end

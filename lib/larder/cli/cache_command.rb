@@ -56,12 +56,12 @@ module Larder
 
       def there
         missing unless File.exist?(path)
-        foreign(path, "#{self.class::NAME} #{path}") unless File.owned?(path)
+        foreign(path, "#{self.class::NAME} #{Remedy.quoted(path)}") unless Obstacle.usable?(path)
       end
 
       def missing
-        raise Failure, "there is no file #{path}#{" in #{Dir.pwd}" unless path.start_with?("/")}. Name the cache's " \
-                       "file, or go to the application's directory; its application makes it when it first uses it"
+        no_file(path, "Name the cache's file, or go to the application's directory; its application creates it at " \
+                      "its first use", NAME_OF_FILE)
       end
     end
   end

@@ -4,6 +4,7 @@
 
 require_relative "../application"
 require_relative "../obstacle"
+require_relative "../remedy"
 require "json"
 require_relative "command"
 require_relative "words"
@@ -14,26 +15,59 @@ module Larder
     class FileCommand < Command
       private
 
-      # The file that no argument names.
+      # The file if there is no argument.
       def file_of(variable, name)
-        Application.variable(variable) || Application.file(name)
+        given = Application.variable(variable)
+        @named_by = given ? "$#{variable} names it" : "the default of the environment #{Application.environment}"
+        given || Application.file(name)
       rescue ::ArgumentError => error
         raise UsageError, error.message
       end
 
-      # A file of another user's: the message names the user who can run the command.
+      # The message of a missing file: where it was looked for, why there, and which files are near.
+      #
+      # @param path [String]
+      # @param remedy [String] a sentence
+      # @param name [String] of such a file in the directory of an environment
+      # @raise [Failure]
+      def no_file(path, remedy, name)
+        absolute = File.absolute_path(path)
+        obstacle = unseen(absolute)
+        raise Failure, "cannot see whether there is a file #{path}: #{obstacle}" if obstacle
+
+        place = " in #{Dir.pwd}" unless path.start_with?("/")
+        reason = " (#{@named_by})" if @named_by
+        raise Failure, ["there is no file #{path}#{place}#{reason}.", *near(absolute, name), remedy].join(" ")
+      end
+
+      # @return [String, nil] why this process does not see the files of the path's directory
+      def unseen(path)
+        File.lstat(path)
+        nil
+      rescue Errno::ENOENT
+        nil
+      rescue SystemCallError => error
+        Obstacle.at(path) || error.message
+      end
+
+      # @return [Array<String>] sentences
+      def near(path, name)
+        environments = Dir[File.join(Application::DIRECTORY, "*", name)].sort
+        others = Dir[File.join(Dir.exist?(path) ? path : File.dirname(path), "*.larder")].sort
+        [("There is #{environments.join(", ")}: set $RAILS_ENV." if environments.any?),
+         ("Next to it there is #{others.join(", ")}." if others.any?)].compact
+      end
+
+      # The message for a file of another user: it names the user who can run the command.
       #
       # @param path [String]
       # @param command [String] of larder, to be run as the owner
       # @param who [String] who runs the application, in the words of the sentence
       # @raise [Failure]
       def foreign(path, command, who: "who")
-        number = File.stat(path).uid
-        owner = Obstacle.user(number)
-        raise Failure, "#{path} belongs to the user #{number}, who runs the application: run larder as that user" \
-          if owner == number.to_s
-
-        raise Failure, "#{path} belongs to #{owner}, #{who} runs the application: sudo -u #{owner} larder #{command}"
+        owner = File.stat(path).uid
+        raise Failure, "#{path} belongs to #{Remedy.user(owner)}, #{who} runs the application: " \
+                       "#{Remedy.as_user(owner, "larder #{command}")}"
       end
 
       def explained(banner, footer = nil)

@@ -29,16 +29,17 @@ module Larder
         return :sound if strange.nil? || directory.mode & 0o022 != 0
         return closed_to(File.stat(strange).uid) if wanted.zero?
 
-        ["#{File.basename(strange)} belongs to #{Obstacle.user(File.stat(strange).uid)}, and its directory to " \
-         "#{Obstacle.user(wanted)}, who cannot use the file",
-         "sudo chown #{Obstacle.user(wanted)} #{both}"]
+        ["#{File.basename(strange)} belongs to #{Remedy.user(File.stat(strange).uid)}, and its directory to " \
+         "#{Remedy.user(wanted)}, who cannot use the file",
+         Remedy.as_root("chown #{Remedy.user(wanted)} #{both}")]
       end
 
       def closed_to(uid)
         directory = File.dirname(@path)
-        ["#{directory} belongs to root, and the cache to #{Obstacle.user(uid)}, who cannot create a new file there",
-         "sudo #{Obstacle.system?(directory) ? "install -d -o" : "chown"} #{Obstacle.user(uid)} #{quoted(directory)}" \
-         "#{"/larder # and name a file in it" if Obstacle.system?(directory)}"]
+        system = Obstacle.system?(directory)
+        ["#{directory} belongs to root, and the cache to #{Remedy.user(uid)}, who cannot create a new file there",
+         Remedy.as_root("#{system ? "install -d -o" : "chown"} #{Remedy.user(uid)} #{quoted(directory)}" \
+                        "#{"/larder # and name a file in it" if system}")]
       end
 
       def mode
@@ -63,7 +64,7 @@ module Larder
 
       # Only a file that cannot be used any more is removed; another obstacle may keep this process from a good file.
       def way_in(error)
-        return ask_owner unless File.owned?(@path)
+        return ask_owner unless Obstacle.usable?(@path)
         return "rm #{both} # a cache may be lost: its application creates a new one" if error.message.end_with?(UNFIT)
         return "# name a path on a volume that can be written to" if Mount.read_only?(@path)
 

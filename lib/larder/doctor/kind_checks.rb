@@ -3,7 +3,8 @@
 # Checks first whether there is a cache of Larder's at the path, with a lock file beside it, and whether they can be
 # changed. A file that is not Larder's is not checked further, and no proposed command changes it.
 
-require "open3"
+require_relative "../denial"
+require_relative "../remedy"
 
 module Larder
   class Doctor
@@ -15,10 +16,8 @@ module Larder
       LOCK_MAGIC = "LARDLOCK"
       # A cache whose creation was interrupted has only zeros in these bytes.
       HEAD = 8192
-      # Attributes of chattr(1): immutable; append only.
-      FIXED = "ia"
       ANOTHER_PATH = "# name another path: in the configuration, in LARDER_PATH, or as PATH of this command"
-      private_constant :MAGIC, :HEADS, :LOCK_MAGIC, :HEAD, :FIXED, :ANOTHER_PATH
+      private_constant :MAGIC, :HEADS, :LOCK_MAGIC, :HEAD, :ANOTHER_PATH
 
       private
 
@@ -28,11 +27,11 @@ module Larder
 
       # The mode and the owner of an immutable file cannot be changed, and it cannot be removed.
       def attributes
-        fixed = [*files, File.dirname(@path)].select { |file| fixed?(file) }
+        fixed = [*files, File.dirname(@path)].select { |file| Denial.fixed?(file) }
         return if fixed.empty?
 
         ["#{fixed.map { |file| File.basename(file) }.join(", ")} cannot be changed: the attributes that lsattr shows " \
-         "forbid it", "sudo chattr -#{FIXED} #{fixed.map { |file| quoted(file) }.join(" ")}"]
+         "forbid it", Denial.unlocking(fixed)]
       end
 
       def foreign
@@ -48,7 +47,7 @@ module Larder
 
       # A user who may not read the file cannot find out what it is.
       def foreign_file
-        return ["only #{Obstacle.user(info.uid)} may read it", ask_owner] unless File.readable?(@path)
+        return ["only #{Remedy.user(info.uid)} may read it", ask_owner] unless File.readable?(@path)
         return if larders?
 
         cache = @path.delete_suffix(".lock")
@@ -90,16 +89,8 @@ module Larder
         nil
       end
 
-      # Runs lsattr, because a process that opens and closes the lock file may lose its locks.
-      def fixed?(file)
-        shown, = Open3.capture2("lsattr", "-d", "--", file, err: File::NULL)
-        shown[/\A\S+/].to_s.count(FIXED).positive?
-      rescue SystemCallError # no lsattr
-        false
-      end
-
       def ask_owner
-        "sudo -u #{Obstacle.sudo_user(info.uid)} larder doctor #{quoted(@path)}"
+        Remedy.as_user(info.uid, "larder doctor #{quoted(@path)}")
       end
 
       # Two arguments of mv: the file, and an unused name beside it.

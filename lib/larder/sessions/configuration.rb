@@ -266,7 +266,12 @@ module Larder
       end
 
       def name_of_file(given)
-        return given if given.nil? || given.is_a?(String) || given.is_a?(Pathname)
+        if given.nil? || given.is_a?(String) || given.is_a?(Pathname)
+          wrong = Application.of_directory(given.to_s)
+          return given unless wrong
+
+          raise InvalidArgument, "file: #{wrong}"
+        end
 
         raise InvalidArgument, "file: #{given.inspect} is no path: a String or a Pathname"
       end

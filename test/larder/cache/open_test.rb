@@ -240,7 +240,7 @@ class LarderCacheOpenTest < ActiveSupport::TestCase
       e.message
     end
     assert_match(/permission denied/i, message)
-    assert_match(/#{path_of("closed")} belongs to root, .*: sudo chown \S+ #{path_of("closed")}\z/, message)
+    assert_match(/#{path_of("closed")} belongs to root, .*: .*chown \S+ #{path_of("closed")}\z/, message)
   end
 
   test "a limit of this process is named with the command that raises it" do
@@ -286,7 +286,7 @@ class LarderCacheOpenTest < ActiveSupport::TestCase
     looks = 0
     seen = TracePoint.new(:call) { |call| looks += 1 if call.self.equal?(Larder::Obstacle) && call.method_id == :at }
     messages = seen.enable { Array.new(50) { assert_raises(Larder::OpenError) { lazy.set("k", "v") }.message } }
-    messages.each { |message| assert_match(/k could not be changed: .*place is not a directory: mv /, message) }
+    messages.each { |message| assert_match(/k could not be changed: .*place is a file, and no file/, message) }
     assert_operator looks, :<, 25 # once a second, and machines are slow
   end
 
@@ -297,7 +297,9 @@ class LarderCacheOpenTest < ActiveSupport::TestCase
     [-> { required.get("a") }, -> { required.set("a", "2") }, -> { required.add("new", "2") },
      -> { required.cas("a", "1", "2") }, -> { required.delete("b") }, -> { required.increment("n") },
      -> { required.each_key.to_a }, -> { required.stats }, -> { required.clear }].each do |call|
-      2.times { assert_match(/place is not a directory: mv /, assert_raises(Larder::OpenError, &call).message) }
+      2.times do
+        assert_match(/place is a file, and no file can be in it/, assert_raises(Larder::OpenError, &call).message)
+      end
     end
     unblock_place
     assert_equal %w[1 1 1], required.get_multi(%w[a b c]).values
@@ -324,7 +326,7 @@ class LarderCacheOpenTest < ActiveSupport::TestCase
         message = assert_raises(Larder::OpenError) { late.get("k") }.message
         assert_predicate message, :valid_encoding?
         assert_equal Encoding::UTF_8, message.encoding
-        assert_match(/ is not a directory: mv /, message)
+        assert_match(/ is a file, and no file can be in it/, message)
       ensure
         late&.close
       end

@@ -69,11 +69,57 @@ module Larder
       end
 
       test "it makes nothing, and says where it looked" do
-        assert_equal 1, refused(%r{no file storage/larder/development/cache\.larder in #{directory}. Name}, "stat")
+        assert_equal 1, refused(/no file #{FILE} in #{directory} \(the default of .* development\)\. Name/, "stat")
         assert_equal 1, refused(/no file nowhere/, "stat", "nowhere")
         File.write(path_of("other"), "no cache " * 10_000)
         assert_equal 1, refused(/other: the file is not a Larder cache/, "stat", "other")
         assert_equal ["other"], Dir.children(directory).grep_v(/\.lock/)
+      end
+
+      test "where there is no file it says why it looked there, and which files are near" do
+        FileUtils.mkdir_p(path_of("storage/larder"))
+        open_cache("storage/larder/production/cache.larder")
+        open_cache("shop.larder")
+        others = "There is storage/larder/production/cache.larder: set $RAILS_ENV."
+        message = "no file #{FILE} in #{directory} (the default of the environment development). #{others} Name"
+        assert_equal 1, refused(Regexp.new(Regexp.escape(message)), "stat")
+        path = path_of("no.larder")
+        message = "no file #{path} ($LARDER_PATH names it). #{others} Next to it there is #{path_of("shop.larder")}"
+        assert_equal 1, refused(Regexp.new(Regexp.escape(message)), "stat", env: { "LARDER_PATH" => path })
+        assert_equal 1, refused(/no file nowhere in #{directory}\. There is/, "stat", "nowhere")
+        assert_equal 1, refused(/is a directory: name a file in it/, "stat", "storage/")
+      end
+
+      test "a directory that may not be searched is not one without the file" do
+        skip "needs root" unless Process.euid.zero?
+        Dir.mkdir(path_of("closed"), 0o700)
+        File.chmod(0o755, directory)
+        message = in_child do
+          Process::UID.change_privilege(65_534)
+          larder("stat", path_of("closed/c.larder")).values_at(1, 2)
+        end
+        assert_equal 1, message.last
+        assert_match(/cannot see whether there is a file .*: #{path_of("closed")} belongs to root, and nobody, who/,
+                     message.first)
+      end
+
+      test "root may run it on the application's file, which stays the application's" do
+        skip "needs root" unless Process.euid.zero?
+        path = path_of("app/c.larder")
+        Dir.mkdir(path_of("app"))
+        File.chown(65_534, nil, path_of("app"))
+        Cache.open(path, size: 1 << 20) { |cache| cache.set("k", "v") }
+        [["stat"], ["doctor"], ["clear", "--prefix", "none"], ["resize", "--keep"]].each do |command, *more|
+          words = command == "resize" ? [*more, path, "2MB"] : [path, *more]
+          out, err, code = larder(command, *words)
+          assert_equal ["", 0], [err, code], "#{command} #{out}"
+        end
+        assert_equal [65_534] * 2, [path, "#{path}.lock"].map { |file| File.stat(file).uid }
+        File.chmod(0o755, directory)
+        assert_equal("v", in_child do
+          Process::UID.change_privilege(65_534)
+          Cache.open(path, create: false) { |cache| cache.get("k") }
+        end)
       end
 
       test "it leaves a running cache as it is" do

@@ -58,7 +58,7 @@ module Larder
         def visit(&block)
           path = file
           missing(path) unless File.exist?(path)
-          foreign(path, "sessions ...", who: "and its sessions to who") unless File.owned?(path)
+          foreign(path, "sessions ...", who: "and its sessions to who") unless Obstacle.usable?(path)
           ::Larder::Sessions::Offline.open(path, report: ->(error) { @err.puts("larder: #{error.message}") }, &block)
         end
 
@@ -67,11 +67,8 @@ module Larder
         end
 
         def missing(path)
-          others = Dir[PLACE.sub("ENVIRONMENT", "*")]
-          remedy = others.empty? ? "Go to the application's directory" : "There is #{others.join(", ")}: set $RAILS_ENV"
-          place = " in #{Dir.pwd}" unless path.start_with?("/")
-          raise Failure, "there is no file #{path}#{place}. The application makes it for its first session. " \
-                         "#{remedy}, or name the application's file with --file or $#{VARIABLE}"
+          no_file(path, "The application creates it for its first session. Go to the application's directory, or " \
+                        "name its file with --file or $#{VARIABLE}", ::Larder::Sessions::Configuration::FILE)
         end
 
         # Tells how many sessions have ended, and that their copies in another store have not yet.

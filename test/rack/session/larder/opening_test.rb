@@ -63,7 +63,7 @@ module Rack
         written = -> { get }
         [asked, written, asked, written].each do |request|
           error = assert_raises(::Larder::OpenError, &request)
-          assert_match(%r{place is not a directory: mv \S+/place \S+/place\.other\z}, error.message)
+          assert_match(%r{place is a file, .*, such as \S+/cache\.larder\z}, error.message)
           assert_no_match(/\\x/, error.message, "no key")
         end
       end
@@ -159,7 +159,7 @@ module Rack
         rescue ::Larder::OpenError => e
           e.message
         end
-        assert_match(/#{@path} belongs to root, and this process runs as nobody: sudo chown nobody #{@path} /, message)
+        assert_match(/#{@path} belongs to root, and this process runs as nobody: .*chown nobody #{@path} /, message)
       end
 
       test "with a directory of root's another user's requests are answered, and sessions go on once it is theirs" do
@@ -182,7 +182,7 @@ module Rack
         answer.last.puts("changed")
         here, message, body = child.value
         assert_equal %w[here 1], [here, body]
-        assert_match(/place belongs to root, and nobody, who runs .*, may not write to it: sudo chown nobody /, message)
+        assert_match(/place belongs to root, and nobody, who runs .*, may not write to it: .*chown nobody /, message)
         assert_equal 65_534, ::File.stat(@path).uid
       end
 
