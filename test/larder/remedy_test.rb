@@ -12,6 +12,7 @@ module Larder
     include TemporaryDirectory
 
     NOBODY = 65_534
+    DAEMON = 1
 
     test "root needs no sudo, and without it the command of others follows \"run as root\"" do
       skip "needs root" unless Process.euid.zero?
@@ -22,11 +23,11 @@ module Larder
 
     test "a command of another user is written for the program that is there" do
       skip "needs root" unless Process.euid.zero?
-      { ["sudo", "runuser"] => ["sudo -u nobody ls", "sudo -u '#12345' ls"],
-        ["runuser"] => ["runuser -u nobody -- ls", "setpriv --reuid=12345 --regid=12345 --clear-groups ls"],
-        [] => ["su -s /bin/sh nobody -c ls", "setpriv --reuid=12345 --regid=12345 --clear-groups ls"] }
+      { ["sudo", "runuser"] => ["sudo -u daemon ls", "sudo -u '#12345' ls"],
+        ["runuser"] => ["runuser -u daemon -- ls", "setpriv --reuid=12345 --regid=12345 --clear-groups ls"],
+        [] => ["su -s /bin/sh daemon -c ls", "setpriv --reuid=12345 --regid=12345 --clear-groups ls"] }
         .each do |programs, commands|
-        found = with_programs(*programs) { [NOBODY, 12_345].map { |uid| Remedy.as_user(uid, "ls") } }
+        found = with_programs(*programs) { [DAEMON, 12_345].map { |uid| Remedy.as_user(uid, "ls") } }
         assert_equal commands, found, programs
       end
       assert_equal "run as root: ls -l", as_nobody { with_programs { Remedy.as_user(0, "ls -l") } }
@@ -34,7 +35,7 @@ module Larder
 
     test "the commands of another user run as that user" do
       skip "needs root" unless Process.euid.zero?
-      [[], ["runuser"]].product([NOBODY, 12_345]).each do |programs, uid|
+      [[], ["runuser"]].product([DAEMON, 12_345]).each do |programs, uid|
         command = with_programs(*programs) { Remedy.as_user(uid, "sh -c 'id -u; exit 3'") }
         output, status = Open3.capture2("sh", "-c", command)
         assert_equal ["#{uid}\n", 3], [output, status.exitstatus], command
