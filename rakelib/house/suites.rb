@@ -78,7 +78,7 @@ module House
       "lab/test/larder/lab/advice/report" => 10, "lab/test/larder/lab/yjit" => 10,
       "test/rails/rails_application" => 40, "test/rails/" => 30, "test/guards/" => 40, "test/examples/" => 20,
       "test/larder/cli" => 20, "test/larder/doctor" => 10, "test/larder/own_failure" => 10,
-      "test/larder/cache/garbage_collection" => 20, "test/larder/store/records" => 15,
+      "test/larder/cache/garbage_collection" => 5, "test/larder/store/records" => 5,
       "test/larder/cacheable/promise" => 10,
       "test/active_support/cache/larder_store/fast_path_collections" => 20,
       "test/active_support/cache/larder_store/fast_path_check" => 40,
