@@ -77,7 +77,7 @@ static bool store_large(uint64_t stamp) {
 static bool store_all(void) {
     int64_t n;
     bool good = true;
-    for (int i = 0; good && i < 30; i++) { /* so that stamps are no small numbers */
+    for (int i = 0; good && i < 30; i++) { /* so that stamps are not small numbers */
         char tag[16];
         snprintf(tag, sizeof tag, "tag %d", i);
         good = delete_tag(tag);

@@ -56,7 +56,7 @@ static larder_status take(larder_lease *lease) {
     return status == LARDER_NOT_STORED ? larder_lease_take(cache, "k", 1, 60000, lease, NULL) : status;
 }
 
-/* Stores the value, and takes the lease over it. The word of those who wait says then that somebody waits. */
+/* Stores the value, and takes the lease over it. The waiters' word then has the bit of a waiter. */
 static bool prepare(const ground *at, larder_lease *lease) {
     larder_extra extra = {.stale_ms = at->is_stale ? 60000 : 0, .tags = &(larder_tag){"t", 1}};
     extra.tag_count = at->tagged;

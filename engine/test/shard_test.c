@@ -106,7 +106,7 @@ static bool await_waits(uint64_t least) {
     return false;
 }
 
-/* Is a wait that begins now a whole one? It is given up to `held_us` to end too early. */
+/* True if a wait that begins now is a whole one. It has up to `held_us` to end too early. */
 static bool is_waited_for(lard_view *view, unsigned held_us) {
     pthread_t thread;
     larder_status status = LARDER_INVALID;

@@ -49,7 +49,7 @@ module House
 
     # Words outside the file that are changed atomically: of handles, of this process's copy of the index, and hints.
     PRIVATE_WORDS = [
-      "&cache->stuck[shard]", "&cache->stuck[view->number]", "&cache->map", "&cache->fork_number",
+      "&cache->stuck[shard]", "&cache->stuck[view->number]", "stuck", "&cache->map", "&cache->fork_number",
       "&cache->next_look_ms", "&cache->next_touch_ms", "&cache->store_count", "&cache->store_ms", "&cache->slot",
       "&cache->incarnation", "&cache->counters", "&cache->next_value_id", "&copy->pages[p]",
       "&copy->epoch", "&copy->shape", "&renewal->renewing", "&cache->counted_ms", "&cache->lived", "&guarded[i].map",

@@ -185,7 +185,7 @@ larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash 
     }
 }
 
-/* What a deleter looks for, and what it found. */
+/* The record that a deleter looks for, and what it found. */
 typedef struct {
     uint64_t only; /* not 0: only the record that this slot names, not the key's record whatever it is */
     bool was_live;

@@ -18,7 +18,7 @@ larder_status lard_put_item(larder *cache, lard_map *map, const void *key, size_
                             const larder_item *item, const lard_hit *from, const larder_call *call,
                             uint64_t *records);
 
-/* Is it the result of a try call that the caller repeats? Then nothing is dropped yet. */
+/* True if the caller repeats the call: it was a try call. Then nothing is dropped yet. */
 bool lard_put_is_tried(larder_status status, const larder_call *call);
 /* Does a store of this condition overwrite the old value? Then a refusal drops it, because the caller has a newer
  * one. */

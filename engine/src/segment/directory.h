@@ -13,7 +13,8 @@
 
 #define LARD_NO_SEGMENT UINT32_MAX
 
-/* Of two segments that differ in one bit it differs: an odd number times a power of two below 2^16 is not 0. */
+/* The check differs for segments that differ in one bit: an odd number times a power of two below 2^16 is not 0.
+ */
 static inline uint32_t lard_directory_entry(const lard_view *view, uint32_t number, uint32_t segment) {
     uint64_t salt = lard_hash_mix((uint64_t)lard_load(&view->header->emptied) << 32 | number) >> 48;
     return segment | (((uint32_t)salt ^ segment * LARD_ENTRY_FACTOR) & 0xffff) << LARD_ENTRY_SEGMENT_BITS;

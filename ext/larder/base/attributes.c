@@ -3,9 +3,6 @@
  *
  * It uses statx, which opens nothing: closing a descriptor of a lock file would drop its POSIX locks.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "base/attributes.h"
 
 #include <fcntl.h>

@@ -140,8 +140,9 @@ module Larder
       end.freeze
       # Options that only Larder's sessions use.
       INTERNAL = %i[kept].freeze
-
-      private_constant(*(constants - %i[TABLE]))
+      private_constant :BOTH, :STORE, :CALL, :POSITIVE, :SHORTEST, :SHORTEST_MAX_KEY, :ANY, :SWITCH, :EARLY, :SECONDS,
+                       :LIFE, :RACE, :MOMENT, :BYTES, :PREFIX, :PART, :TAGS, :KEY_LIMIT, :HANDLER, :CODER, :REMOTE,
+                       :LOCK, :LOCAL_LIFE, :ALIASES, :TYPES, :INTERNAL
 
       class << self
         # Checks the types of known options.
