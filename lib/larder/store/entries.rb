@@ -52,7 +52,7 @@ module Larder
       # Called by Rails' fetch, which stores an entry again for race_condition_ttl if it has expired a short while ago.
       # With single flight, callers wait for the new value, and would take this one for it.
       def handle_expired_entry(entry, key, options)
-        return super unless entry&.expired? && options[:race_condition_ttl]
+        return super unless options[:race_condition_ttl] && entry&.expired?
 
         if flies?(options)
           return @remote ? nil : super(entry, key, options.except(:race_condition_ttl)) # which may have a newer one
