@@ -277,7 +277,9 @@ _Static_assert(offsetof(lard_control, stamp) == 256, "a cache line of its own");
 /* An entry of the directory */
 #define LARD_ENTRY_SEGMENT_BITS 16
 #define LARD_ENTRY_SEGMENT(entry) ((entry)&0xffff)
-#define LARD_ENTRY_FACTOR 0x9e37u
+#define LARD_ENTRY_FACTOR 0x9e37u /* of the parts of its check: odd */
+#define LARD_ENTRY_EMPTIED 0xbf59u
+#define LARD_ENTRY_NUMBER 0x94d1u
 
 /* Slots */
 #define LARD_LOCATION_BITS 30
@@ -290,7 +292,7 @@ _Static_assert(offsetof(lard_control, stamp) == 256, "a cache line of its own");
 #define LARD_PARITY_SHIFT 47
 /* The part of a record's place that its seal covers: generation and parity, as a slot has them. */
 #define LARD_ORIGIN(offset, generation) \
-    (((uint64_t)(generation) << 1 | (uint64_t)__builtin_parityll((offset) >> 3)) & LARD_ORIGIN_MASK)
+    (((uint64_t)(generation) << 1 | (uint64_t)__builtin_parity((uint32_t)((offset) >> 3))) & LARD_ORIGIN_MASK)
 #define LARD_SLOT_ORIGIN(v) ((v) >> LARD_PARITY_SHIFT)
 #define LARD_ORIGIN_MASK 0x1ffffull
 #define LARD_SLOT_OFFSET(v) \

@@ -8,16 +8,16 @@
 #ifndef LARD_DIRECTORY_H
 #define LARD_DIRECTORY_H
 
-#include "base/hash.h"
 #include "file/view.h"
 
 #define LARD_NO_SEGMENT UINT32_MAX
 
-/* The check differs for segments that differ in one bit: an odd number times a power of two below 2^16 is not 0.
- */
+/* An odd factor times a difference below 2^16 is not 0 there. So the check differs if the segment or the number of
+ * times differs, but for one that differs by 65,536. */
 static inline uint32_t lard_directory_entry(const lard_view *view, uint32_t number, uint32_t segment) {
-    uint64_t salt = lard_hash_mix((uint64_t)lard_load(&view->header->emptied) << 32 | number) >> 48;
-    return segment | (((uint32_t)salt ^ segment * LARD_ENTRY_FACTOR) & 0xffff) << LARD_ENTRY_SEGMENT_BITS;
+    uint32_t emptied = lard_load(&view->header->emptied);
+    uint32_t check = (segment * LARD_ENTRY_FACTOR) ^ (emptied * LARD_ENTRY_EMPTIED) ^ (number * LARD_ENTRY_NUMBER);
+    return segment | check << LARD_ENTRY_SEGMENT_BITS;
 }
 
 /* The segment that an entry names, or LARD_NO_SEGMENT: it is damaged, or of an earlier index. */
