@@ -84,7 +84,8 @@ static larder_status copy_all(copying *copy, char *keys) {
     return status;
 }
 
-/* Under the opener's lock, with no other process attached: nobody changes the items that are copied. */
+/* Under the opener's lock, with no other process attached. So no process changes the items that are copied: one
+ * without a slot needs that lock for it (handle/unattached.c). */
 static larder_status keep_items(larder *cache, lard_map *from, lard_map *to, bool all, larder_error *error) {
     copying copy = {.cache = cache,
                     .to = to,
