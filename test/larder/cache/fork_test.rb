@@ -181,60 +181,61 @@ class LarderCacheForkTest < ActiveSupport::TestCase
     assert_equal [false] * 20, mapped
   end
 
-  # As while `larder resize --keep` copies the items: what the child deleted in the old file would come back.
+  # As while `larder resize --keep` copies the items: what a child deleted in the old file would come back.
   REMOVALS = {
-    "delete" => ->(cache) { cache.delete("k") }, "delete_multi" => ->(cache) { cache.delete_multi(%w[k]) },
-    "delete_tagged" => ->(cache) { cache.delete_tagged("t") }, "clear" => ->(cache) { cache.clear },
-    "set" => ->(cache) { cache.set("k", "new") }
+    "delete" => ->(cache, key) { cache.delete(key) }, "delete_multi" => ->(cache, key) { cache.delete_multi([key]) },
+    "delete_tagged" => ->(cache, key) { cache.delete_tagged(key) }, "clear" => ->(cache, _) { cache.clear },
+    "set" => ->(cache, key) { cache.set(key, "new") }
   }.freeze
 
   test "a child that cannot open the file yet says that it has not deleted, and does so when it opens it" do
     skip "F_OFD_SETLK is Linux's" unless RUBY_PLATFORM.include?("linux")
 
-    REMOVALS.each do |name, remove|
-      cache.set("k", "old", tags: ["t"])
-      assert_equal ["Larder::OpenError", "old", "nil"], outcomes_beside_an_opener(remove), name
-      assert_nil cache.get("k"), name
+    REMOVALS.each_key { |key| cache.set(key, "old", tags: [key]) }
+    children = REMOVALS.map { |key, remove| child_that_removes(key, remove) }
+    File.open("#{cache.path}.lock", "r+") do |lock|
+      lock_opener(lock, Fcntl::F_WRLCK)
+      assert_equal ["Larder::OpenError"] * REMOVALS.size, answers_of(children)
+      assert_equal ["old"] * REMOVALS.size, cache.get_multi(REMOVALS.keys).values
+      lock_opener(lock, Fcntl::F_UNLCK)
+    end
+    assert_equal ["nil"] * REMOVALS.size, answers_of(children)
+    assert_empty cache.get_multi(REMOVALS.keys)
+  ensure
+    children&.each do |socket, pid|
+      socket.close
+      wait_for(pid)
     end
   end
 
   private
 
-  # A child that has not used the cache calls `remove` while this process has the lock of openers. Its outcome, what is
-  # read here then, and what the child reads when it has opened the file.
-  def outcomes_beside_an_opener(remove)
+  # A child that has not used the cache. At the first sign it removes the key and answers the outcome; at the second
+  # one it opens the file and answers what it reads.
+  def child_that_removes(key, remove)
     mine, of_child = UNIXSocket.pair
     pid = fork do
       mine.close
-      remove_and_read(of_child, remove)
+      of_child.gets
+      of_child.puts(outcome_of_removal(key, remove))
+      of_child.gets
+      sleep(0.005) until opened?
+      of_child.puts(cache.get(key).inspect)
+    ensure
+      exit!
     end
     of_child.close
-    File.open("#{cache.path}.lock", "r+") do |lock|
-      lock_opener(lock, Fcntl::F_WRLCK)
-      mine.puts("locked")
-      outcome = mine.gets(chomp: true)
-      value = cache.get("k")
-      lock_opener(lock, Fcntl::F_UNLCK)
-      mine.puts("free")
-      [outcome, value, mine.gets(chomp: true)]
-    end
-  ensure
-    mine.close # ends a child that waits
-    wait_for(pid)
+    [mine, pid]
   end
 
-  def remove_and_read(socket, remove)
-    socket.gets
-    socket.puts(outcome_of_removal(remove))
-    socket.gets
-    sleep(0.005) until opened?
-    socket.puts(cache.get("k").inspect)
-  ensure
-    exit!
+  def answers_of(children)
+    sockets = children.map(&:first)
+    sockets.each { |socket| socket.puts("go on") }
+    sockets.map { |socket| socket.gets(chomp: true) }
   end
 
-  def outcome_of_removal(remove)
-    remove.call(cache).inspect
+  def outcome_of_removal(key, remove)
+    remove.call(cache, key).inspect
   rescue Larder::Error => error
     error.class.name
   end
