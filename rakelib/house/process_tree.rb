@@ -15,9 +15,9 @@ module House
       end
     end
 
-    # /proc/PID/stat: the name, in parentheses, may contain any character.
+    # /proc/PID/stat: the name, in parentheses, may contain any byte. A process that is just ending has a group of -1.
     STAT = /\A(?<pid>\d+)[ ]\(.*\)[ ]\S[ ](?<parent>\d+)[ ](?<group>\d+)[ ](?:\S+[ ]){8}
-            (?<ticks>(?:\d+[ ]){4})(?:\S+[ ]){4}(?<started>\d+)/mx
+            (?<ticks>(?:\d+[ ]){4})(?:\S+[ ]){4}(?<started>\d+)/mxn
     private_constant :STAT
 
     # @param pid [Integer] a process that leads a group
@@ -28,11 +28,17 @@ module House
     # @param pid [Integer, String]
     # @return [Member, nil] nil: there is no such process
     def self.member(pid)
-      found = STAT.match(File.read("/proc/#{pid}/stat"))
-      Member.new(*[:pid, :parent, :group].map { |name| Integer(found[name]) }, found[:ticks].split.sum(&:to_i),
-                 Integer(found[:started]))
+      read(File.binread("/proc/#{pid}/stat"))
     rescue Errno::ENOENT, Errno::ESRCH
       nil
+    end
+
+    # @param line [String] of /proc/PID/stat
+    # @return [Member, nil] nil: the process is ending
+    def self.read(line)
+      found = STAT.match(line) or return
+      Member.new(*[:pid, :parent, :group].map { |name| Integer(found[name]) }, found[:ticks].split.sum(&:to_i),
+                 Integer(found[:started]))
     end
 
     # @return [Array<Member>]
