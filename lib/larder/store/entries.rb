@@ -14,19 +14,32 @@ module Larder
       # The bytes of a counter. No entry dumped by Rails' coder matches.
       COUNTER = /\A-?\d{1,19}\z/
       LONGEST_COUNTER = 20
-      private_constant :Entry, :DeserializationError, :COUNTER, :LONGEST_COUNTER
+      # An entry with the record in the file that it was made from.
+      module Recorded
+        # @return [Array] as Records#get
+        attr_accessor :record
+      end
+      private_constant :Entry, :DeserializationError, :COUNTER, :LONGEST_COUNTER, :Recorded
 
       private
 
       def read_entry(key, **options)
         return read_far(key, options) if @remote
 
-        file_entry(key)
+        options[:race_condition_ttl] ? recorded_entry(key) : file_entry(key)
       end
 
       def file_entry(key)
         found = failsafe(:read_entry) { @records.get_entry(key, now_ms) }
         entry_of(found) if found
+      end
+
+      # An entry that has expired knows its record: handle_expired_entry may store it again.
+      def recorded_entry(key)
+        record = failsafe(:read_entry) { @records.get(key, now_ms) }
+        entry = entry_of(@records.entry_of(record)) if record
+        entry.extend(Recorded).record = record if entry&.expired?
+        entry
       end
 
       def write_entry(key, entry, **options)
@@ -59,7 +72,7 @@ module Larder
         end
 
         seconds = options[:race_condition_ttl].to_i
-        return super if @remote || seconds <= 0 || now - entry.expires_at > seconds
+        return super unless entry.is_a?(Recorded) && seconds.positive? && now - entry.expires_at <= seconds
 
         store_again(key, entry, seconds, options)
       end
@@ -69,13 +82,9 @@ module Larder
       #
       # @return [nil]
       def store_again(key, entry, seconds, options)
-        record = failsafe(:read_entry) { @records.get(key, now_ms) }
-        found = entry_of(@records.entry_of(record)) if record
-        return unless found && found.expires_at == entry.expires_at
-
-        found.expires_at = now + seconds
-        again = record_of(found, { **options, expires_in: seconds * 2 })
-        store_safely(:write_entry) { @records.cas(key, record, again, now_ms) }
+        again = Entry.new(entry.value, version: entry.version, expires_at: now + seconds)
+        again = record_of(again, { **options, expires_in: seconds * 2 })
+        store_safely(:write_entry) { @records.cas(key, entry.record, again, now_ms) }
         nil
       end
 
