@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "active_support/error_reporter"
 require "larder/application"
 
 module Larder
@@ -59,7 +58,7 @@ module Larder
       end
 
       def track(error, source, left_out)
-        reporter = ActiveSupport.error_reporter if ActiveSupport.respond_to?(:error_reporter)
+        reporter = ActiveSupport.error_reporter if defined?(ActiveSupport.error_reporter)
         reporter&.report(error, handled: true, severity: :warning, source: source,
                                 context: left_out.zero? ? {} : { left_out: left_out })
       end
