@@ -115,6 +115,16 @@ larder *glue_attach_to_read(VALUE cache) {
     return glue_handle_engine(handle);
 }
 
+bool glue_attached_again(VALUE cache) {
+    glue_handle *handle = glue_handle_of(cache);
+
+    if (handle->engine == NULL || larder_attached(handle->engine) != 0) {
+        return false;
+    }
+    attach(cache, handle);
+    return larder_attached(glue_handle_engine(handle)) == 1;
+}
+
 void glue_attach_and_call_released(VALUE cache, void (*run)(larder *engine, void *arg), void *arg) {
     glue_attach_to_change(cache);
     glue_handle_call_released(cache, run, arg);

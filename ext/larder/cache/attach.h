@@ -17,6 +17,10 @@ larder *glue_attach_to_read(VALUE cache);
  * apply, and raise what the engine answers. Where the file is required this raises instead. */
 larder *glue_attach_to_change(VALUE cache);
 
+/* True if the file was replaced during the call that was just made, and the cache is attached to the new one now:
+ * the call is made again. */
+bool glue_attached_again(VALUE cache);
+
 /* glue_handle_call_released() after an attempt to attach. */
 void glue_attach_and_call_released(VALUE cache, void (*run)(larder *engine, void *arg), void *arg);
 

@@ -69,7 +69,9 @@ static VALUE cache_scan(VALUE self, VALUE cursor, VALUE prefix, VALUE now, VALUE
     scan.prefix = RSTRING_PTR(prefix);
     scan.prefix_bytes = (size_t)RSTRING_LEN(prefix);
     scan.buffer = ALLOCV_N(char, holder, SCAN_BYTES);
-    glue_attach_and_call_released(self, run_scan, &scan);
+    do {
+        glue_attach_and_call_released(self, run_scan, &scan);
+    } while (scan.status != LARDER_OK && glue_attached_again(self));
     raise_unless_ok(self, scan.status);
     result = rb_assoc_new(scan.cursor == 0 ? Qnil : ULL2NUM(scan.cursor), keys_of(&scan));
     ALLOCV_END(holder);
@@ -84,7 +86,9 @@ static void run_clear(larder *engine, void *arg) { *(larder_status *)arg = larde
 static VALUE cache_clear(VALUE self) {
     larder_status status;
 
-    glue_attach_and_call_released(self, run_clear, &status);
+    do {
+        glue_attach_and_call_released(self, run_clear, &status);
+    } while (status != LARDER_OK && glue_attached_again(self));
     raise_unless_ok(self, status);
     return self;
 }
@@ -153,7 +157,12 @@ static VALUE cache_stats(VALUE self) {
     VALUE hash = rb_hash_new();
     larder_stats stats;
 
-    raise_unless_ok(self, larder_get_stats(glue_attach_to_read(self), &stats));
+    larder_status status;
+
+    do {
+        status = larder_get_stats(glue_attach_to_read(self), &stats);
+    } while (status != LARDER_OK && glue_attached_again(self));
+    raise_unless_ok(self, status);
 #define PUT_STAT(name, text) put(hash, #name, ULL2NUM(stats.name));
     LARDER_STATS_LIST(PUT_STAT)
 #undef PUT_STAT

@@ -86,7 +86,9 @@ static VALUE cache_delete_tagged(VALUE self, VALUE given, VALUE now) {
     for (long from = 0; from < RARRAY_LEN(given); from += LARDER_MAX_TAGS) {
         long left = RARRAY_LEN(given) - from;
         pack(given, from, (uint32_t)(left < LARDER_MAX_TAGS ? left : LARDER_MAX_TAGS), &tags);
-        glue_attach_and_call_released(self, run_deletion, &this);
+        do {
+            glue_attach_and_call_released(self, run_deletion, &this);
+        } while (this.status != LARDER_OK && glue_attached_again(self));
         wrong = this.status == LARDER_OK ? wrong : this.status;
     }
     RB_GC_GUARD(tags.packed);

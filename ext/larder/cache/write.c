@@ -69,24 +69,16 @@ static size_t set_pointers(write_t *write, VALUE key, VALUE value, VALUE expecte
     return write->store.value_bytes + write->expected_bytes;
 }
 
-/* Raises the reason of a refusal because there is no file. */
-static larder_status with_file(VALUE self, larder_status status, VALUE key) {
-    if (status != LARDER_OK && status != LARDER_MISS && status != LARDER_NOT_STORED) {
-        glue_raise_unless_attached(self, key);
-    }
-    return status;
-}
-
-static larder_status perform(VALUE self, write_t *write, VALUE key, VALUE value, VALUE expected) {
+static larder_status perform_once(VALUE self, write_t *write, VALUE key, VALUE value, VALUE expected) {
     larder *engine = glue_attach_to_change(self);
 
     if (set_pointers(write, key, value, expected) < GLUE_RELEASE_BYTES) {
         write->call.flags = LARDER_CALL_TRY;
         write->status = write->perform(engine, write);
-        if (write->status != LARDER_BUSY) {
-            return with_file(self, write->status, key);
-        }
         write->call.flags = 0;
+        if (write->status != LARDER_BUSY) {
+            return write->status;
+        }
     }
     key = rb_str_new_frozen(key);
     if (!NIL_P(value)) {
@@ -100,7 +92,24 @@ static larder_status perform(VALUE self, write_t *write, VALUE key, VALUE value,
     RB_GC_GUARD(key);
     RB_GC_GUARD(value);
     RB_GC_GUARD(expected);
-    return with_file(self, write->status, key);
+    return write->status;
+}
+
+static bool is_refusal(larder_status status) {
+    return status != LARDER_OK && status != LARDER_MISS && status != LARDER_NOT_STORED;
+}
+
+/* Raises the reason of a refusal because there is no file. */
+static larder_status perform(VALUE self, write_t *write, VALUE key, VALUE value, VALUE expected) {
+    larder_status status = perform_once(self, write, key, value, expected);
+
+    if (is_refusal(status) && glue_attached_again(self)) {
+        status = perform_once(self, write, key, value, expected);
+    }
+    if (is_refusal(status)) {
+        glue_raise_unless_attached(self, key);
+    }
+    return status;
 }
 
 /* The answer of a store: true, or false where its condition did not hold or it was refused. A pinned item that
@@ -213,9 +222,14 @@ static VALUE cache_increment_tagged(int argc, VALUE *argv, VALUE self) {
 /* ---- delete: takes no lock ---- */
 
 static larder_status delete_one(VALUE self, VALUE key, const larder_call *call) {
-    larder *engine = glue_attach_to_change(self);
-    glue_check_string(key, "key");
-    return larder_delete(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), call);
+    larder_status status;
+
+    do {
+        larder *engine = glue_attach_to_change(self);
+        glue_check_string(key, "key");
+        status = larder_delete(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), call);
+    } while (is_refusal(status) && glue_attached_again(self));
+    return status;
 }
 
 static void check_delete(VALUE self, larder_status status, VALUE key) {

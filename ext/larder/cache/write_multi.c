@@ -87,6 +87,15 @@ static void set_batch(VALUE self, volatile VALUE *rows, size_t count, larder_cal
     }
 }
 
+static bool are_stored(const larder_status *statuses, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (statuses[i] != LARDER_OK) {
+            return false;
+        }
+    }
+    return true;
+}
+
 VALUE glue_rows_store(VALUE cache, VALUE rows, VALUE now) {
     larder_call call = glue_call(now);
     VALUE refused = rb_ary_new();
@@ -101,7 +110,9 @@ VALUE glue_rows_store(VALUE cache, VALUE rows, VALUE now) {
         for (; cells < ROW_WIDTH * GLUE_BATCH && start + (long)cells < RARRAY_LEN(rows); cells++) {
             batch[cells] = RARRAY_AREF(rows, start + (long)cells);
         }
-        set_batch(cache, batch, cells / ROW_WIDTH, call, statuses);
+        do {
+            set_batch(cache, batch, cells / ROW_WIDTH, call, statuses);
+        } while (!are_stored(statuses, cells / ROW_WIDTH) && glue_attached_again(cache));
         for (size_t i = 0; i < cells / ROW_WIDTH; i++) {
             VALUE key = RARRAY_AREF(rows, start + (long)(ROW_WIDTH * i));
             if (glue_is_refusal(statuses[i])) {

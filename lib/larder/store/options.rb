@@ -26,7 +26,7 @@ module Larder
       # @param value [Object]
       # @return [Boolean] true if it is a length of time in seconds; NaN is not
       def self.seconds?(value)
-        number?(value) || value.is_a?(ActiveSupport::Duration)
+        number?(value.is_a?(ActiveSupport::Duration) ? value.value : value)
       end
 
       # @return [Boolean] true if it is a real number
