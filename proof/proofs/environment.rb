@@ -18,7 +18,8 @@ module Proof
     # Those for file systems; the first two are the bounded part.
     ON_FILE_SYSTEMS = ["test/process_test", "test/survival_test", "test/existing_test", "test/creation_test",
                        "test/bytelock_test", "proof/environment_liveness", "proof/environment_pages",
-                       "proof/environment_copies", "proof/environment_containers"].freeze
+                       "proof/environment_copies", "proof/environment_containers",
+                       "proof/environment_deploy"].freeze
 
     # Those that close descriptors of the lock file, which where a map does not keep it open drops the locks.
     NOT_ON = { "overlay" => ["test/bytelock_test", "proof/environment_liveness"] }.freeze
