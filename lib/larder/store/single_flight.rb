@@ -244,9 +244,11 @@ module Larder
         return super unless lease
 
         stored = lease.bytes ? @records.set_leased(key, record, time, lease.bytes) : false
-        Leases.drop(lease) # not if that raises: then it is given up
+        Leases.drop(lease)
         Leases.note_overrun(lease, lease_seconds(options)) unless stored || lease.bytes.nil?
         stored
+      ensure
+        Leases.give_up(lease) if lease # nothing more if it was dropped
       end
 
       def lease_seconds(options)
