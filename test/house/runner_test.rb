@@ -61,7 +61,7 @@ module House
       assert(eventually { ended?(child) }, "process #{child} is still there")
     end
 
-    # Longer than two quiet times, each of which is long enough for a share of a processor on a busy machine.
+    # Longer than two quiet times. One is long enough for a share of a processor on a busy machine.
     COMPUTING = "ends = Time.now + 5; nil while Time.now < ends"
 
     test "a job whose child computes without output is not stopped, also where the child leads a group of its own" do

@@ -15,7 +15,7 @@ module LarderStoreTests
       assert_empty Larder::Store::Leases.held
     end
 
-    # What the other process does to the file. Each leaves another file at the path, or none.
+    # Changes of the file by the other process. Each leaves another file at the path, or none.
     WAYS = {
       "resized" => ->(path) { Larder::Cache.open(path, create: false) { |cache| cache.resize(4 << 20) } },
       "removed" => ->(path) { File.delete(path) },
