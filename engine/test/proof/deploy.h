@@ -42,8 +42,8 @@ typedef struct {
     uint64_t held_at[KEYS]; /* `changes` before they took it; UNSTEADY: there were calls that had not ended */
     deploy_worker workers[WORKERS];
     char first[240];
-    /* For each id of a value: its moment, 0: not known yet; and the moment from which on a deletion of its tag ends it,
-     * 0: it has no tag, or that is not known. */
+    /* For each id of a value: its moment, 0: not known yet; and the moment from which on a deletion of its tag
+     * ends it, 0: it has no tag, or that is not known. */
     uint64_t over[VALUES], tags_from[VALUES];
 } deploy_ledger;
 
