@@ -11,11 +11,15 @@ module Larder
   # @api private
   module Obstacle
     # The remedy if no command helps.
-    ELSEWHERE = "name a file on a volume that can be written to (LARDER_PATH, or file: of the sessions)"
+    ELSEWHERE = "name a file on a volume that can be written to (config.cache_store; LARDER_PATH if that has no path " \
+                "and no persistent: false; file: of the sessions)"
+    # As the guides and the default path name directories that have nothing but Larder's files.
+    OWN = "larder"
+    DEVICES = %w[characterSpecial blockSpecial].freeze
     # Directories of the system: the proposed commands never change their owner. SYSTEM_TREES: nor of anything below.
     SYSTEM = %w[/ /home /media /mnt /opt /srv /tmp /var].freeze
     SYSTEM_TREES = %w[/bin /boot /dev /etc /lib /lib64 /proc /root /run /sbin /sys /usr].freeze
-    private_constant :ELSEWHERE, :SYSTEM, :SYSTEM_TREES
+    private_constant :ELSEWHERE, :OWN, :DEVICES, :SYSTEM, :SYSTEM_TREES
 
     module_function
 
@@ -26,7 +30,7 @@ module Larder
     def at(path, error = nil)
       path = path.dup.force_encoding(Encoding::UTF_8)
       sentence = misnamed(path) || unchangeable(path) || foreign(path) || closed(path) || full(path, error) ||
-                 mounted_alone(path)
+                 mounted_alone(path) || refused(path, error)
       sentence && Remedy.shown(sentence)
     rescue SystemCallError
       nil # the failure that is to be explained is reported without this
@@ -48,8 +52,14 @@ module Larder
         if kind_of(path) == "directory"
 
       irregular = files_at(path).find { |file| ![nil, "file"].include?(kind_of(file)) }
-      irregular && "#{irregular} is a #{kind_of(irregular)}, where a file of Larder's is to be: " \
-                   "mv #{quoted(irregular)} #{quoted("#{irregular}.other")}, or name another path"
+      irregular && misplaced(irregular)
+    end
+
+    # Nothing of the system is moved: without /dev/null the machine fails.
+    def misplaced(file)
+      kind = kind_of(file)
+      aside = "mv #{quoted(file)} #{quoted("#{file}.other")}, or " unless kind == "device" || in_system_tree?(file)
+      "#{file} is a #{kind}, where a file of Larder's is to be: #{aside}name another path"
     end
 
     # The cache and its lock file.
@@ -57,9 +67,11 @@ module Larder
       [path, "#{path}.lock"]
     end
 
-    # @return [String, nil] as File::Stat#ftype; nil: nothing is there, or it cannot be seen
+    # @return [String, nil] as File::Stat#ftype, in words; nil: nothing is there, or it cannot be seen
     def kind_of(path)
       kind = File.lstat(path).ftype
+      return "device" if DEVICES.include?(kind)
+
       kind == "link" ? "symbolic link" : kind
     rescue SystemCallError
       nil
@@ -132,8 +144,10 @@ module Larder
     end
 
     def in_a_file(file)
-      "#{file} is a #{kind_of(file)}, and no file can be in it: name one in a directory, such as " \
-        "#{File.join(File.dirname(file), "cache.larder")}"
+      start = "#{file} is a #{kind_of(file)}, and no file can be in it: "
+      return start + ELSEWHERE if in_system_tree?(file)
+
+      "#{start}name one in a directory, such as #{File.join(File.dirname(file), "cache.larder")}"
     end
 
     # Its owner is this user, or root runs this process.
@@ -164,9 +178,17 @@ module Larder
       end
 
       may_not = "#{directory} belongs to #{user(info.uid)}, and #{user(Process.euid)}, who runs this process, may not "
-      return "#{may_not}look into it: #{ELSEWHERE}" unless File.executable?(directory)
+      return "#{may_not}look into it: #{entering(directory, info)}" unless File.executable?(directory)
 
       "#{may_not}write to it: #{opening(directory, path)}"
+    end
+
+    # Root that used the cache first made the directory. Another one may have files of others.
+    def entering(directory, info)
+      own = [directory, File.dirname(directory)].any? { |each| File.basename(each) == OWN }
+      return ELSEWHERE unless own && info.uid.zero? && !system?(directory)
+
+      Remedy.as_root("chown -R #{user(Process.euid)} #{quoted(directory)}")
     end
 
     # Owner and mode allow it.
@@ -210,6 +232,19 @@ module Larder
         "larder:#{quoted(File.dirname(file))} ..., or remove the mount: #{Remedy.as_root("umount #{quoted(file)}")}"
     end
 
+    # Root passes over owners and modes, and the kernel refused it all the same.
+    def refused(path, error)
+      message = error&.message.to_s
+      return if [Errno::EACCES, Errno::EPERM].none? { |kind| message.include?(kind.new.message) }
+
+      directory = nearest_directory(path)
+      owner = File.stat(directory).uid
+      return denied(directory) unless message.include?("set owner") && Process.euid.zero?
+
+      "#{directory} belongs to #{user(owner)}, to whom root here may not give files (it lacks CAP_CHOWN): run it as " \
+        "#{user(owner)} (#{Remedy.as_user(owner, "...")})"
+    end
+
     # The command by which this user may write there.
     def opening(directory, path)
       me = user(Process.euid)
@@ -226,8 +261,11 @@ module Larder
     # @param directory [String] absolute
     # @return [Boolean] does it belong to the system rather than to an application?
     def system?(directory)
-      SYSTEM.include?(directory) || File.dirname(directory) == "/var" ||
-        SYSTEM_TREES.any? { |tree| directory == tree || directory.start_with?("#{tree}/") }
+      SYSTEM.include?(directory) || File.dirname(directory) == "/var" || in_system_tree?(directory)
+    end
+
+    def in_system_tree?(path)
+      SYSTEM_TREES.any? { |tree| path == tree || path.start_with?("#{tree}/") }
     end
 
     def nearest_directory(path)
@@ -244,9 +282,9 @@ module Larder
       Remedy.quoted(path)
     end
 
-    private_class_method :misnamed, :files_at, :kind_of, :too_long?, :unchangeable, :foreign, :closed,
+    private_class_method :misnamed, :misplaced, :files_at, :kind_of, :too_long?, :unchangeable, :foreign, :closed,
                          :foreign_file, :dangling, :circular?, :in_a_file, :closed_file, :mode_of, :read_only,
-                         :closed_directory, :denied, :on_type, :powerless, :full, :mounted_alone, :opening,
-                         :nearest_directory, :user, :quoted
+                         :closed_directory, :entering, :denied, :on_type, :powerless, :full, :mounted_alone, :refused,
+                         :opening, :in_system_tree?, :nearest_directory, :user, :quoted
   end
 end

@@ -61,6 +61,45 @@ module Larder
                    as_nobody(File.join(closed, "storage/c.larder")))
     end
 
+    test "a directory that root made for the cache is given to this user, with what is in it" do
+      skip "needs root" unless Process.euid.zero?
+      File.chmod(0o755, directory)
+      %w[storage/larder/production/c.larder volume/larder/c.larder].map { |name| path_of(name) }.each do |path|
+        assert_nil failure_at(path)
+        sentence = as_nobody(path)
+        assert_match(/, may not look into it: #{ROOT} chown -R nobody #{File.dirname(path)}\z/, sentence)
+        run_command(sentence)
+        assert_empty as_nobody(path)
+        assert_equal [NOBODY], [path, "#{path}.lock"].map { |file| File.stat(file).uid }.uniq
+      end
+    end
+
+    test "root that may not give files away runs it as the owner, and leaves none that the owner cannot use" do
+      own = path_of("own")
+      ["c.larder", "storage/larder/c.larder"].each do |name|
+        FileUtils.rm_rf(own)
+        Dir.mkdir(own)
+        File.chown(NOBODY, nil, own) if Process.euid.zero?
+        line = as_root_without("chown", "#{OPEN}puts error", "#{own}/#{name}")
+        assert_match(/\. #{own} belongs to nobody, to whom root here may not give files .*: run it as nobody \(/, line)
+        assert_empty Dir.children(own)
+      end
+    end
+
+    test "devices, and files of the system, are not moved away" do
+      link = Dir.glob("/dev/std*").find { |file| File.symlink?(file) }
+      [File::NULL, *link].each do |file|
+        assert_match(/\A#{file} is a (?:device|symbolic link), where a file .*: name another path\z/, Obstacle.at(file))
+      end
+      assert_match(%r{\A/dev/null is a device, and no file can be in it: name a file on a volume},
+                   Obstacle.at("/dev/null/c.larder"))
+    end
+
+    test "where root is refused although modes allow it, the file system is named" do
+      skip "needs root" unless Process.euid.zero? && File.directory?("/sys/kernel")
+      assert_match(%r{\. /sys takes no files, as it is on sysfs: name a file on}, failure_at("/sys/c.larder").to_s)
+    end
+
     test "root is told to run as the owner, and not to take the file away" do
       skip "needs root" unless Process.euid.zero?
       path = File.join(directory, "c.larder")
@@ -244,14 +283,11 @@ module Larder
     end
 
     test "root without capabilities runs it as the owner" do
-      skip "needs root and setpriv" unless Process.euid.zero? && system("which setpriv", out: File::NULL)
       own = path_of("own")
       Dir.mkdir(own, 0o700)
-      File.chown(NOBODY, nil, own)
+      File.chown(NOBODY, nil, own) if Process.euid.zero?
       File.chmod(0o755, directory)
-      script = 'require "larder"; puts Larder::Obstacle.at(ARGV[0])'
-      line, = Open3.capture2e("setpriv", "--bounding-set", "-all", "--inh-caps", "-all", RbConfig.ruby,
-                              "-I#{LIB}", "-e", script, "#{own}/c.larder")
+      line = as_root_without("all", "puts Larder::Obstacle.at(ARGV[0])", "#{own}/c.larder")
       assert_match(/#{own} belongs to nobody and has mode 700, and root here may not pass over that/, line)
       program = Shellwords.join([RbConfig.ruby, "-e", "print Process.uid"])
       run = line[/run it as nobody \((.*)\)$/, 1].sub("...", program)
@@ -302,6 +338,12 @@ module Larder
       skip "no mounts of its own: #{output}" if output.start_with?("unshare:")
       assert_predicate status, :success?, output
       @output = output.lines(chomp: true)
+    end
+
+    def as_root_without(capability, script, *arguments)
+      skip "needs root and setpriv" unless Process.euid.zero? && system("which setpriv", out: File::NULL)
+      Open3.capture2e("setpriv", "--bounding-set", "-#{capability}", "--inh-caps", "-#{capability}", RbConfig.ruby,
+                      "-I#{LIB}", "-rlarder", "-e", script, *arguments).first
     end
 
     def as_owner(path)

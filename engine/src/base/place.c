@@ -114,7 +114,8 @@ larder_status lard_place_make(const char *path, larder_error *error) {
         *at = '\0';
         if (LARD_CHANGE(mkdir(directory, kept ? 0755 : 0700)) == 0) {
             int code = give_directory(directory);
-            if (code) {
+            if (code) { /* the owner of the directory above could not use it */
+                LARD_CHANGE(rmdir(directory));
                 return lard_fail_call(error, "set owner and mode of", directory, code);
             }
         } else if (errno != EEXIST && errno != EISDIR) {

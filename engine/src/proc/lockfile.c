@@ -127,6 +127,16 @@ int lard_lockfile_look(const char *path, char *lock, struct stat *info) {
     return stat(lock, info) == 0 ? 1 : errno == ENOENT ? 0 : -1;
 }
 
+/* Removes a new lock file that this root could not give to the owner of the directory, who could not use it. */
+static void take_back(int fd, const char *path, const struct stat *created) {
+    struct stat now, named;
+    bool ours = geteuid() == 0 && lard_descriptor_check(fd, created) == 0 && fstat(fd, &now) == 0 &&
+                now.st_size == 0 && now.st_uid == 0;
+    if (ours && stat(path, &named) == 0 && named.st_dev == now.st_dev && named.st_ino == now.st_ino) {
+        LARD_CHANGE(unlink(path));
+    }
+}
+
 larder_status lard_lockfile_open(const char *path, lard_lockfile *file, larder_error *error) {
     struct stat info;
     int code = 0, stacked = 0;
@@ -136,6 +146,9 @@ larder_status lard_lockfile_open(const char *path, lard_lockfile *file, larder_e
     }
     if (S_ISREG(info.st_mode) && info.st_size == 0 && info.st_nlink == 1) {
         code = LARD_CHANGE(lard_place_give(fd, path, 0600));
+        if (code) {
+            take_back(fd, path, &info);
+        }
     }
     larder_status status = code ? lard_fail_call(error, "set owner and mode of", path, code)
                                 : lard_place_trusted(fd, path, &info, error);
