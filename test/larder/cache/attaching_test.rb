@@ -93,6 +93,23 @@ class LarderCacheAttachingTest < ActiveSupport::TestCase
     assert_equal ["kept"], keys_in_file
   end
 
+  test "a change by a hook that runs after the changes were reported is applied or reported, too" do
+    prepare
+    late = 'at_exit { File.rename(ARGV[1], ARGV[0]) if ARGV[1]; cache.delete("deleted") rescue 0 }'
+    script = 'cache = nil; %s; cache = Larder::Cache.open(ARGV[0], lazy: true); cache.delete("other") rescue 0'
+    while_replaced do
+      lines = run_ruby(format(script, late), path_of).lines
+      assert_equal ["1 changes", "2 changes"], lines.map { |line| line[/could not apply (.*);/, 1] }
+      File.link(path_of("away"), path_of("back"))
+    end
+    late = 'at_exit { cache.delete("deleted") rescue 0; File.rename(ARGV[1], ARGV[0]) }'
+    File.rename(path_of, path_of("away"))
+    File.write(path_of, GARBAGE)
+    File.chmod(0o600, path_of)
+    assert_equal 1, run_ruby(format(script, late), path_of, path_of("away")).lines.size
+    assert_equal ["kept"], keys_in_file
+  end
+
   test "a daemon applies the changes of the parent that it was forked from" do
     prepare
     daemon = <<~RUBY
