@@ -46,6 +46,10 @@ module Larder
         length("seconds as a number or duration, from #{least} to #{most}", least..most)
       end
 
+      def self.name?(value)
+        value.nil? || value.is_a?(Symbol) || value.is_a?(String)
+      end
+
       def self.tags?(value)
         Tagging.texts(value || nil) && true
       rescue ::ArgumentError
@@ -83,6 +87,11 @@ module Larder
       HANDLER = Type.new("something that can be called, or nil", ->(value) { value.nil? || value.respond_to?(:call) })
       CODER = Type.new("an object with dump and load, whose dump makes a String of an entry; leave it out for " \
                        "Larder's own", ->(value) { value.respond_to?(:dump) && value.respond_to?(:load) })
+      # Settings looks the names up.
+      SERIALIZER = Type.new("a name, or an object with dump and load",
+                            ->(value) { name?(value) || (value.respond_to?(:dump) && value.respond_to?(:load)) })
+      COMPRESSOR = Type.new("a name, or an object with deflate and inflate",
+                            ->(value) { name?(value) || (value.respond_to?(:deflate) && value.respond_to?(:inflate)) })
       REMOTE = Type.new("a store, or what config.cache_store takes: [:redis_cache_store, { url: … }]", lambda do |value|
         value.nil? || value.is_a?(ActiveSupport::Cache::Store) || [value].flatten(1).first.is_a?(Symbol)
       end)
@@ -100,8 +109,8 @@ module Larder
         [:raise_errors, STORE, SWITCH],
         [:error_handler, STORE, HANDLER],
         [:max_key_size, STORE, KEY_LIMIT],
-        [:serializer, STORE, ANY],
-        [:compressor, STORE, ANY],
+        [:serializer, STORE, SERIALIZER],
+        [:compressor, STORE, COMPRESSOR],
         [:coder, STORE, CODER],
         [:remote, STORE, REMOTE],
         [:local_expires_in, STORE, LOCAL_LIFE],
@@ -141,8 +150,8 @@ module Larder
       # Options that only Larder's sessions use.
       INTERNAL = %i[kept].freeze
       private_constant :BOTH, :STORE, :CALL, :POSITIVE, :SHORTEST, :SHORTEST_MAX_KEY, :ANY, :SWITCH, :EARLY, :SECONDS,
-                       :LIFE, :RACE, :MOMENT, :BYTES, :PREFIX, :PART, :TAGS, :KEY_LIMIT, :HANDLER, :CODER, :REMOTE,
-                       :LOCK, :LOCAL_LIFE, :ALIASES, :TYPES, :INTERNAL
+                       :LIFE, :RACE, :MOMENT, :BYTES, :PREFIX, :PART, :TAGS, :KEY_LIMIT, :HANDLER, :CODER, :SERIALIZER,
+                       :COMPRESSOR, :REMOTE, :LOCK, :LOCAL_LIFE, :ALIASES, :TYPES, :INTERNAL
 
       class << self
         # Checks the types of known options.

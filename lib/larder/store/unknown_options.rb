@@ -15,11 +15,13 @@ module Larder
       # warning, because applications use one Hash of options for several stores.
       ELSEWHERE = {
         rails: ActiveSupport::Cache::UNIVERSAL_OPTIONS,
-        stores: %i[error_handler event max_key_size pool],
+        stores: %i[error_handler event max_key_size max_prune_time pool],
         redis_cache_store: %i[redis url host port db username password ssl ssl_params sentinels role replica cluster
                               nodes fixed_hostname replica_affinity driver protocol id timeout connect_timeout
                               read_timeout write_timeout command_timeout reconnect_attempts inherit_socket custom
-                              middlewares pool_size pool_timeout],
+                              middlewares pool_size pool_timeout name sentinel_username sentinel_password
+                              idle_timeout circuit_breaker command_builder client_implementation driver_info
+                              concurrency slow_command_timeout],
         mem_cache_store: %i[addresses failover threadsafe cache_nils value_max_bytes digest_class compression_min_size
                             socket_timeout socket_max_failures socket_failure_delay down_retry_delay keepalive
                             sndbuf rcvbuf ssl_context error_when_over_max_size raise_errors_on_large_values],

@@ -22,6 +22,8 @@ module Larder
         error_handler: ["puts", 5, true],
         max_key_size: ["250", 5, 1.5, true],
         coder: ["json", 5, OBJECT],
+        serializer: [5, true, false, OBJECT, [:json], Class.new { def dump(_) = "" }.new],
+        compressor: [5, true, false, OBJECT, [:gzip], Class.new { def deflate(_) = "" }.new],
         remote: ["redis://127.0.0.1:1/0", 5, { url: "redis://127.0.0.1:1/0" }],
         expires_in: [*WORDS, *OTHERS, true, false, Time.at(0), Complex(1, 0)],
         expire_in: [*WORDS, *OTHERS],

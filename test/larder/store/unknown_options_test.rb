@@ -68,7 +68,9 @@ module Larder
 
       test "options of Rails' other stores and helpers are not logged" do
         others = { pool: { size: 5 }, url: "redis://127.0.0.1", redis: nil, driver: :hiredis, connect_timeout: 1,
-                   reconnect_attempts: 1, error_handler: nil, failover: true, value_max_bytes: 1, databases: [] }
+                   reconnect_attempts: 1, error_handler: nil, failover: true, value_max_bytes: 1, databases: [],
+                   max_prune_time: 2, sentinels: [], name: "mymaster", sentinel_username: "u", sentinel_password: "p",
+                   idle_timeout: 30, circuit_breaker: {}, concurrency: {} }
         calls = { coder: nil, serializer: nil, compressor: nil, skip_digest: true, pool: 1, max_key_size: 9 }
         assert_empty(logged do
           made = ActiveSupport::Cache::LarderStore.new(path_of, size: SIZE, **others)
