@@ -241,8 +241,8 @@ module Larder
       owner = File.stat(directory).uid
       return denied(directory) unless message.include?("set owner") && Process.euid.zero?
 
-      "#{directory} belongs to #{user(owner)}, to whom root here may not give files (it lacks CAP_CHOWN): run it as " \
-        "#{user(owner)} (#{Remedy.as_user(owner, "...")})"
+      "#{directory} belongs to #{user(owner)}, and root here may not give files to that user (it lacks CAP_CHOWN): " \
+        "run it as #{user(owner)} (#{Remedy.as_user(owner, "...")})"
     end
 
     # The command by which this user may write there.

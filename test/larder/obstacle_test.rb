@@ -81,7 +81,7 @@ module Larder
         Dir.mkdir(own)
         File.chown(NOBODY, nil, own) if Process.euid.zero?
         line = as_root_without("chown", "#{OPEN}puts error", "#{own}/#{name}")
-        assert_match(/\. #{own} belongs to nobody, to whom root here may not give files .*: run it as nobody \(/, line)
+        assert_match(/\. #{own} belongs to nobody, and root here may not give files .*: run it as nobody \(/, line)
         assert_empty Dir.children(own)
       end
     end
