@@ -55,7 +55,7 @@ module Larder
         @pending[cache] = Process.pid
       end
 
-      # What runs after this at the end of a process may add changes, which are applied after it.
+      # Hooks that run later at the end of the process may make changes, too: these are applied after them.
       def self.apply_all
         @applies_at_exit = false
         @pending.each { |cache, pid| cache.send(:apply_pending) { |line| Application.log(line) if pid == Process.pid } }
