@@ -38,14 +38,20 @@ module Larder
 
     # @param path [String] relative to the root, or absolute
     # @return [String] absolute; unchanged if it is relative to a working directory that was removed
-    # @raise [ArgumentError] the path ends in a slash
+    # @raise [ArgumentError] the path ends in a slash, or begins with a home directory that is not known
     def absolute(path)
       wrong = of_directory(path)
       raise ::ArgumentError, wrong if wrong
 
-      File.expand_path(path, root)
+      expanded(path)
     rescue Errno::ENOENT
       File.absolute_path?(path) ? File.expand_path(path, "/") : path
+    end
+
+    def expanded(path)
+      File.expand_path(path, root)
+    rescue ::ArgumentError => e # as for "~" without HOME, and for a NUL byte
+      raise ::ArgumentError, "the path #{path.inspect} has no meaning here (#{e.message}); name an absolute path"
     end
 
     # Without the check a file of that name would be created. A directory that is there is reported by the first use.
@@ -139,7 +145,7 @@ module Larder
       raise ::ArgumentError, "the environment #{environment.inspect} (RAILS_ENV, RACK_ENV) is no name of a " \
                              "directory, which its files are in; give it one without \"/\", such as \"production\""
     end
-    private_class_method :directory_of
+    private_class_method :expanded, :directory_of
 
     # Notes that the caller configures something.
     #

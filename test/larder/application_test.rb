@@ -29,6 +29,16 @@ module Larder
       assert_equal "\xFF ", with_environment("LARDER_PATH" => "\xFF ") { Application.variable("LARDER_PATH") }
     end
 
+    test "a path with a home directory that is not known, or with a NUL byte, is named with what to do" do
+      ["~/c.larder", "~no-such-user/c.larder", "c\0.larder"].each do |path|
+        error = assert_raises(::ArgumentError) do
+          with_environment("HOME" => "relative") { Application.absolute(path) }
+        end
+        assert_match(/\Athe path #{Regexp.escape(path.inspect)} has no meaning here \(.*\); name an absolute path\z/,
+                     error.message)
+      end
+    end
+
     test "an environment is the name of one directory" do
       ["../../etc", "a/b", "/etc", "..", "."].each do |name|
         error = assert_raises(::ArgumentError, name) do
