@@ -19,7 +19,9 @@ module Larder
       def file_of(variable, name)
         given = Application.variable(variable)
         @named_by = given ? "$#{variable} names it" : "the default of the environment #{Application.environment}"
-        given || Application.file(name)
+        return given || Application.file(name) unless given&.start_with?("~")
+
+        Application.absolute(given) # no shell has expanded it, as in a unit of systemd, and the store does
       rescue ::ArgumentError => error
         raise UsageError, error.message
       end

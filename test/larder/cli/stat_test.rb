@@ -59,7 +59,7 @@ module Larder
       end
 
       test "the file is the named one, the environment's variable's, or that of the Rails environment" do
-        { "a" => {}, "b" => { "LARDER_PATH" => "b" },
+        { "a" => {}, "b" => { "LARDER_PATH" => "b" }, "c" => { "LARDER_PATH" => "~/c", "HOME" => directory },
           "storage/larder/production/cache.larder" => { "RAILS_ENV" => "production" },
           "storage/larder/test/cache.larder" => { "RACK_ENV" => "test", "RAILS_ENV" => "" } }.each do |name, env|
           open_cache(name).set(name, "1")
