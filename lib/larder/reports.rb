@@ -101,7 +101,8 @@ module Larder
         return unless @pid == Process.pid
 
         @causes.each_value.select { |cause| cause.left_out.positive? }.each do |cause|
-          log(logger, "#{cause.line} (and #{cause.left_out - 1} more since the last report)")
+          others = cause.left_out - 1
+          log(logger, others.zero? ? cause.line : "#{cause.line} (and #{others} more since the last report)")
         end
       end
 
