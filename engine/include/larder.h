@@ -16,8 +16,8 @@
  *             first call.
  *   refusal   A store that is not possible (lock timeout, cache full) returns an error.
  *             If it would have overwritten a value, it *has dropped* the key's old value:
- *             an old value never outlives a refused overwrite. LARDER_ADD and larder_cas
- *             leave the old value.
+ *             an old value never outlives a refused overwrite. LARDER_ADD, larder_cas and
+ *             larder_swap leave the old value.
  *
  * Caveats
  *   - Put the file on a local file system. File systems of networks, of clusters, of a virtual
@@ -400,7 +400,16 @@ larder_status larder_get_allocated(larder *cache, const void *key, size_t key_by
                                    size_t buffer_bytes, const larder_allocator *more, larder_item *item,
                                    const larder_call *call);
 
-/* The same for `count` lookups; each has its own status. */
+/*
+ * As larder_get_allocated, for a caller that computes a new value from this one and stores it by larder_swap.
+ * *identity names the value that was read; it is never 0. A value that is stored later has another identity, also
+ * if it has the same bytes, flags and expiry, and also in a file that replaced this one.
+ */
+larder_status larder_get_to_swap(larder *cache, const void *key, size_t key_bytes, void *buffer,
+                                 size_t buffer_bytes, const larder_allocator *more, larder_item *item,
+                                 uint64_t *identity, const larder_call *call);
+
+/* As larder_get for `count` lookups; each has its own status. */
 larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t count, const larder_call *call);
 
 /* OK or MISS; does not read the value. `item` (size, expiry, flags) may be NULL. Takes no lock. */
@@ -423,14 +432,22 @@ larder_status larder_set_multi(larder *cache, larder_store *stores, size_t count
                                const larder_call *call);
 
 /*
- * Compare-and-swap: stores only if the key's value has the bytes `expected`, the flags store->expected_flags and
- * the expiry store->expected_expires_at_ms; with LARDER_ANY_EXPIRY the expiry is not compared, and the swap
- * overwrites an expiry that a concurrent touch gave. OK; MISS: the key is absent; NOT_STORED: it differs; or a
- * refusal. INVALID: a negative TTL, another negative expiry, a lease. Without tags of its own the new value has
- * those of the old one.
+ * Compare-and-swap by value: stores only if the key's value has the bytes `expected`, the flags
+ * store->expected_flags and the expiry store->expected_expires_at_ms; with LARDER_ANY_EXPIRY the expiry is not
+ * compared, and the swap overwrites an expiry that a concurrent touch gave. A value that was deleted and stored
+ * again in between is equal. OK; MISS: the key is absent; NOT_STORED: it differs; or a refusal. INVALID: a
+ * negative TTL, another negative expiry, a lease. Without tags of its own the new value has those of the old one.
  */
 larder_status larder_cas(larder *cache, const larder_store *store, const void *expected, size_t expected_bytes,
                          const larder_call *call);
+
+/*
+ * Compare-and-swap by identity: the same, but stores only over the value that larder_get_to_swap returned with
+ * `identity`. NOT_STORED: the key was deleted, stored or touched since, also if it has an equal value now; or the
+ * engine has moved the value, which it does to the oldest when a full cache takes new ones. Then read again.
+ * INVALID: also the identity 0.
+ */
+larder_status larder_swap(larder *cache, const larder_store *store, uint64_t identity, const larder_call *call);
 
 /*
  * OK, or MISS: the key was absent. Takes no lock if the handle is attached. Whatever other processes do, the item

@@ -115,7 +115,9 @@ static void calls_of_a_later_version(void) {
     static const larder_call calls[] = {{.flags = 4}, {.flags = 1u << 31 | LARDER_CALL_TRY}, {.reserved = 1}};
     static char buffer[LARDER_MAX_KEY + 4];
     larder *cache = open_cache(1 << 20);
+    uint64_t identity;
     CHECK(set(cache, "k", "v") == LARDER_OK);
+    CHECK(larder_get_to_swap(cache, "k", 1, buffer, 1, NULL, NULL, &identity, NULL) == LARDER_OK);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         const larder_call *call = &calls[i];
         larder_store stores[] = {{.key = "k", .key_bytes = 1, .value = "w", .value_bytes = 1}};
@@ -131,6 +133,9 @@ static void calls_of_a_later_version(void) {
         CHECK(larder_set_multi(cache, stores, 1, &count, call) == LARDER_INVALID && count == 0);
         CHECK(stores[0].status == LARDER_INVALID);
         CHECK(larder_cas(cache, stores, "v", 1, call) == LARDER_INVALID);
+        CHECK(larder_get_to_swap(cache, "k", 1, buffer, sizeof buffer, NULL, NULL, &identity, call) ==
+              LARDER_INVALID);
+        CHECK(larder_swap(cache, stores, identity, call) == LARDER_INVALID);
         CHECK(larder_delete(cache, "k", 1, call) == LARDER_INVALID);
         CHECK(larder_delete_tagged(cache, &tag, 1, call) == LARDER_INVALID);
         CHECK(larder_increment(cache, "n", 1, 1, 0, 0, &number, call) == LARDER_INVALID);
@@ -154,6 +159,7 @@ static void stores_and_lookups_of_a_later_version(void) {
         stores[i].key_bytes = stores[i].value_bytes = 1;
         CHECK(larder_set(cache, &stores[i], NULL) == LARDER_INVALID);
         CHECK(larder_cas(cache, &stores[i], "v", 1, NULL) == LARDER_INVALID);
+        CHECK(larder_swap(cache, &stores[i], 1, NULL) == LARDER_INVALID);
     }
     size_t stored = 9;
     CHECK(larder_set_multi(cache, stores, 5, &stored, NULL) == LARDER_INVALID && stored == 0);

@@ -1,6 +1,7 @@
 /*
- * identity_test.c — checks what a call answers and a later call takes: leases, stamps, process numbers, cursors of
- * walks. Each belongs to one file, and is of no use in the file that has taken its place: see docs/assumptions.md.
+ * identity_test.c — checks what a call answers and a later call takes: leases, identities of values, stamps,
+ * process numbers, cursors of walks. Each belongs to one file, and is of no use in the file that has taken its
+ * place: see docs/assumptions.md.
  */
 #include "children.h"
 #include "file/map.h"
@@ -110,6 +111,26 @@ static void a_value_that_is_of_no_use_belongs_to_its_file(void) {
     CHECK(take("k", &lease) == LARDER_NOT_STORED && lease.over != over && is(cache, "k", "new"));
     CHECK(take("k", &lease) == LARDER_OK);
     larder_close(cache);
+}
+
+/* The first value of each file is at the same place of it, and equal. */
+static void an_identity_belongs_to_its_file(void) {
+    char out[8];
+    for (size_t way = 0; way < WAYS; way++) {
+        uint64_t first, second;
+        larder_store store = {.key = "k", .key_bytes = 1, .value = "new", .value_bytes = 3};
+        cache = open_cache(SIZE);
+        CHECK(set(cache, "k", "old") == LARDER_OK);
+        CHECK(larder_get_to_swap(cache, "k", 1, out, sizeof out, NULL, NULL, &first, NULL) == LARDER_OK);
+        ways[way].replace();
+        CHECK(set(cache, "k", "old") == LARDER_OK);
+        CHECK(larder_swap(cache, &store, first, NULL) == LARDER_NOT_STORED && is(cache, "k", "old"), "%s",
+              ways[way].name);
+        CHECK(larder_get_to_swap(cache, "k", 1, out, sizeof out, NULL, NULL, &second, NULL) == LARDER_OK);
+        CHECK(first != second && larder_swap(cache, &store, second, NULL) == LARDER_OK, "%s", ways[way].name);
+        larder_close(cache);
+        unlink(test_path("t.larder"));
+    }
 }
 
 /* The child holds what its parent held. One of them stores, and the child's own leases are others. */
@@ -227,6 +248,7 @@ static void trust_belongs_to_its_file(void) {
 static const test_case tests[] = {
     TEST(a_lease_belongs_to_its_file, "a lease of a file that was replaced is none of the new file"),
     TEST(a_value_that_is_of_no_use_belongs_to_its_file, "`over` of a lease names no value of another file"),
+    TEST(an_identity_belongs_to_its_file, "the identity of a value is of no use in another file"),
     TEST(a_lease_is_inherited_by_a_child, "a forked child may store under a lease of its parent, once"),
     TEST(a_stamp_belongs_to_its_file, "a stamp of a file that was replaced is refused"),
     TEST(a_process_has_a_number_in_each_file, "the number of a process is another one in each file"),

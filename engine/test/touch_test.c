@@ -16,6 +16,7 @@
 static larder *cache;
 static const char *key;
 static int64_t expected_expires_at_ms;
+static uint64_t expected_identity; /* 0: the value and the expiry are compared */
 static larder_status swapped, touched;
 
 static int64_t expires_at_ms(void) {
@@ -27,7 +28,8 @@ static void *swap(void *unused) {
     larder_store store = {.key = key, .key_bytes = strlen(key), .value = "8", .value_bytes = 1};
     store.expected_expires_at_ms = expected_expires_at_ms;
     store.ttl_ms = SHORTER_MS;
-    swapped = larder_cas(cache, &store, "7", 1, NULL);
+    swapped = expected_identity ? larder_swap(cache, &store, expected_identity, NULL)
+                                : larder_cas(cache, &store, "7", 1, NULL);
     return unused;
 }
 
@@ -80,13 +82,21 @@ static bool race(void *(*change)(void *), bool waits) {
     return began && pthread_join(changing, NULL) == 0 && (!waits || pthread_join(touching, NULL) == 0);
 }
 
-static void races(bool (*prepare)(void), bool named) {
+/* Which expiry the swap has read: of any value, of this value, of this record. */
+enum swap_of { ANY, NAMED, IDENTIFIED };
+
+static void races(bool (*prepare)(void), enum swap_of which) {
+    char out[8];
+    bool named = which != ANY;
     cache = open_cache(1 << 20);
     cache->lock_timeout_ms = 20000;
     for (int round = 0; round < ROUNDS; round++) {
         CHECK(prepare());
         int64_t before = expires_at_ms();
         expected_expires_at_ms = named ? before : LARDER_ANY_EXPIRY;
+        expected_identity = 0;
+        CHECK(which != IDENTIFIED || larder_get_to_swap(cache, key, strlen(key), out, sizeof out, NULL, NULL,
+                                                        &expected_identity, NULL) == LARDER_OK);
         CHECK(race(swap, round % 2));
         CHECK(touched == LARDER_OK && (swapped == LARDER_OK || (named && swapped == LARDER_NOT_STORED)));
         int64_t after = expires_at_ms();
@@ -148,13 +158,19 @@ static bool number(void) {
     return larder_increment(cache, key, 1, 7, 0, LIFE_MS, &n, NULL) == LARDER_OK;
 }
 
-static void a_touch_beside_a_swap_that_names_the_expiry(void) { races(plain, true); }
-static void a_touch_of_a_number_beside_a_swap_that_names_the_expiry(void) { races(number, true); }
-static void a_touch_beside_a_swap_that_names_none(void) { races(plain, false); }
+static void a_touch_beside_a_swap_that_names_the_expiry(void) { races(plain, NAMED); }
+static void a_touch_of_a_number_beside_a_swap_that_names_the_expiry(void) { races(number, NAMED); }
+static void a_touch_beside_a_swap_that_names_none(void) { races(plain, ANY); }
 static void a_touch_beside_a_swap_of_a_value_without_expiry(void) {
-    races(endless, true);
-    races(extended, true);
-    races(endless, false);
+    races(endless, NAMED);
+    races(extended, NAMED);
+    races(endless, ANY);
+}
+static void a_touch_during_a_swap_by_identity(void) {
+    races(plain, IDENTIFIED);
+    races(endless, IDENTIFIED);
+    races(extended, IDENTIFIED);
+    races(number, IDENTIFIED);
 }
 static void a_touch_beside_a_lease(void) { races_with_leases(plain, "7"); }
 static void a_touch_beside_a_lease_over_a_value_without_expiry(void) {
@@ -169,7 +185,11 @@ static void a_touch_of_a_number_beside_a_swap_that_fails(void) {
     lard_key wanted = lard_key_of(cache->map, key, 1);
     CHECK(larder_touch(cache, key, 1, LONGER_MS, NULL) == LARDER_OK);
     int64_t longer = expires_at_ms();
-    CHECK(lard_increment_to_plain(cache, cache->map, &wanted, "7", 1, NULL) == LARDER_OK && is(cache, key, "7"));
+    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &wanted.hash));
+    uint64_t slot = lard_index_find(&view, &wanted).value, before = slot;
+    CHECK(lard_increment_to_plain(cache, cache->map, &wanted, "7", 1, &slot, NULL) == LARDER_OK);
+    CHECK(slot != before && lard_index_find(&view, &wanted).value == slot && is(cache, key, "7"));
+    CHECK(lard_increment_to_plain(cache, cache->map, &wanted, "7", 1, &slot, NULL) == LARDER_NOT_STORED);
     CHECK(expires_at_ms() == longer, "%lld, not %lld", (long long)expires_at_ms(), (long long)longer);
     larder_close(cache);
 }
@@ -212,6 +232,7 @@ static const test_case tests[] = {
     TEST(a_touch_beside_a_swap_that_names_none, "a swap that names no expiry wins over a touch"),
     TEST(a_touch_beside_a_swap_of_a_value_without_expiry,
          "a touch is not lost in a swap that names a value without expiry"),
+    TEST(a_touch_during_a_swap_by_identity, "a touch that comes during a swap by identity is kept"),
     TEST(a_touch_beside_a_lease, "a touch is not lost in a lease that is taken or ended"),
     TEST(a_touch_beside_a_lease_over_a_value_without_expiry,
          "a touch is not lost in a lease over a value without expiry"),

@@ -1,11 +1,11 @@
 /*
- * cas.c — larder_cas: compare and swap.
+ * cas.c — compare and swap: larder_cas compares the value, larder_swap the identity of the record that was read.
  */
 #include "api/increment.h"
 #include "api/request.h"
 #include "base/clock.h"
 #include "base/key.h"
-#include "item/lookup.h"
+#include "item/identity.h"
 #include "item/put.h"
 #include "item/read.h"
 #include "item/write.h"
@@ -13,33 +13,46 @@
 #include <stdlib.h>
 
 #define CAS_ATTEMPTS 64
+#define COUNTER_TEXT 24
 
-static bool is_expected(const larder_store *request, const larder_item *item) {
-    return item->flags == request->expected_flags && (request->expected_expires_at_ms == LARDER_ANY_EXPIRY ||
-                                                      item->expires_at_ms == request->expected_expires_at_ms);
+typedef struct {
+    uint64_t identity; /* of larder_swap; 0: the other fields are compared */
+    const void *bytes;
+    size_t count;
+    uint8_t flags;
+    int64_t expires_at_ms; /* or LARDER_ANY_EXPIRY */
+} expectation;
+
+static bool is_equal(const expectation *expected, const larder_item *item, const char *value) {
+    return item->size_bytes == expected->count && item->flags == expected->flags &&
+           (expected->expires_at_ms == LARDER_ANY_EXPIRY || item->expires_at_ms == expected->expires_at_ms) &&
+           (expected->count == 0 || __builtin_memcmp(value, expected->bytes, expected->count) == 0);
 }
 
-/* Reads the value into `buffer`, compares it, and stores only over the slot that was compared. NOT_STORED and not
- * *differs: try again. */
-static larder_status attempt(larder *cache, lard_map *map, const larder_store *request, const lard_write_op *op,
-                             const void *expected, char *buffer, size_t expected_bytes, bool *differs,
-                             const larder_call *call) {
+/* Reads the value into `room`, compares it or its identity, and stores only over the slot that was read.
+ * NOT_STORED and not *differs: try again. */
+static larder_status attempt(larder *cache, lard_map *map, const lard_write_op *op, const expectation *expected,
+                             lard_room room, bool *differs, const larder_call *call) {
     larder_item item = {0};
     lard_hit hit;
     int64_t now_ms = call ? call->now_ms : 0;
-    lard_room room = {.bytes = buffer, .capacity = expected_bytes};
     larder_status status = lard_read(cache, map, op->key, NULL, &room, &item, &hit, now_ms);
     if (status == LARDER_MISS || item.staleness) {
         return LARDER_MISS;
     }
-    *differs = status != LARDER_OK || item.size_bytes != expected_bytes || !is_expected(request, &item) ||
-               (expected_bytes && __builtin_memcmp(buffer, expected, expected_bytes) != 0);
+    if (expected->identity) {
+        *differs = expected->identity != lard_identity_of_value(map, op->key, &hit, room.bytes, item.size_bytes);
+    } else {
+        *differs = status != LARDER_OK || !is_equal(expected, &item, room.bytes);
+    }
     if (*differs) {
         return LARDER_NOT_STORED;
     }
     if (item.is_counter) { /* changes in place, so its slot proves nothing: make it a plain record first */
-        status = lard_increment_to_plain(cache, map, op->key, buffer, expected_bytes, call);
-        return status == LARDER_OK ? LARDER_NOT_STORED : status;
+        status = lard_increment_to_plain(cache, map, op->key, room.bytes, item.size_bytes, &hit.slot_value, call);
+        if (status != LARDER_OK) {
+            return status;
+        }
     }
     lard_write_op swap = *op;
     lard_extension extension;
@@ -54,31 +67,23 @@ static larder_status attempt(larder *cache, lard_map *map, const larder_store *r
         swap.spec.extension = &extension;
     }
     swap.expected_slot = hit.slot_value;
-    if (request->expected_expires_at_ms != LARDER_ANY_EXPIRY) {
+    if (expected->identity || expected->expires_at_ms != LARDER_ANY_EXPIRY) {
         swap.condition = LARD_IF_SLOT_AND_EXPIRY;
-        swap.expected_expiry_ms = (uint64_t)request->expected_expires_at_ms;
+        swap.expected_expiry_ms = hit.info.expiry_ms;
     }
     return lard_put(cache, map, &swap, call);
 }
 
-larder_status larder_cas(larder *cache, const larder_store *request, const void *expected, size_t expected_bytes,
-                         const larder_call *call) {
+/* `room` is for a value as long as the expected one, or a counter. */
+static larder_status swap(larder *cache, const larder_store *request, const expectation *expected, lard_room room,
+                          const larder_call *call) {
     lard_write_op op;
-    larder_status status = lard_request_check_store(cache, request, call);
-    if (status != LARDER_OK || (!expected && expected_bytes) || request->ttl_ms < 0 ||
-        request->expected_expires_at_ms < LARDER_ANY_EXPIRY || (request->extra && request->extra->lease)) {
-        return status != LARDER_OK ? status : LARDER_INVALID;
-    }
-    status = lard_request_op(request, lard_clock_of_call(call), &op);
+    larder_status status = lard_request_op(request, lard_clock_of_call(call), &op);
     op.condition = LARD_IF_SLOT;
     lard_map *map =
         status == LARDER_OK ? lard_request_enter(cache, request, op.condition, op.now_ms, &status) : NULL;
     if (!map) {
         return status;
-    }
-    char *buffer = malloc(expected_bytes + 1);
-    if (!buffer) {
-        return LARDER_NO_MEMORY;
     }
     lard_key key = lard_key_of(map, request->key, request->key_bytes);
     bool differs = false;
@@ -89,8 +94,46 @@ larder_status larder_cas(larder *cache, const larder_store *request, const void 
     }
     status = LARDER_NOT_STORED;
     for (int i = 0; i < CAS_ATTEMPTS && status == LARDER_NOT_STORED && !differs; i++) {
-        status = attempt(cache, map, request, &op, expected, buffer, expected_bytes, &differs, call);
+        status = attempt(cache, map, &op, expected, room, &differs, call);
     }
-    free(buffer);
     return status;
+}
+
+static larder_status check(const larder *cache, const larder_store *request, const larder_call *call) {
+    larder_status status = lard_request_check_store(cache, request, call);
+    bool can_swap = status == LARDER_OK && request->ttl_ms >= 0 && !(request->extra && request->extra->lease);
+    return status == LARDER_OK && !can_swap ? LARDER_INVALID : status;
+}
+
+larder_status larder_cas(larder *cache, const larder_store *request, const void *expected, size_t expected_bytes,
+                         const larder_call *call) {
+    larder_status status = check(cache, request, call);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    if ((!expected && expected_bytes) || request->expected_expires_at_ms < LARDER_ANY_EXPIRY) {
+        return LARDER_INVALID;
+    }
+    expectation value = {.bytes = expected,
+                         .count = expected_bytes,
+                         .flags = request->expected_flags,
+                         .expires_at_ms = request->expected_expires_at_ms};
+    lard_room room = {.bytes = malloc(expected_bytes + 1), .capacity = expected_bytes};
+    if (!room.bytes) {
+        return LARDER_NO_MEMORY;
+    }
+    status = swap(cache, request, &value, room, call);
+    free(room.bytes);
+    return status;
+}
+
+larder_status larder_swap(larder *cache, const larder_store *request, uint64_t identity, const larder_call *call) {
+    char text[COUNTER_TEXT];
+    larder_status status = check(cache, request, call);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    expectation record = {.identity = identity};
+    lard_room room = {.bytes = text, .capacity = sizeof text};
+    return identity ? swap(cache, request, &record, room, call) : LARDER_INVALID;
 }

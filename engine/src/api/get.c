@@ -18,6 +18,7 @@
 #include "handle/enter.h"
 #include "index/dircache.h"
 #include "index/probe.h"
+#include "item/identity.h"
 #include "item/lookup.h"
 #include "item/read.h"
 #include "segment/deletions.h"
@@ -67,15 +68,15 @@ static bool get_tagged(lard_map *map, const request *wanted, const lard_place *p
     return true;
 }
 
-static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_map *map, request *wanted,
-                                                          const lard_place *place, larder_item *item) {
-    lard_hit hit;
+/* Fills *hit if `place` is NULL. */
+LARD_INLINE larder_status find_slowly(larder *cache, lard_map *map, request *wanted, const lard_place *place,
+                                      larder_item *item, lard_hit *hit) {
     larder_item found = {0};
     lard_steer_hear(map->dircache[lard_hash_shard(map, &wanted->key.hash)].hints, &wanted->key.hash);
     bool is_found = place && get_tagged(map, wanted, place, &found);
     larder_status status =
         is_found ? LARDER_OK
-                 : lard_read(cache, map, &wanted->key, place, &wanted->room, &found, &hit, now_of(wanted));
+                 : lard_read(cache, map, &wanted->key, place, &wanted->room, &found, hit, now_of(wanted));
     if (found.staleness && !(wanted->call && (wanted->call->flags & LARDER_CALL_STALE))) {
         return LARDER_MISS;
     }
@@ -86,6 +87,12 @@ static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_ma
         *item = found;
     }
     return status;
+}
+
+static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_map *map, request *wanted,
+                                                          const lard_place *place, larder_item *item) {
+    lard_hit hit;
+    return find_slowly(cache, map, wanted, place, item, &hit);
 }
 
 static __attribute__((noinline)) bool grow(lard_room *room, size_t bytes, uint64_t word1) {
@@ -272,6 +279,29 @@ larder_status larder_get_allocated(larder *cache, const void *key, size_t key_by
                                    size_t buffer_bytes, const larder_allocator *more, larder_item *item,
                                    const larder_call *call) {
     return get(cache, key, key_bytes, buffer, buffer_bytes, more, item, call);
+}
+
+larder_status larder_get_to_swap(larder *cache, const void *key, size_t key_bytes, void *buffer,
+                                 size_t buffer_bytes, const larder_allocator *more, larder_item *item,
+                                 uint64_t *identity, const larder_call *call) {
+    request wanted;
+    lard_hit hit;
+    larder_item found = {0};
+    larder_status status = identity ? lard_request_check_key(cache, key, key_bytes, call) : LARDER_INVALID;
+    lard_map *map = status == LARDER_OK ? lard_enter(cache) : NULL;
+    if (!map) {
+        return status == LARDER_OK ? LARDER_MISS : status;
+    }
+    prepare(map, &wanted, key, key_bytes, buffer, buffer_bytes, more, call);
+    status = find_slowly(cache, map, &wanted, NULL, &found, &hit);
+    if (status == LARDER_OK) {
+        *identity = lard_identity_of_value(map, &wanted.key, &hit, wanted.room.bytes, found.size_bytes);
+    }
+    if (item && status != LARDER_MISS) {
+        *item = found;
+    }
+    counted_one(cache, map, status);
+    return status;
 }
 
 /* Three passes, so that the cache misses of a batch overlap: prefetch the buckets, prefetch the records, read. */

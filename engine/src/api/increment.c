@@ -159,7 +159,7 @@ static larder_status increment(larder *cache, lard_map *map, lard_write_op *op, 
 }
 
 larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_key *key, const char *text,
-                                      size_t bytes, const larder_call *call) {
+                                      size_t bytes, uint64_t *slot, const larder_call *call) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
     lard_record_info info;
     char now[24];
@@ -168,20 +168,23 @@ larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_k
     if (status != LARDER_OK) {
         return status;
     }
-    lard_found found = lard_index_find(&view, key);
-    uint64_t offset = LARD_SLOT_OFFSET(found.value);
-    if (found.slot && lard_record_of_slot(&view, found.value, &info) &&
+    status = LARDER_NOT_STORED;
+    if (lard_index_find(&view, key).value == *slot && lard_record_of_slot(&view, *slot, &info) &&
         LARD_WORD0_TYPE(info.word0) == LARD_TYPE_COUNTER &&
-        number_of(&view, offset, &info, 0, NULL, &number) == LARDER_OK &&
+        number_of(&view, LARD_SLOT_OFFSET(*slot), &info, 0, NULL, &number) == LARDER_OK &&
         lard_counter_text(number, now) == bytes && __builtin_memcmp(now, text, bytes) == 0) {
         lard_write_op op = {.key = key,
                             .spec = {.value = text, .value_bytes = bytes, .type = LARD_TYPE_PLAIN},
                             .condition = LARD_IF_SLOT,
-                            .expected_slot = found.value,
+                            .expected_slot = *slot,
                             .now_ms = lard_clock_of_call(call)};
         take_over(&op.spec, &info); /* of the record as it is now: it may have changed since its text was read */
         status = lard_write_locked(cache, &view, &op);
-        status = status == LARDER_NOT_STORED ? LARDER_OK : status;
+        lard_found found = lard_index_find(&view, key);
+        *slot = found.value;
+        if (status == LARDER_OK && !found.slot) { /* deleted since, which takes no lock */
+            status = LARDER_NOT_STORED;
+        }
     }
     lard_shard_unlock(&view);
     return lard_map_outcome(map, status);

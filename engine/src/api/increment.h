@@ -6,9 +6,9 @@
 
 #include "base/key.h"
 
-/* Replaces a counter whose number is `text` by a plain record of that text. OK also if there is no such counter.
- */
+/* Replaces the counter in the slot *slot, whose number is `text`, by a plain record of that text. OK: *slot is the
+ * value of that record's slot; NOT_STORED: there is no such counter any more. */
 larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_key *key, const char *text,
-                                      size_t bytes, const larder_call *call);
+                                      size_t bytes, uint64_t *slot, const larder_call *call);
 
 #endif

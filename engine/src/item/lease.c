@@ -18,10 +18,10 @@
 #include "base/futex.h"
 #include "base/key.h"
 #include "base/reads.h"
-#include "base/word.h"
 #include "file/map.h"
 #include "item/drop.h"
 #include "item/extended.h"
+#include "item/identity.h"
 #include "item/lookup.h"
 #include "item/put.h"
 #include "proc/process.h"
@@ -77,11 +77,6 @@ static void put_beside(const lard_hit *hit, larder_status found, int64_t lease_m
     extension->lease_ms = lease_ms;
 }
 
-/* larder_lease.over of a slot's value: of this file alone, and never 0. */
-static uint64_t over_of(const lard_map *map, uint64_t slot_value) {
-    return lard_hash_mix(slot_value ^ lard_word_at(map->super.file_id)) | 1;
-}
-
 /* NOT_STORED and *changed: try again. */
 static larder_status take_once(larder *cache, lard_map *map, const lard_key *key, int64_t lease_ms,
                                larder_lease *lease, bool *changed, const larder_call *call) {
@@ -93,9 +88,12 @@ static larder_status take_once(larder *cache, lard_map *map, const lard_key *key
         describe(&hit, lease);
         return LARDER_LEASED;
     }
-    if (found == LARDER_OK && item.staleness == LARDER_FRESH && lease->over != over_of(map, hit.slot_value)) {
-        lease->over = over_of(map, hit.slot_value);
-        return LARDER_NOT_STORED;
+    if (found == LARDER_OK && item.staleness == LARDER_FRESH) {
+        uint64_t record = lard_identity_of_record(map, key, &hit);
+        if (lease->over != record) {
+            lease->over = record;
+            return LARDER_NOT_STORED;
+        }
     }
     lard_extension extension;
     put_beside(&hit, found, lease_ms, &extension);
