@@ -240,7 +240,8 @@ module Larder
       _set(key, value, Options.ttl_ms(ttl), REPLACE, pin, now && Options.unix_ms(now))
     end
 
-    # Compare and swap: stores where the key's value is byte for byte `expected`.
+    # Compare and swap: stores where the key's value is byte for byte `expected`, also if that was deleted and stored
+    # again since the caller read it.
     #
     # @param key [String]
     # @param expected [String]

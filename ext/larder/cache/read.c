@@ -19,6 +19,7 @@ struct released_get {
     char *buffer;
     size_t buffer_bytes;
     larder_item item;
+    uint64_t *identity; /* NULL: not asked for */
     const larder_call *call;
     larder_status status;
 };
@@ -26,16 +27,20 @@ struct released_get {
 static void run_get(larder *engine, void *arg) {
     struct released_get *get = arg;
 
-    get->status =
-        larder_get(engine, get->key, get->key_bytes, get->buffer, get->buffer_bytes, &get->item, get->call);
+    get->status = get->identity ? larder_get_to_swap(engine, get->key, get->key_bytes, get->buffer,
+                                                     get->buffer_bytes, NULL, &get->item, get->identity, get->call)
+                                : larder_get(engine, get->key, get->key_bytes, get->buffer, get->buffer_bytes,
+                                             &get->item, get->call);
 }
 
-/* `key` is frozen. `value` is locked meanwhile, as another thread could find it by ObjectSpace. */
-static larder_status get_released(VALUE self, VALUE key, VALUE value, larder_item *item, const larder_call *call) {
+/* `key` is frozen. `value` is locked during the call, as another thread could find it by ObjectSpace. */
+static larder_status get_released(VALUE self, VALUE key, VALUE value, larder_item *item, uint64_t *identity,
+                                  const larder_call *call) {
     struct released_get get = {.key = RSTRING_PTR(key),
                                .key_bytes = (size_t)RSTRING_LEN(key),
                                .buffer = RSTRING_PTR(value),
                                .buffer_bytes = (size_t)RSTRING_LEN(value),
+                               .identity = identity,
                                .call = call};
 
     rb_str_locktmp(value);
@@ -47,12 +52,12 @@ static larder_status get_released(VALUE self, VALUE key, VALUE value, larder_ite
 }
 
 /* Reads a value without the GVL. Other processes may replace or delete it during the call. nil: a miss. */
-static VALUE get_large(VALUE self, VALUE key, larder_item *item, const larder_call *call) {
+static VALUE get_large(VALUE self, VALUE key, larder_item *item, uint64_t *identity, const larder_call *call) {
     key = rb_str_new_frozen(key);
     for (;;) {
         size_t size_bytes = item->size_bytes;
         VALUE value = rb_str_new(NULL, (long)size_bytes);
-        larder_status status = get_released(self, key, value, item, call);
+        larder_status status = get_released(self, key, value, item, identity, call);
 
         if (status == LARDER_OK) {
             if (item->size_bytes < size_bytes) {
@@ -86,7 +91,7 @@ void *glue_allocate(void *context, size_t bytes, uint8_t flags) {
 
 /* The value that was read; nil: a miss. */
 static VALUE value_in(const glue_room *room, VALUE self, VALUE key, larder_status status, larder_item *item,
-                      const larder_call *call) {
+                      uint64_t *identity, const larder_call *call) {
     switch (status) {
     case LARDER_OK:
         if (room->string == Qundef) {
@@ -97,7 +102,7 @@ static VALUE value_in(const glue_room *room, VALUE self, VALUE key, larder_statu
     case LARDER_MISS:
         return Qnil;
     case LARDER_BUFFER_TOO_SMALL:
-        return get_large(self, key, item, call);
+        return get_large(self, key, item, identity, call);
     default:
         glue_raise_for_key(status, key);
     }
@@ -113,7 +118,20 @@ VALUE glue_get(VALUE self, VALUE key, larder_item *item, const larder_call *call
     larder_status status = larder_get_allocated(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), buffer,
                                                 sizeof buffer, &more, item, call);
     RB_GC_GUARD(key); /* garbage may be collected in the call */
-    return value_in(&room, self, key, status, item, call);
+    return value_in(&room, self, key, status, item, NULL, call);
+}
+
+VALUE glue_get_to_swap(VALUE self, VALUE key, larder_item *item, uint64_t *identity, const larder_call *call) {
+    char buffer[GLUE_SHORT_BYTES];
+    glue_room room = {Qundef, buffer, sizeof buffer};
+    larder_allocator more = {glue_allocate, &room};
+
+    glue_check_string(key, "key");
+    larder *engine = glue_attach_to_read(self);
+    larder_status status = larder_get_to_swap(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), buffer,
+                                              sizeof buffer, &more, item, identity, call);
+    RB_GC_GUARD(key); /* garbage may be collected in the call */
+    return value_in(&room, self, key, status, item, identity, call);
 }
 
 static VALUE cache_get(VALUE self, VALUE key, VALUE now) {
@@ -138,7 +156,7 @@ static void get_batch(VALUE self, const VALUE *keys, size_t count, char *arena, 
 
     for (size_t i = 0; i < count; i++) {
         larder_lookup *lookup = &lookups[i];
-        VALUE value = value_in(&rooms.room[i], self, keys[i], lookup->status, &lookup->item, call);
+        VALUE value = value_in(&rooms.room[i], self, keys[i], lookup->status, &lookup->item, NULL, call);
 
         if (!NIL_P(value) && decode != NULL) {
             value = decode(value, &lookup->item);

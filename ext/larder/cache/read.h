@@ -10,6 +10,8 @@ void glue_read_init(VALUE cache_class);
 
 /* The bytes under a key as a binary String, nil for a miss; raises for any other status. */
 VALUE glue_get(VALUE cache, VALUE key, larder_item *item, const larder_call *call);
+/* The same, with the identity of the value for glue_swap(). */
+VALUE glue_get_to_swap(VALUE cache, VALUE key, larder_item *item, uint64_t *identity, const larder_call *call);
 
 /* Where a value is read to that is longer than GLUE_SHORT_BYTES. On the C stack. */
 typedef struct glue_room {

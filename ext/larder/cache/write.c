@@ -18,6 +18,7 @@ typedef struct write {
     larder_store store; /* all have a key, stores also a value, a TTL and a mode */
     const void *expected;
     size_t expected_bytes;
+    uint64_t identity; /* of a swap */
     int64_t delta;
     int64_t initial;
     int64_t sum;
@@ -32,6 +33,10 @@ static larder_status perform_set(larder *engine, write_t *write) {
 
 static larder_status perform_cas(larder *engine, write_t *write) {
     return larder_cas(engine, &write->store, write->expected, write->expected_bytes, &write->call);
+}
+
+static larder_status perform_swap(larder *engine, write_t *write) {
+    return larder_swap(engine, &write->store, write->identity, &write->call);
 }
 
 static larder_status perform_increment(larder *engine, write_t *write) {
@@ -139,13 +144,12 @@ VALUE glue_set(VALUE cache, VALUE key, VALUE value, const larder_store *terms, V
     return stored(glue_set_status(cache, key, value, terms, now), key, terms->pin);
 }
 
-VALUE glue_cas(VALUE cache, VALUE key, VALUE expected, VALUE value, const larder_store *terms, VALUE now) {
-    write_t write = {.perform = perform_cas, .store = *terms, .call = glue_call(now)};
+VALUE glue_swap(VALUE cache, VALUE key, uint64_t identity, VALUE value, const larder_store *terms, VALUE now) {
+    write_t write = {.perform = perform_swap, .store = *terms, .identity = identity, .call = glue_call(now)};
 
     glue_check_string(key, "key");
-    glue_check_string(expected, "expected");
     glue_check_string(value, "value");
-    return stored(perform(cache, &write, key, value, expected), key, terms->pin);
+    return stored(perform(cache, &write, key, value, Qnil), key, terms->pin);
 }
 
 /* _set(key, value, ttl_ms, mode, pin, now) */
@@ -174,10 +178,15 @@ static VALUE cache_set_tagged(int argc, VALUE *argv, VALUE self) {
 /* _cas(key, expected, value, ttl_ms, pin, now) */
 static VALUE cache_cas(int argc, VALUE *argv, VALUE self) {
     rb_check_arity(argc, 6, 6);
-    larder_store terms = {
-        .ttl_ms = NUM2LL(argv[3]), .pin = RTEST(argv[4]), .expected_expires_at_ms = LARDER_ANY_EXPIRY};
+    VALUE key = argv[0], expected = argv[1], value = argv[2];
+    bool pin = RTEST(argv[4]);
+    larder_store terms = {.ttl_ms = NUM2LL(argv[3]), .pin = pin, .expected_expires_at_ms = LARDER_ANY_EXPIRY};
+    write_t write = {.perform = perform_cas, .store = terms, .call = glue_call(argv[5])};
 
-    return glue_cas(self, argv[0], argv[1], argv[2], &terms, argv[5]);
+    glue_check_string(key, "key");
+    glue_check_string(expected, "expected");
+    glue_check_string(value, "value");
+    return stored(perform(self, &write, key, value, expected), key, pin);
 }
 
 static VALUE cache_touch(VALUE self, VALUE key, VALUE ttl_ms, VALUE now) {

@@ -22,7 +22,7 @@ larder_status glue_set_status(VALUE cache, VALUE key, VALUE value, const larder_
  */
 VALUE glue_set(VALUE cache, VALUE key, VALUE value, const larder_store *terms, VALUE now);
 
-/* The same where the present value is `expected`. */
-VALUE glue_cas(VALUE cache, VALUE key, VALUE expected, VALUE value, const larder_store *terms, VALUE now);
+/* The same where the key still has the value of that identity, which glue_get_to_swap() answered. */
+VALUE glue_swap(VALUE cache, VALUE key, uint64_t identity, VALUE value, const larder_store *terms, VALUE now);
 
 #endif

@@ -2,10 +2,10 @@
  * records.c — Larder::Store::Records: entries of the Rails store's ordinary path.
  *
  * A record is [bytes, flags, ttl_ms] when stored, with stale_ms and compute_ms behind if it is kept when it is
- * stale, and tags and a stamp behind those if it has tags; and [bytes, flags, expires_at_ms] when read. An entry
- * is [value, expires_at, version] of a plain value, with true behind if it is kept when it is stale, and a String
- * of any other: the bytes of Rails' coder, a raw value, a counter. Of such bytes that are kept it is [bytes,
- * expires_at].
+ * stale, and tags and a stamp behind those if it has tags; and [bytes, flags, expires_at_ms, identity] when read.
+ * An entry is [value, expires_at, version] of a plain value, with true behind if it is kept when it is stale, and
+ * a String of any other: the bytes of Rails' coder, a raw value, a counter. Of such bytes that are kept it is
+ * [bytes, expires_at].
  */
 #include "rails/records.h"
 #include "base/arguments.h"
@@ -109,9 +109,12 @@ static VALUE get_kept_entries(VALUE self, VALUE keys, VALUE now) {
 static VALUE get_record(VALUE self, VALUE key, VALUE now) {
     larder_call call = glue_call(now);
     larder_item item;
-    VALUE bytes = glue_get(records_cache(self), key, &item, &call);
+    uint64_t identity;
+    VALUE bytes = glue_get_to_swap(records_cache(self), key, &item, &identity, &call);
 
-    return NIL_P(bytes) ? Qnil : rb_ary_new_from_args(3, bytes, UINT2NUM(item.flags), LL2NUM(item.expires_at_ms));
+    return NIL_P(bytes) ? Qnil
+                        : rb_ary_new_from_args(4, bytes, UINT2NUM(item.flags), LL2NUM(item.expires_at_ms),
+                                               ULL2NUM(identity));
 }
 
 static VALUE entry_of_record(VALUE self, VALUE record) {
@@ -226,17 +229,15 @@ static VALUE lease_end(VALUE self, VALUE key, VALUE lease, VALUE fresh_ms, VALUE
     return glue_lease_end(records_cache(self), key, lease, fresh_ms, now);
 }
 
-static VALUE cas(VALUE self, VALUE key, VALUE expected, VALUE record, VALUE now) {
+static VALUE cas(VALUE self, VALUE key, VALUE read, VALUE record, VALUE now) {
     larder_store terms = terms_of(record);
     glue_tags tags;
     larder_extra extra = extra_of(record, &tags);
 
-    glue_check_array(expected, "expected");
+    glue_check_array(read, "a record that was read");
     terms.extra = RARRAY_LEN(record) >= KEPT ? &extra : NULL;
-    terms.expected_flags = (uint8_t)NUM2UINT(rb_ary_entry(expected, 1));
-    terms.expected_expires_at_ms = NUM2LL(rb_ary_entry(expected, 2));
     VALUE answer =
-        glue_cas(records_cache(self), key, rb_ary_entry(expected, 0), rb_ary_entry(record, 0), &terms, now);
+        glue_swap(records_cache(self), key, NUM2ULL(rb_ary_entry(read, 3)), rb_ary_entry(record, 0), &terms, now);
     RB_GC_GUARD(tags.packed);
     return answer;
 }

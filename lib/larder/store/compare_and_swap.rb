@@ -4,7 +4,7 @@
 
 module Larder
   module Store
-    # In the file this is the engine's compare-and-swap of value, version and expiry. With `remote:` it is the remote
+    # In the file this is the engine's compare-and-swap by the identity of the entry. With `remote:` it is the remote
     # store's own `cas`, where that has one.
     module CompareAndSwap
       # The methods that a store with `remote:` has only if its remote store has them.
@@ -15,7 +15,8 @@ module Larder
 
       # Yields the value of an entry, and stores what the block returns, unless another caller has changed, deleted or
       # touched the entry in between. A block that raises, or is left by `break`, `return` or `throw`, changes nothing.
-      # An entry that was replaced by an equal one, with the same value, version and expiry, counts as unchanged.
+      # An entry that was deleted or overwritten, and stored again with the same value, has changed. In a full cache
+      # an entry may also be moved while the block runs: then the answer is false, and the old value stays.
       #
       # The new entry has the options of the call, as with `write`. Without `tags:` it has the tags of the old one.
       #

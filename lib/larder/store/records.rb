@@ -6,10 +6,10 @@ module Larder
   module Store
     # Entries of the ordinary path in a Larder::Cache. Errors are those of Larder::Cache.
     #
-    # A record is `[bytes, flags, ttl_ms]` when stored, or what {#kept} answers, and `[bytes, flags, expires_at_ms]`
-    # when read. An entry is `[value, expires_at, version]` of a plain value, with true behind if it is kept when it is
-    # stale, and a String of any other: the bytes of Rails' coder, a raw value, a counter; `[bytes, expires_at]` if they
-    # are kept when they are stale. `now` is Unix time in milliseconds; nil is the clock.
+    # A record is `[bytes, flags, ttl_ms]` when stored, or what {#kept} answers, and `[bytes, flags, expires_at_ms,
+    # identity]` when read. An entry is `[value, expires_at, version]` of a plain value, with true behind if it is kept
+    # when it is stale, and a String of any other: the bytes of Rails' coder, a raw value, a counter; `[bytes,
+    # expires_at]` if they are kept when they are stale. `now` is Unix time in milliseconds; nil is the clock.
     # @api private
     class Records
       # @param cache [Larder::Cache]
@@ -39,7 +39,7 @@ module Larder
       #   @return [Boolean] is the value of a key to be computed again before it expires? By chance, see early_refresh
 
       # @!method get(key, now)
-      #   @return [Array(String, Integer, Integer), nil] a record
+      #   @return [Array(String, Integer, Integer, Integer), nil] a record, with its identity for {#cas}
 
       # @!method entry_of(record)
       #   @param record [Array] that was read
@@ -51,9 +51,11 @@ module Larder
       # @!method add(key, record, now)
       #   @return [Boolean] false: the key is present, or refused
 
-      # @!method cas(key, expected, record, now)
-      #   @param expected [Array] a record that was read
-      #   @return [Boolean] false: the key is absent or has another record, or refused
+      # @!method cas(key, read, record, now)
+      #   Stores the record over the one that was read.
+      #   @param read [Array] what {#get} answered
+      #   @return [Boolean] false: the key was deleted, stored or touched since, also if it has an equal record again;
+      #     or refused
 
       # @!method set_multi(records, now)
       #   @param records [Hash{String => Array}]

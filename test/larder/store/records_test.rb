@@ -24,10 +24,15 @@ class LarderStoreRecordsTest < ActiveSupport::TestCase
     records.public_send(only_absent ? :add : :set, key, [bytes, flags, ttl_ms], now)
   end
 
+  # A record without its identity.
+  def read(key, now = NOW)
+    records.get(key, now)&.first(3)
+  end
+
   test "a record is read as it was stored" do
     assert_same true, set("key", "bytes\xFF", 255, 5000)
-    assert_equal ["bytes\xFF".b, 255, NOW + 5000], records.get("key", NOW)
-    assert_equal ["bytes\xFF".b, 255, NOW + 5000], records.get("key", NOW + 4999)
+    assert_equal ["bytes\xFF".b, 255, NOW + 5000], read("key")
+    assert_equal ["bytes\xFF".b, 255, NOW + 5000], read("key", NOW + 4999)
     assert_nil records.get("key", NOW + 5000)
     assert_nil records.get("nobody", NOW)
   end
@@ -35,7 +40,7 @@ class LarderStoreRecordsTest < ActiveSupport::TestCase
   test "only where absent" do
     assert_same true, set("key", "1", 7, only_absent: true)
     assert_same false, set("key", "2", 8, only_absent: true)
-    assert_equal ["1", 7, 0], records.get("key", NOW)
+    assert_equal ["1", 7, 0], read("key")
   end
 
   test "an entry is a String of bytes, or a plain value with expiry and version" do
@@ -93,20 +98,26 @@ class LarderStoreRecordsTest < ActiveSupport::TestCase
     many = Array.new(150) { |i| ["key/#{i}", ["v#{i}", i, i.zero? ? -1 : i * 1000]] }.to_h
     assert_equal [], records.set_multi(many, NOW)
     assert_nil records.get("key/0", NOW)
-    assert_equal ["v9", 9, NOW + 9000], records.get("key/9", NOW)
+    assert_equal ["v9", 9, NOW + 9000], read("key/9")
     assert_equal [], records.set_multi({}, NOW)
   end
 
-  test "compare and swap looks at bytes, flags and expiry" do
-    set("key", "1", 1, 5000)
-    [["2", 1, NOW + 5000], ["1", 2, NOW + 5000], ["1", 1, NOW + 4999]].each do |expected|
-      assert_same false, records.cas("key", expected, ["new", 3, 0], NOW), expected.inspect
+  test "compare and swap stores over the record that was read, and over no equal one" do
+    ["1", "1" * 5000, "1" * 300_000].each do |bytes|
+      set("key", bytes, 1, 5000)
+      old = records.get("key", NOW)
+      set("key", bytes, 1, 5000)
+      same = records.get("key", NOW)
+      assert_equal old.first(3), same.first(3)
+      assert_same false, records.cas("key", old, ["new", 3, 0], NOW)
+      assert_same true, records.cas("key", same, ["new", 3, 0], NOW)
+      assert_same false, records.cas("key", same, ["new", 3, 0], NOW)
+      assert_equal ["new", 3, 0], read("key")
     end
-    assert_same true, records.cas("key", ["1", 1, NOW + 5000], ["new", 3, 0], NOW)
-    assert_equal ["new", 3, 0], read = records.get("key", NOW)
+    found = records.get("key", NOW)
     assert cache.touch("key", ttl: 9, now: NOW / 1000)
-    assert_same false, records.cas("key", read, ["newer", 3, 0], NOW), "the touch would be lost"
-    assert_equal ["new", 3, NOW + 9000], records.get("key", NOW)
+    assert_same false, records.cas("key", found, ["newer", 3, 0], NOW), "the touch would be lost"
+    assert_equal ["new", 3, NOW + 9000], read("key")
   end
 
   test "a plain record of a value, and none of others" do
@@ -153,7 +164,7 @@ class LarderStoreRecordsTest < ActiveSupport::TestCase
       assert_raises(TypeError) { records.get_entries(["a", key], NOW) }
       assert_raises(TypeError) { set(key, "bytes") }
       assert_raises(TypeError) { records.set_multi({ "a" => ["b", 0, 0], key => ["b", 0, 0] }, NOW) }
-      assert_raises(TypeError) { records.cas(key, ["a", 0, 0], ["a", 0, 0], NOW) }
+      assert_raises(TypeError) { records.cas(key, ["a", 0, 0, 1], ["a", 0, 0], NOW) }
     end
     assert_equal 0, cache.each_key.count
   end
@@ -163,7 +174,7 @@ class LarderStoreRecordsTest < ActiveSupport::TestCase
       %i[set add].each { |name| assert_raises(TypeError) { records.public_send(name, "key", record, NOW) } }
       assert_raises(TypeError) { records.set_multi({ "key" => record }, NOW) }
       assert_raises(TypeError) { records.cas("key", record, ["a", 0, 0], NOW) }
-      assert_raises(TypeError) { records.cas("key", ["a", 0, 0], record, NOW) }
+      assert_raises(TypeError) { records.cas("key", ["a", 0, 0, 1], record, NOW) }
       assert_raises(TypeError) { records.entry_of(record) }
       assert_raises(TypeError) { records.get_entries(record, NOW) }
     end
@@ -180,10 +191,21 @@ class LarderStoreRecordsTest < ActiveSupport::TestCase
       assert_raises(*wrong, record.inspect) { records.set("key", record, NOW) }
       assert_raises(*wrong, record.inspect) { records.set_multi({ "key" => record }, NOW) }
       assert_raises(*wrong, record.inspect) { records.cas("key", record, ["a", 0, 0], NOW) }
-      assert_raises(*wrong, record.inspect) { records.cas("key", ["a", 0, 0], record, NOW) }
+      assert_raises(*wrong, record.inspect) { records.cas("key", ["a", 0, 0, 1], record, NOW) }
       assert_raises(*wrong, record.inspect) { records.entry_of(record) }
     end
     assert_equal 0, cache.each_key.count
+  end
+
+  test "identities that no record has" do
+    set("key", "a")
+    [nil, "1", [], 2**64].each do |identity|
+      assert_raises(TypeError, RangeError) { records.cas("key", ["a", 0, 0, identity], ["b", 0, 0], NOW) }
+    end
+    assert_raises(TypeError) { records.cas("key", ["a", 0, 0], ["b", 0, 0], NOW) }
+    assert_raises(Larder::Error) { records.cas("key", ["a", 0, 0, 0], ["b", 0, 0], NOW) }
+    assert_same false, records.cas("key", ["a", 0, 0, 1], ["b", 0, 0], NOW)
+    assert_equal ["a", 0, 0], read("key")
   end
 
   test "times that are no numbers" do
@@ -206,14 +228,14 @@ class LarderStoreRecordsTest < ActiveSupport::TestCase
     assert_raises(Larder::InvalidArgument) { set(long, "bytes") }
     assert_raises(Larder::InvalidArgument) { set("key", "v" * (cache.max_value + 1)) }
     assert_raises(Larder::InvalidArgument) { records.set_multi({ long => ["v", 0, 0], "key" => ["v", 0, 0] }, NOW) }
-    assert_equal ["v", 0, 0], records.get("key", NOW)
+    assert_equal ["v", 0, 0], read("key")
   end
 
   test "a closed cache" do
     cache.close
     calls = { get_entry: ["key", NOW], get: ["key", NOW], get_entries: [["key"], NOW],
               set: ["key", ["a", 0, 0], NOW], add: ["key", ["a", 0, 0], NOW],
-              set_multi: [{ "key" => ["a", 0, 0] }, NOW], cas: ["key", ["a", 0, 0], ["b", 0, 0], NOW] }
+              set_multi: [{ "key" => ["a", 0, 0] }, NOW], cas: ["key", ["a", 0, 0, 1], ["b", 0, 0], NOW] }
     calls.each { |name, arguments| assert_raises(Larder::ClosedError, name) { records.public_send(name, *arguments) } }
   end
 

@@ -74,6 +74,41 @@ module LarderStoreTests
       end
     end
 
+    # The entry that the block got is gone, and an equal one is in its place: the same bytes, and the same expiry.
+    REWRITES = {
+      deleted: ->(store) { store.delete("key") }, cleared: lambda(&:clear), overwritten: ->(_store) {},
+      resized: ->(store) { store.cache.resize(9.megabytes) }
+    }.freeze
+    ENTRIES = {
+      short: [[1, 2], {}], large: ["long " * 60_000, {}], versioned: ["text", { version: 3 }],
+      "with expiry": ["text", { expires_at: Time.utc(2080) }], tagged: [[1], { tags: ["tag"] }],
+      dumped: [Point.new(1), {}],
+      "kept when stale": ["text", { expires_at: Time.utc(2080), stale_while_revalidate: 60 }]
+    }.freeze
+
+    REWRITES.each do |way, remove|
+      on_both_paths "an entry that was #{way} and written again while the block runs has changed" do
+        ENTRIES.each do |kind, (value, options)|
+          travel_to(Time.utc(2030)) do
+            store.write("key", value, options)
+            rewrite = lambda do # by another caller
+              Thread.new { [remove.call(store), store.write("key", value, options)] }.join
+            end
+            assert_same(false, store.cas("key", options) { rewrite.call && "mine" }, kind)
+            assert_equal value, store.read("key", options), kind
+            refute(store.cas_multi("key", **options) { rewrite.call && { "key" => "mine" } }, kind)
+            assert_equal value, store.read("key", options), kind
+            assert_same(true, store.cas("key", options) { "mine" }, kind)
+          end
+        end
+      end
+    end
+
+    test "race_condition_ttl and unless_exist take no equal entry for the one that they read" do
+      rewritten_once { assert_nil(store.fetch("key", race_condition_ttl: 30) { break }) }
+      rewritten_once { refute store.write("key", "mine", unless_exist: true) }
+    end
+
     test "of many processes that count with it, none loses a step" do
       store.write("n", [0])
       children = Array.new(4) do
@@ -190,6 +225,29 @@ module LarderStoreTests
       assert_equal ["a", %w[a b]], (events.map { |event| event.payload[:key] })
       assert_equal 5, events.first.payload[:expires_in]
       assert_match "Cache cas: a", log_of { store.cas("a") { 3 } }
+    end
+
+    private
+
+    # An entry has expired ten seconds ago and is kept. Just before the block swaps it, it is deleted and stored again.
+    def rewritten_once
+      store.write("key", "old", expires_in: 60, race_condition_ttl: 60)
+      swaps = 0
+      travel 70.seconds do
+        records = store.instance_variable_get(:@records)
+        before = store.send(:read_entry, "key").expires_at
+        records.define_singleton_method(:cas) do |key, (bytes, flags, expires_at_ms, identity), record, now|
+          swaps += 1
+          @cache.delete(key)
+          set(key, [bytes, flags, expires_at_ms - now], now)
+          super(key, [bytes, flags, expires_at_ms, identity], record, now)
+        end
+        yield
+        entry = store.send(:read_entry, "key")
+        assert_equal [1, "old", before], [swaps, entry.value, entry.expires_at]
+      ensure
+        records.singleton_class.remove_method(:cas)
+      end
     end
   end
 
