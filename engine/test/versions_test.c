@@ -114,6 +114,38 @@ static void a_rollback_loses_no_delete(void) {
     stop(&older);
 }
 
+/* The parent of preloaded workers: it has its slot, and calls nothing. */
+static void an_idle_process_does_not_prevent_a_rollback(void) {
+    process idle = start(OLDER);
+    ANSWERS(&idle, "attach", "OK");
+    ANSWERS(&idle, "set k before", "OK");
+    process newer = start(NEWER), killed = start(NEWER), older = start(OLDER);
+    ANSWERS(&newer, "attach", "OK");
+    ANSWERS(&newer, "set k old", "OK");
+    ANSWERS(&killed, "attach", "OK");
+    ANSWERS(&older, "attach", "NEWER_VERSION");
+    stop(&newer);
+    ANSWERS(&older, "attach", "NEWER_VERSION");
+    kill(killed.pid, SIGKILL);
+    wait_for(killed.pid);
+    fclose(killed.to);
+    fclose(killed.from);
+    ANSWERS(&older, "attach", "OK");
+    ANSWERS(&older, "get k", "MISS");
+    ANSWERS(&older, "set k back", "OK");
+    ANSWERS(&idle, "get k", "MISS");
+    ANSWERS(&idle, "attach", "OK");
+    ANSWERS(&idle, "get k", "back");
+    process again = start(NEWER);
+    ANSWERS(&again, "attach", "OK");
+    ANSWERS(&again, "set k old", "OK");
+    ANSWERS(&older, "delete k", "MISS");
+    ANSWERS(&again, "get k", "MISS");
+    stop(&older);
+    stop(&again);
+    stop(&idle);
+}
+
 static void a_newer_file_that_is_kept_is_not_cleared(void) {
     process older = start(OLDER_KEEPING);
     ANSWERS(&older, "attach", "OK");
@@ -159,6 +191,7 @@ static void no_value_is_read_after_a_delete(void) {
 static const test_case tests[] = {
     TEST(a_deploy_loses_no_delete, "a delete of an older process reaches the newer ones that replaced its file"),
     TEST(a_rollback_loses_no_delete, "a delete of an older process that starts beside newer ones reaches them"),
+    TEST(an_idle_process_does_not_prevent_a_rollback, "a process that calls nothing does not prevent a rollback"),
     TEST(a_newer_file_that_is_kept_is_not_cleared, "with keep_newer a delete is refused, and nothing is lost"),
     TEST(no_value_is_read_after_a_delete, "no value is read that was stored before a delete answered"),
 };

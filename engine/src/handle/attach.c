@@ -18,6 +18,7 @@
 #include "file/sigbus.h"
 #include "file/use.h"
 #include "handle/current.h"
+#include "handle/newer.h"
 #include "handle/opening.h"
 #include "handle/pending.h"
 #include "proc/bytelock.h"
@@ -135,6 +136,18 @@ static larder_status open_file(larder *cache, uint64_t size_bytes, const lard_lo
     return status;
 }
 
+/* As above. A process of this version that has called nothing since the newer version came, such as the parent of
+ * preloaded workers, still has its slot: so this process is not alone when the newer version has gone. */
+static larder_status open_after_newer(larder *cache, uint64_t size_bytes, const lard_opening *opening,
+                                      const lard_lockfile_content *content, bool alone, larder_error *error) {
+    larder_status status = open_file(cache, size_bytes, content, alone, error);
+    if (status == LARDER_NEWER_VERSION && lard_newer_was_left(cache, &opening->file, opening->path)) {
+        memset(error, 0, sizeof *error);
+        status = open_file(cache, size_bytes, content, true, error);
+    }
+    return status;
+}
+
 /* Opens the cache file, claims a slot, and sets cache->map. The opener's lock is held. */
 static larder_status attach_in(larder *cache, uint64_t size_bytes, const lard_opening *opening,
                                larder_error *error) {
@@ -150,7 +163,7 @@ static larder_status attach_in(larder *cache, uint64_t size_bytes, const lard_op
     }
     int alone = lard_process_is_alone(cache, file, opening->path);
     status = alone < 0 ? fail_unknown_users(opening->path, error)
-                       : open_file(cache, size_bytes, &content, alone, error);
+                       : open_after_newer(cache, size_bytes, opening, &content, alone, error);
     lard_map *map = cache->arriving;
     if (status == LARDER_OK && (status = lard_use_begin(map, cache->path, file, alone, error)) != LARDER_OK) {
         drop_arriving(cache);

@@ -1,5 +1,5 @@
 /*
- * newer.c — clears a file of a newer version, for a process that cannot attach to it.
+ * newer.c — clears a file of a newer version, for a process that cannot attach to it, and tells when it can.
  *
  * In a rolling deploy, and after its rollback, processes of two versions run side by side, and only those of the
  * newer one have the file. A delete by another process would leave them the old value. All versions have the clear
@@ -10,9 +10,11 @@
 #define _GNU_SOURCE
 #include "handle/newer.h"
 #include "base/descriptor.h"
+#include "base/io.h"
 #include "base/place.h"
 #include "file/map.h"
 #include "file/validate.h"
+#include "proc/bytelock.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -48,4 +50,34 @@ bool lard_newer_clear(const larder *cache) {
         lard_descriptor_close(fd, &info);
     }
     return done;
+}
+
+/*
+ * All versions have the process table at the same place, and its rows begin with the incarnation. That is 0 in the
+ * row of a process that has another file: it took its slot before the newer version made this file. The bytes
+ * behind the table are not rows, but no process has a slot there, unless its version has more slots: then it
+ * counts as a user.
+ */
+static bool has_user(int fd, const lard_lockfile *file, const char *lock_path) {
+    uint32_t incarnation;
+    size_t got = sizeof incarnation;
+    for (uint32_t slot = 0; slot < LARD_LOCKFILE_SLOTS && got == sizeof incarnation; slot++) {
+        uint64_t at = LARD_PROCESS_OFFSET + slot * sizeof(lard_process);
+        if (lard_io_read(fd, &incarnation, sizeof incarnation, at, &got) != 0 ||
+            (got == sizeof incarnation && incarnation && lard_bytelock_held(file, lock_path, 1 + slot, 1) != 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lard_newer_was_left(const larder *cache, const lard_lockfile *file, const char *lock_path) {
+    struct stat info;
+    int fd = lard_descriptor_open(cache->path, O_RDONLY | O_NONBLOCK, &info);
+    if (fd < 0) {
+        return false;
+    }
+    bool left = is_newer(fd, cache->path, &info) && !has_user(fd, file, lock_path);
+    lard_descriptor_close(fd, &info);
+    return left;
 }

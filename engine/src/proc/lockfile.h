@@ -6,6 +6,8 @@
 
 #include "base/types.h"
 
+#define LARD_LOCKFILE_SLOTS 4096u /* bytes from 1 on are those of process slots, in all versions */
+
 struct stat;
 
 typedef struct { /* its content */

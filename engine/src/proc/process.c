@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#define MAX_SLOTS 4096u
 #define LIVED_MS 20
 #define MAX_COUNTS_SHIFT 20          /* a process counts less than 2^20 of anything in a millisecond */
 #define CLOCK_SLACK_MS (3600 * 1000) /* the clock may have been set back */
@@ -194,9 +193,9 @@ static int is_free(const lard_lockfile *file, const char *path, uint32_t first, 
  * Otherwise it is a hint. */
 int lard_process_is_alone(const larder *cache, const lard_lockfile *file, const char *path) {
     bool holds = holds_slot(cache, file);
-    uint32_t byte = holds ? cache->slot_lock.byte : MAX_SLOTS + 1, own = holds ? byte : 0;
+    uint32_t byte = holds ? cache->slot_lock.byte : LARD_LOCKFILE_SLOTS + 1, own = holds ? byte : 0;
     int below = is_free(file, path, 1, byte - 1, own);
-    return below == 1 && byte < MAX_SLOTS ? is_free(file, path, byte + 1, MAX_SLOTS - byte, own) : below;
+    return below == 1 && byte < LARD_LOCKFILE_SLOTS ? is_free(file, path, byte + 1, LARD_LOCKFILE_SLOTS - byte, own) : below;
 }
 
 bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word) {
