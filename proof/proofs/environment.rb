@@ -8,7 +8,7 @@ module Proof
   class Environment < Base
     NAME = "environment"
     TITLE = "Whatever the pages, file systems, containers, users, copies and limits, nothing wrong is answered"
-    HELP = "page sizes, file systems, namespaces, boot ids, owners, copies put back, control groups"
+    HELP = "page sizes, file systems, namespaces, boot ids, owners, copies put back, control groups, versions"
 
     # Programs that meet pages and file systems most: maps, locks, opening, replacing, survival. The first three are the
     # bounded part.
@@ -39,9 +39,30 @@ module Proof
       worlds(report)
       pages(report)
       file_systems(report)
+      builds(report)
     end
 
     private
+
+    # Two builds of the gem at once: this one, and one whose format number is one higher.
+    def builds(report)
+      return unless other_build(report)
+
+      argv = ["bundle", "exec", "ruby", "-w", "proof/deploy/program.rb", work("other"), quick ? "2" : "60",
+              (quick ? 1 : Random.new_seed % 1_000_000_000).to_s]
+      run(report, argv, env: House::Environment.variables, log: "deploy")
+    end
+
+    # Makes its extension in work("other"), as the engine's Makefile makes the objects of the next version. ARCH_FLAG is
+    # the last of the compiler's flags.
+    def other_build(report)
+      flag = File.read(File.join(ROOT, "engine/Makefile"))[/^NEXT_FORMAT = (\S+)/, 1]
+      configure = ["bundle", "exec", "ruby", File.join(ROOT, "ext/larder/extconf.rb"), "--with-cppflags=#{flag}"]
+      build = work("other/build")
+      run(report, configure, env: House::Environment.variables, dir: build, log: "extconf") &&
+        run(report, ["make", "-j#{Etc.nprocessors}", "V=0", "ARCH_FLAG=-O0"], dir: build, log: "other build") &&
+        FileUtils.cp(File.join(build, "larder.so"), work("other/larder")).nil?
+    end
 
     def worlds(report)
       programs = Dir[File.join(ROOT, "engine/test/proof/environment_*.c")].map { |path| File.basename(path, ".c") }.sort
