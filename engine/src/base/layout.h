@@ -103,7 +103,7 @@
 #define LARD_ENDIAN_PROBE 0x01020304u
 
 #define LARD_PAGE 4096u
-#define LARD_CONTROL_OFFSET 8192u /* the same in every format, see lard_control */
+#define LARD_CONTROL_OFFSET 8192u  /* the same in every format, see lard_control */
 #define LARD_PROCESS_OFFSET 12288u /* the same, as the size of lard_process and its incarnation */
 #define LARD_MAX_SHARDS 256u
 #define LARD_SHARD_SHIFT 56 /* of a key's hash: its top byte selects the shard */

@@ -10,8 +10,8 @@
  * cleared, or the handle was opened with keep_newer. The opener's lock is held. */
 bool lard_newer_clear(const larder *cache);
 
-/* Is the file at the handle's path of a newer version, and has no process of that version it open? Processes of this
- * version may be attached to a file that was there before. The opener's lock is held. */
+/* True if the file at the handle's path is of a newer version that no process has open. Processes of this version
+ * may be attached to a file that was there before. The opener's lock is held. */
 bool lard_newer_was_left(const larder *cache, const lard_lockfile *file, const char *lock_path);
 
 #endif

@@ -195,7 +195,9 @@ int lard_process_is_alone(const larder *cache, const lard_lockfile *file, const 
     bool holds = holds_slot(cache, file);
     uint32_t byte = holds ? cache->slot_lock.byte : LARD_LOCKFILE_SLOTS + 1, own = holds ? byte : 0;
     int below = is_free(file, path, 1, byte - 1, own);
-    return below == 1 && byte < LARD_LOCKFILE_SLOTS ? is_free(file, path, byte + 1, LARD_LOCKFILE_SLOTS - byte, own) : below;
+    return below == 1 && byte < LARD_LOCKFILE_SLOTS
+               ? is_free(file, path, byte + 1, LARD_LOCKFILE_SLOTS - byte, own)
+               : below;
 }
 
 bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word) {
