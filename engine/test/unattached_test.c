@@ -2,28 +2,11 @@
  * unattached_test.c — checks deletes, overwrites and clears of a process that has a map of the file but no process
  * slot.
  */
-#include "attached.h"
+#include "unattached.h"
 
-#include "places.h"
-
-#include <limits.h>
 #include <pthread.h>
-#include <sys/time.h>
 
 enum { ITEMS = 150000, SAMPLE = 200, FILE_BYTES = 16 << 20, HELD_SLOTS = 4095, THREADS = 4 };
-
-static const larder_tag tags[] = {{"red", 3}, {"round", 5}};
-
-/* Calls do not attach by themselves, so that no test waits for that. */
-static void begin_explicitly(uint64_t size_bytes) {
-    larder_error error;
-    larder_options options = {.size_bytes = size_bytes, .lock_timeout_ms = 20, .attach_later = 1};
-    note = shared_memory(sizeof *note);
-    if (larder_open(test_path("t.larder"), &options, &shared_cache, &error) != LARDER_OK ||
-        larder_attach(shared_cache, 1000, &error) != LARDER_OK) {
-        fprintf(stderr, "  open: %s\n", error.detail);
-    }
-}
 
 static larder_status put(const char *key, const char *value, int64_t ttl_ms, const larder_tag *tag) {
     larder_extra extra = {.tags = tag, .tag_count = tag != NULL};
@@ -42,8 +25,6 @@ static const char *key_of(int i) {
     return key;
 }
 
-static larder_status delete_key(const char *key) { return larder_delete(shared_cache, key, strlen(key), NULL); }
-
 /* Every way to take an old value away, each with keys of its own, which are spread over the index. */
 enum { WAYS = 5 };
 static larder_status take_away(int way, const char *key) {
@@ -59,10 +40,6 @@ static larder_status take_away(int way, const char *key) {
     default:
         return larder_delete_tagged(shared_cache, tags, 1, NULL);
     }
-}
-
-static bool is_refusal(larder_status status) {
-    return status == LARDER_LOCKED || status == LARDER_SUPERSEDED || status == LARDER_NO_SLOT;
 }
 
 static void fill(void) {
@@ -119,33 +96,6 @@ static void without_descriptors(bool clears) {
     take_all_away(clears);
 }
 
-static char beside[PATH_MAX];
-
-/* Called by a timer of the time that this process computes, so the copying cannot end first on a busy machine. */
-static void stop_while_it_copies(int number) {
-    struct stat info;
-    if (stat(beside, &info) == 0) {
-        setitimer(ITIMER_VIRTUAL, &(struct itimerval){{0, 0}, {0, 0}}, NULL);
-        kill(getpid(), SIGSTOP);
-    }
-    (void)number;
-}
-
-static void resize_it(uint32_t keep) {
-    snprintf(beside, sizeof beside, "%s", test_path("t.larder.resize"));
-    CHILD_CHECK(larder_attach(shared_cache, 1000, NULL) == LARDER_OK);
-    struct sigaction action = {.sa_handler = stop_while_it_copies, .sa_flags = SA_RESTART};
-    CHILD_CHECK(sigaction(SIGVTALRM, &action, NULL) == 0);
-    CHILD_CHECK(setitimer(ITIMER_VIRTUAL, &(struct itimerval){{0, 1000}, {0, 1000}}, NULL) == 0);
-    CHILD_CHECK(larder_resize(shared_cache, 2 * FILE_BYTES, keep, NULL) == LARDER_OK);
-    larder_close(shared_cache);
-}
-
-static bool has_stopped(pid_t pid) {
-    int status;
-    return waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status);
-}
-
 /* The child has a map and no slot, so the process that resizes believes that it is alone. */
 static void beside_a_resize(void (*child)(bool), bool clears, uint32_t keep) {
     begin_explicitly(FILE_BYTES);
@@ -159,7 +109,7 @@ static void beside_a_resize(void (*child)(bool), bool clears, uint32_t keep) {
     pid_t resizes = fork_child();
     if (resizes == 0) {
         CHILD_CHECK(await(&note->answer, 1));
-        resize_it(keep);
+        resize_it(2 * FILE_BYTES, keep);
         _exit(0);
     }
     larder_close(shared_cache);
@@ -180,16 +130,6 @@ static void a_child_clears(void) { beside_a_resize(in_the_child, true, LARDER_KE
 static void a_grandchild_takes_away(void) { beside_a_resize(in_the_second_generation, false, LARDER_KEEP_ALL); }
 static void a_daemon_takes_away(void) { beside_a_resize(without_descriptors, false, LARDER_KEEP_SOME); }
 static void a_daemon_clears(void) { beside_a_resize(without_descriptors, true, LARDER_KEEP_SOME); }
-
-static lard_lockfile lockfile;
-static lard_bytelock opener;
-
-static bool hold_the_opener(void) {
-    char lock[LARD_LOCK_PATH_MAX];
-    lard_lockfile_path(test_path("t.larder"), lock);
-    return lard_lockfile_open(lock, &lockfile, NULL) == LARDER_OK &&
-           lard_opener_lock(&lockfile, lock, 1000, &opener, NULL) == LARDER_OK;
-}
 
 /* All slots are taken, also those that the file does not have. */
 static void hold_all_slots(void) {

@@ -16,9 +16,9 @@
 
 typedef struct { /* the lock file of a cache */
     uint64_t device, inode;
-    int fd;          /* a host may have closed it and opened another file under its number */
-    bool is_stacked; /* a map of it maps another file (lard_filesystem_is_stacked), and does not keep this one open
-                      */
+    int fd;        /* a host may have closed it and opened another file under its number */
+    bool is_posix; /* its locks are POSIX locks: a map does not keep it open (lard_filesystem_is_stacked), or this
+                    * process may not open it again (handle/opening.c) */
 } lard_lockfile;
 
 typedef struct { /* a locked byte of the lock file */

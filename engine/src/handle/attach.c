@@ -200,7 +200,7 @@ static larder_status try_to_attach(larder *cache, uint64_t size_bytes, int64_t w
     if (status != LARDER_OK) {
         return status;
     }
-    status = lard_opening_begin(cache, true, wait_ms, &opening, error);
+    status = lard_opening_begin(cache, LARD_TO_CREATE, wait_ms, &opening, error);
     if (status == LARDER_OK) {
         status = attach_in(cache, size_bytes, &opening, error);
         lard_opening_end(cache, &opening);
@@ -229,7 +229,7 @@ static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t 
 static larder_status attach_child(larder *cache, int64_t wait_ms, larder_error *error) {
     lard_opening opening;
     lard_process_claimed claim;
-    larder_status status = lard_opening_begin(cache, false, wait_ms, &opening, error);
+    larder_status status = lard_opening_begin(cache, LARD_TO_ATTACH, wait_ms, &opening, error);
     if (status != LARDER_OK) {
         return status;
     }

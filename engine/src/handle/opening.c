@@ -39,15 +39,28 @@ static larder_status find_lockfile(const larder *cache, const char *path, bool c
     return lard_lockfile_open(path, file, error);
 }
 
-larder_status lard_opening_begin(const larder *cache, bool creates, int64_t wait_ms, lard_opening *opening,
-                                 larder_error *error) {
+/* A child that dropped its rights, or has no free descriptor, cannot open the lock file again, as a lock that
+ * lasts needs it. A lock on the descriptor that it inherited must belong to the process: an open-file-description
+ * lock would be its parent's too. */
+static larder_status lock_it(lard_opening *opening, lard_opening_purpose purpose, int64_t wait_ms,
+                             larder_error *error) {
+    larder_status status = lard_opener_lock(&opening->file, opening->path, wait_ms, &opening->opener, error);
+    if (status == LARDER_SYSTEM && purpose == LARD_TO_REMOVE) {
+        opening->file.is_posix = true;
+        status = lard_opener_lock(&opening->file, opening->path, wait_ms, &opening->opener, error);
+    }
+    return status;
+}
+
+larder_status lard_opening_begin(const larder *cache, lard_opening_purpose purpose, int64_t wait_ms,
+                                 lard_opening *opening, larder_error *error) {
     lard_lockfile_path(cache->path, opening->path);
     opening->opener = (lard_bytelock){.fd = -1};
-    larder_status status = find_lockfile(cache, opening->path, creates, &opening->file, error);
+    larder_status status = find_lockfile(cache, opening->path, purpose == LARD_TO_CREATE, &opening->file, error);
     if (status != LARDER_OK) {
         return status;
     }
-    status = lard_opener_lock(&opening->file, opening->path, wait_ms, &opening->opener, error);
+    status = lock_it(opening, purpose, wait_ms, error);
     if (status == LARDER_OK) {
         int there = lard_lockfile_is_at(&opening->file, opening->path);
         status =

@@ -15,10 +15,16 @@ typedef struct {
     lard_bytelock opener;
 } lard_opening;
 
-/* OK, LOCKED: another process has had the lock for `wait_ms`, or another error. `creates`: makes a lock file if
- * there is none, otherwise that is NOT_THERE. One thread of a process at a time, see lard_attach_begin. */
-larder_status lard_opening_begin(const larder *cache, bool creates, int64_t wait_ms, lard_opening *opening,
-                                 larder_error *error);
+typedef enum {
+    LARD_TO_CREATE, /* creates the lock file if there is none; otherwise that is NOT_THERE */
+    LARD_TO_ATTACH, /* to the map that the handle has */
+    LARD_TO_REMOVE  /* items, within microseconds: needs no right to open the lock file that the handle has open */
+} lard_opening_purpose;
+
+/* OK, LOCKED: another process has had the lock for `wait_ms`, NOT_THERE, or another error. One thread of a process
+ * at a time, see lard_attach_begin. */
+larder_status lard_opening_begin(const larder *cache, lard_opening_purpose purpose, int64_t wait_ms,
+                                 lard_opening *opening, larder_error *error);
 /* Releases the lock, and closes the lock file if it has not become the handle's. */
 void lard_opening_end(const larder *cache, lard_opening *opening);
 

@@ -71,7 +71,7 @@ bool lard_unattached_remove(larder *cache, const lard_removal *removal, bool cle
     if (begin(cache, &attached)) {
         /* If the last attempt to attach waited in vain, so would this. */
         int64_t wait_ms = cache->failure.status == LARDER_LOCKED ? 0 : cache->lock_timeout_ms;
-        error.status = lard_opening_begin(cache, false, wait_ms, &opening, &error);
+        error.status = lard_opening_begin(cache, LARD_TO_REMOVE, wait_ms, &opening, &error);
         *status = error.status == LARDER_LOCKED ? LARDER_LOCKED : lard_enter_failure(cache);
         if (error.status == LARDER_OK) {
             *status = remove_in(cache, &opening, removal, clears_newer, now_ms);

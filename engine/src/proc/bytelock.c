@@ -9,7 +9,7 @@
  *
  * Some systems have no such locks (macOS, gVisor), and a map may not keep the open file (overlayfs maps the file
  * below). There a POSIX lock on the lock file's descriptor is used, which any close of that file in this process
- * drops.
+ * drops. Locks of both kinds exclude each other.
  *
  * If a question about a lock gets no answer, the caller is told so, and takes that for "held".
  */
@@ -30,7 +30,7 @@
 
 static bool posix_only; /* once known, for the life of the process */
 
-bool lard_bytelock_is_posix(const lard_lockfile *file) { return posix_only || file->is_stacked; }
+bool lard_bytelock_is_posix(const lard_lockfile *file) { return posix_only || file->is_posix; }
 
 static int lock_bytes(int fd, int command, short type, off_t first, off_t bytes, struct flock *result) {
     struct flock lock;
@@ -138,7 +138,7 @@ int lard_bytelock_take(const lard_lockfile *file, const char *path, uint32_t byt
     if (code == EINVAL) {
         code = take_posix(file, byte);
         held->fd = code ? -1 : file->fd;
-        posix_only = posix_only || (!code && !file->is_stacked);
+        posix_only = posix_only || (!code && !file->is_posix);
     }
     held->held = !code;
     return code;

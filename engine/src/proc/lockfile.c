@@ -162,7 +162,7 @@ larder_status lard_lockfile_open(const char *path, lard_lockfile *file, larder_e
         return status;
     }
     *file = (lard_lockfile){
-        .fd = fd, .device = (uint64_t)info.st_dev, .inode = (uint64_t)info.st_ino, .is_stacked = stacked};
+        .fd = fd, .device = (uint64_t)info.st_dev, .inode = (uint64_t)info.st_ino, .is_posix = stacked};
     return LARDER_OK;
 }
 
