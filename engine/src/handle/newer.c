@@ -1,5 +1,6 @@
 /*
- * newer.c — clears a file of a newer version, for a process that cannot attach to it, and tells when it can.
+ * newer.c — for a process that cannot attach to the file of a newer version: clears it, and tells when it was
+ * left.
  *
  * In a rolling deploy, and after its rollback, processes of two versions run side by side, and only those of the
  * newer one have the file. A delete by another process would leave them the old value. All versions have the clear

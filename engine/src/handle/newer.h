@@ -1,5 +1,6 @@
 /*
- * newer.h — clears a file of a newer version, for a process that cannot attach to it, and tells when it can.
+ * newer.h — for a process that cannot attach to the file of a newer version: clears it, and tells when it was
+ * left.
  */
 #ifndef LARD_NEWER_H
 #define LARD_NEWER_H
@@ -10,8 +11,8 @@
  * cleared, or the handle was opened with keep_newer. The opener's lock is held. */
 bool lard_newer_clear(const larder *cache);
 
-/* True if the file at the handle's path is of a newer version that no process has open. Processes of this version
- * may be attached to a file that was there before. The opener's lock is held. */
+/* True if the file at the handle's path is of a newer version, and no process of that version has it open.
+ * Processes of this version may be attached to a file that was there before. The opener's lock is held. */
 bool lard_newer_was_left(const larder *cache, const lard_lockfile *file, const char *lock_path);
 
 #endif
