@@ -36,29 +36,42 @@ static const char *place(const char *name) {
     return path;
 }
 
+/* The child cannot attach: reads are misses, stores are refused, and deletes are noted until it can. */
+static void child_without_locks(larder *cache) {
+    CHILD_CHECK(is(cache, "deleted", NULL) && set(cache, "overwritten", "new") == LARDER_SYSTEM);
+    CHILD_CHECK(larder_delete(cache, "deleted", 7, NULL) == LARDER_SYSTEM && larder_pending(cache) == 2);
+    refuse_locks = 0;
+    CHILD_CHECK(heals(cache) && larder_pending(cache) == 0);
+    CHILD_CHECK(is(cache, "deleted", NULL) && is(cache, "overwritten", NULL));
+}
+
+static void locks_refused_with(int code) {
+    refuse_locks = code;
+    CHECK(!open_at(place("t.larder"), SIZE) && failure.status == LARDER_SYSTEM, "%s", strerror(code));
+    CHECK(failure.system_errno == code && strstr(failure.detail, "t.larder.lock"), "%s", failure.detail);
+    refuse_locks = 0;
+    larder *cache = open_at(place("t.larder"), SIZE);
+    CHECK(cache && heals(cache));
+    refuse_locks = code; /* it is unknown which processes are alive, so all count as alive */
+    CHECK(use_hard(cache, (uint64_t)code, 300) == 300 && sound(cache));
+    CHECK(set(cache, "deleted", "old") == LARDER_OK && set(cache, "overwritten", "old") == LARDER_OK);
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        child_without_locks(cache);
+        _exit(0);
+    }
+    CHECK(exited_well(pid), "%s", strerror(code));
+    CHECK(is(cache, "deleted", NULL) && is(cache, "overwritten", NULL));
+    refuse_locks = 0;
+    CHECK(heals(cache) && sound(cache));
+    larder_close(cache);
+}
+
 static void locks_refused(void) {
     static const int codes[] = {ENOLCK, EIO, EINVAL, EDEADLK};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        refuse_locks = codes[i];
-        CHECK(!open_at(place("t.larder"), SIZE) && failure.status == LARDER_SYSTEM, "%s", strerror(codes[i]));
-        CHECK(failure.system_errno == codes[i] && strstr(failure.detail, "t.larder.lock"), "%s", failure.detail);
-        refuse_locks = 0;
-        larder *cache = open_at(place("t.larder"), SIZE);
-        CHECK(cache && heals(cache));
-        refuse_locks = codes[i]; /* from here on nobody can tell who is alive: nobody is taken for dead */
-        CHECK(use_hard(cache, i, 300) == 300 && sound(cache));
-        pid_t pid = fork_child();
-        if (pid == 0) { /* it cannot attach: misses, refusals, but deletes hold */
-            CHILD_CHECK(is(cache, "healed", NULL) && set(cache, "k", "v") != LARDER_OK);
-            CHILD_CHECK(larder_delete(cache, "healed", 6, NULL) == LARDER_OK);
-            refuse_locks = 0;
-            CHILD_CHECK(heals(cache));
-            _exit(0);
-        }
-        CHECK(exited_well(pid));
-        refuse_locks = 0;
-        CHECK(heals(cache) && sound(cache));
-        larder_close(cache);
+        locks_refused_with(codes[i]);
+        refuse_locks = 0; /* also after a failure */
     }
 }
 
@@ -77,11 +90,10 @@ static pid_t hold_the_locks(off_t from, off_t bytes) {
             pause();
         }
     }
-    if (read(ready[0], &byte, 1) != 1) {
-        return -1;
-    }
-    close(ready[0]), close(ready[1]);
-    return pid;
+    close(ready[1]); /* so that the read ends with the child */
+    bool holds = read(ready[0], &byte, 1) == 1;
+    close(ready[0]);
+    return holds ? pid : -1;
 }
 
 static void locks_held_by_another_program(void) {
@@ -136,25 +148,27 @@ static void live_under_other_rights(larder *cache) {
     CHILD_CHECK(exited_well(pid) && is(cache, "child", "c"));
 }
 
+static bool has_stopped(pid_t pid) {
+    int status = wait_within(pid, LONGEST_MS);
+    return status != -1 && WIFSTOPPED(status);
+}
+
 static void rights_change(void) {
     larder_status unsafe = LARDER_UNSAFE_MODE, other = LARDER_NOT_OWNER;
-    int go[2];
-    char byte;
-    CHECK(pipe(go) == 0 && chmod(test_directory, 0755) == 0);
+    CHECK(chmod(test_directory, 0755) == 0);
     pid_t user = fork_child();
     if (user == 0) {
         larder *cache = open_at(place("t.larder"), SIZE);
         CHILD_CHECK(cache && heals(cache));
-        for (int i = 0; i < 4 && read(go[0], &byte, 1) == 1; i++) {
-            live_under_other_rights(cache);
+        for (int step = 0; step < 4; step++) {
             kill(getpid(), SIGSTOP);
+            live_under_other_rights(cache);
         }
+        kill(getpid(), SIGSTOP);
         larder_close(cache);
         _exit(0);
     }
-    while (!is_there(place("t.larder"))) {
-        sleep_us(1000);
-    }
+    CHECK(has_stopped(user));
     for (int step = 0; step < 4; step++) {
         bool root = geteuid() == 0;
         CHECK(step != 0 || chmod(place("t.larder"), 0) == 0);
@@ -162,15 +176,13 @@ static void rights_change(void) {
         CHECK(step != 2 || !root || chown(place("t.larder"), STRANGER, STRANGER) == 0);
         CHECK(step != 3 ||
               (chmod(place("t.larder"), 0600) == 0 && (!root || chown(place("t.larder"), 0, 0) == 0)));
-        CHECK(write(go[1], "x", 1) == 1);
-        int status = wait_within(user, LONGEST_MS);
-        CHECK(status != -1 && WIFSTOPPED(status), "step %d", step);
+        kill(user, SIGCONT);
+        CHECK(has_stopped(user), "step %d", step);
         CHECK(step != 0 || afresh(open_as_a_stranger, NULL));
         CHECK(step != 1 || afresh(open_as_it_is, &unsafe));
         CHECK(step != 2 || !root || afresh(open_as_it_is, &other));
-        kill(user, SIGCONT);
     }
-    close(go[1]);
+    kill(user, SIGCONT);
     CHECK(exited_well(user));
     larder *cache = open_at(place("t.larder"), SIZE);
     CHECK(cache && is(cache, "child", "c") && heals(cache));
@@ -253,26 +265,30 @@ static void replaced_under_a_reader(void) {
     larder_close(cache);
 }
 
-static void clocks_jump(void) {
-    larder *cache = open_at(place("t.larder"), 16 * SIZE);
+static void clock_jumps_by(larder *cache, int jump, int64_t days) {
     char value[200] = "hour";
+    clock_off_ms = days * DAY_MS;
+    CHECK(is(cache, "always", "there"), "%d days off", (int)days);
+    CHECK(is(cache, "hour", days > 0 ? NULL : "hour") || jump > 0, "%d days off", (int)days);
+    int64_t start = now_us(); /* waits and looks at the path go by another clock */
+    CHECK(set_bytes(cache, "short", value, 4, 1000) == LARDER_OK && is(cache, "short", "hour"));
+    clock_off_ms += 2000;
+    CHECK(is(cache, "short", NULL), "expired two seconds later");
+    clock_off_ms -= 2000;
+    CHECK(use_hard(cache, (uint64_t)jump, 300) == 300 && sound(cache) && now_us() - start < 20000000);
+    uint64_t dropped;
+    CHECK(larder_prune(cache, &dropped, NULL) == LARDER_OK);
+}
+
+static void clocks_jump(void) {
+    static const int64_t days[] = {3, -3, 400, -400, 30000, 0};
+    larder *cache = open_at(place("t.larder"), 16 * SIZE);
     CHECK(cache && set(cache, "always", "there") == LARDER_OK);
-    CHECK(set_bytes(cache, "hour", value, 4, 3600 * 1000) == LARDER_OK);
+    CHECK(set_bytes(cache, "hour", "hour", 4, 3600 * 1000) == LARDER_OK);
     for (int jump = 0; jump < 6; jump++) {
-        static const int64_t to[] = {3, -3, 400, -400, 30000, 0}; /* days */
-        clock_off_ms = to[jump] * DAY_MS;
-        CHECK(is(cache, "always", "there"), "%d days off", (int)to[jump]);
-        CHECK(is(cache, "hour", to[jump] > 0 ? NULL : "hour") || jump > 0, "%d days off", (int)to[jump]);
-        int64_t start = now_us(); /* waits and looks at the path go by another clock */
-        CHECK(set_bytes(cache, "short", value, 4, 1000) == LARDER_OK && is(cache, "short", "hour"));
-        clock_off_ms += 2000;
-        CHECK(is(cache, "short", NULL), "expired two seconds later");
-        clock_off_ms -= 2000;
-        CHECK(use_hard(cache, (uint64_t)jump, 300) == 300 && sound(cache) && now_us() - start < 20000000);
-        uint64_t dropped;
-        CHECK(larder_prune(cache, &dropped, NULL) == LARDER_OK);
+        clock_jumps_by(cache, jump, days[jump]);
     }
-    clock_off_ms = 0;
+    clock_off_ms = 0; /* also after a failure */
     CHECK(heals(cache));
     larder_close(cache);
 }
@@ -282,7 +298,7 @@ static void say_count(void) {
 }
 
 static const test_case tests[] = {
-    TEST(locks_refused, "refused locks are an error at opening, and nobody is taken for dead"),
+    TEST(locks_refused, "refused locks are an error at opening, and no process is taken for dead"),
     TEST(locks_held_by_another_program, "locks held by another program are an error within seconds"),
     TEST(rights_change, "rights that change hold for who comes, not for who is there"),
     TEST(read_only, "a file system that turns read-only is an error that says so"),
