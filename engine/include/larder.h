@@ -333,9 +333,9 @@ larder_status larder_open(const char *path, const larder_options *options, larde
 
 /*
  * A handle may be unattached. Then reads are misses and stores are refused. Keys that calls delete or overwrite,
- * tags and clears are noted (up to 1,024 notes, then a clear), and applied when the handle attaches, before it
- * reads there. Such a delete is refused: other processes may read the value until then. The notes are memory of
- * this process, and are lost if it ends before.
+ * leases, tags and clears are noted (up to 1,024 notes, then a clear), and applied when the handle attaches,
+ * before it reads there. Such a delete is refused: other processes may read the value until then. The notes are
+ * memory of this process, and are lost if it ends before.
  *
  * A process that has the file mapped, but no process slot, applies deletes at once: a forked child before it
  * attaches, or while all slots are taken. It needs the lock that openers and larder_resize hold, and waits
@@ -482,7 +482,9 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
  * NOT_STORED.
  *
  * larder_set with extra->lease (LARDER_SET only): OK, NOT_STORED: the lease had ended, or a refusal: then lease
- * and old value are dropped, except with BUSY of a try call.
+ * and old value are dropped, except with BUSY of a try call. If the lease had ended, nothing is dropped. An
+ * unattached handle drops them as it deletes: at once, or noted until it attaches. Until then others find the
+ * lease, at most until it ends by itself.
  *
  * larder_lease_end: OK, NOT_STORED: it had ended already, or a refusal. Drops the placeholder, which takes no
  * lock. An old value stays, and is fresh for `fresh_ms` from now if that is longer than it was. A refusal drops it

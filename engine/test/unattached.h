@@ -25,6 +25,17 @@ static inline void begin_explicitly(uint64_t size_bytes) {
     }
 }
 
+static inline larder_status put(const char *key, const char *value, int64_t ttl_ms, const larder_tag *tag) {
+    larder_extra extra = {.tags = tag, .tag_count = tag != NULL};
+    larder_store store = {.key = key,
+                          .key_bytes = strlen(key),
+                          .value = value,
+                          .value_bytes = strlen(value),
+                          .ttl_ms = ttl_ms,
+                          .extra = &extra};
+    return larder_set(shared_cache, &store, NULL);
+}
+
 static inline larder_status delete_key(const char *key) {
     return larder_delete(shared_cache, key, strlen(key), NULL);
 }

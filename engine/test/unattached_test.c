@@ -8,17 +8,6 @@
 
 enum { ITEMS = 150000, SAMPLE = 200, FILE_BYTES = 16 << 20, HELD_SLOTS = 4095, THREADS = 4 };
 
-static larder_status put(const char *key, const char *value, int64_t ttl_ms, const larder_tag *tag) {
-    larder_extra extra = {.tags = tag, .tag_count = tag != NULL};
-    larder_store store = {.key = key,
-                          .key_bytes = strlen(key),
-                          .value = value,
-                          .value_bytes = strlen(value),
-                          .ttl_ms = ttl_ms,
-                          .extra = &extra};
-    return larder_set(shared_cache, &store, NULL);
-}
-
 static const char *key_of(int i) {
     static char key[16];
     snprintf(key, sizeof key, "k%d", i);

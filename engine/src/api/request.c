@@ -66,9 +66,10 @@ void lard_request_extend(larder *cache, lard_map *map, const larder_extra *extra
 static __attribute__((noinline)) lard_map *enter_unattached(larder *cache, const larder_store *store,
                                                             lard_condition condition, int64_t now_ms,
                                                             larder_status *status) {
-    const lard_removal removal = {LARD_REMOVE_KEY, store->key, store->key_bytes};
-    bool overwrites = lard_put_overwrites(condition) && !(store->extra && store->extra->lease);
-    if (overwrites && !lard_unattached_remove(cache, &removal, false, now_ms, status)) {
+    const larder_lease *lease = store->extra ? store->extra->lease : NULL;
+    const lard_removal removal = lease ? lard_removal_of_lease(store->key, store->key_bytes, lease->token)
+                                       : lard_removal_of_key(store->key, store->key_bytes);
+    if (lard_put_overwrites(condition) && !lard_unattached_remove(cache, &removal, false, now_ms, status)) {
         return lard_request_enter(cache, store, condition, now_ms, status); /* another thread has attached it */
     }
     *status = lard_enter_failure(cache);

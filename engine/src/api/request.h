@@ -30,7 +30,7 @@ larder_status lard_request_op(const larder_store *store, int64_t now_ms, lard_wr
 void lard_request_extend(larder *cache, lard_map *map, const larder_extra *extra, lard_write_op *op,
                          lard_extension *extension, const larder_call *call);
 /* The map to store into. If there is none: NULL, and *status says why. Then, if the condition overwrites, the
- * key's old value is dropped, or noted as a pending delete. */
+ * key's old value is dropped, under a lease if the key still has it, or noted as a pending delete. */
 lard_map *lard_request_enter(larder *cache, const larder_store *store, lard_condition condition, int64_t now_ms,
                              larder_status *status);
 

@@ -6,6 +6,7 @@
 #include "base/count.h"
 #include "base/key.h"
 #include "handle/enter.h"
+#include "handle/unattached.h"
 #include "item/expiry.h"
 #include "item/lease.h"
 
@@ -26,6 +27,17 @@ larder_status larder_lease_take(larder *cache, const void *key, size_t key_bytes
     return lard_lease_take(cache, map, &wanted, lease_ms, lease, call);
 }
 
+/* To keep the old value would be a store. */
+static larder_status end_unattached(larder *cache, const void *key, size_t key_bytes, const larder_lease *lease,
+                                    int64_t fresh_ms, const larder_call *call) {
+    const lard_removal removal = lard_removal_of_lease(key, key_bytes, lease->token);
+    larder_status status;
+    if (!lard_unattached_remove(cache, &removal, false, lard_clock_of_call(call), &status)) {
+        return larder_lease_end(cache, key, key_bytes, lease, fresh_ms, call); /* another thread has attached it */
+    }
+    return lard_enter_failure(cache);
+}
+
 larder_status larder_lease_end(larder *cache, const void *key, size_t key_bytes, const larder_lease *lease,
                                int64_t fresh_ms, const larder_call *call) {
     larder_status status = lard_request_check_key(cache, key, key_bytes, call);
@@ -38,7 +50,7 @@ larder_status larder_lease_end(larder *cache, const void *key, size_t key_bytes,
     int64_t now_ms = lard_clock_of_call(call);
     lard_map *map = lard_enter_to_write(cache, now_ms);
     if (!map) {
-        return lard_enter_failure(cache);
+        return end_unattached(cache, key, key_bytes, lease, fresh_ms, call);
     }
     lard_key wanted = lard_key_of(map, key, key_bytes);
     return lard_lease_end(cache, map, &wanted, lease->token, true, lard_expiry_after(now_ms, fresh_ms), call);

@@ -28,7 +28,7 @@ static __attribute__((noinline)) larder_status delete_unattached(larder *cache, 
                                                                  size_t count, const larder_call *call) {
     larder_status result = LARDER_OK;
     for (size_t i = 0; i < count; i++) {
-        const lard_removal removal = {LARD_REMOVE_TAG, tags[i].text, tags[i].bytes};
+        const lard_removal removal = {.kind = LARD_REMOVE_TAG, .text = tags[i].text, .bytes = tags[i].bytes};
         larder_status status;
         if (!lard_unattached_remove(cache, &removal, true, 0, &status)) {
             return larder_delete_tagged(cache, tags, count, call); /* another thread has attached it */

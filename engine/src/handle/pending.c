@@ -2,10 +2,10 @@
  * pending.c — notes removals that this process cannot apply, because it is not attached.
  *
  * A key that was deleted or overwritten must not return its old value after the handle attaches. So the key is
- * noted here, and deleted before the handle reads in the file that it attaches to. Tags are noted in the same way:
- * all items that have a tag of its shard count as deleted then. Above MAX_NOTES notes, or without memory, the
- * whole file is cleared instead. The notes are memory of this process: they are lost if it ends before it has
- * applied them.
+ * noted here, and deleted before the handle reads in the file that it attaches to. A lease is noted with its
+ * token, so a newer value of its key stays. Tags are noted in the same way: all items that have a tag of its shard
+ * count as deleted then. Above MAX_NOTES notes, or without memory, the whole file is cleared instead. The notes
+ * are memory of this process: they are lost if it ends before it has applied them.
  *
  * Under the fork lock (fork.c), but for lard_pending_note, which takes it. A forked child has its own copy.
  */
@@ -14,6 +14,7 @@
 #include "file/map.h"
 #include "handle/current.h"
 #include "item/drop.h"
+#include "item/lease.h"
 #include "item/tagged.h"
 #include "proc/fork.h"
 
@@ -30,7 +31,8 @@ typedef struct lard_pending {
 static bool is_noted(const lard_pending *pending, const lard_removal *removal) {
     for (uint32_t i = 0; i < pending->count; i++) {
         const lard_removal *note = pending->notes[i];
-        if (note->bytes == removal->bytes && note->kind == removal->kind &&
+        if (note->bytes == removal->bytes && note->kind == removal->kind && note->token[0] == removal->token[0] &&
+            note->token[1] == removal->token[1] &&
             (!note->bytes || memcmp(note->text, removal->text, note->bytes) == 0)) {
             return true;
         }
@@ -51,7 +53,8 @@ static bool add(lard_pending *pending, const lard_removal *removal) {
     if (removal->bytes) {
         memcpy(copy, removal->text, removal->bytes);
     }
-    *note = (lard_removal){removal->kind, copy, removal->bytes};
+    *note = *removal;
+    note->text = copy;
     pending->notes[pending->count++] = note;
     return true;
 }
@@ -80,7 +83,7 @@ bool lard_pending_note(larder *cache, const lard_removal *removal) {
     return unattached;
 }
 
-bool lard_pending_remove(lard_map *map, const lard_removal *removal, int64_t now_ms) {
+bool lard_pending_remove(larder *cache, lard_map *map, const lard_removal *removal, int64_t now_ms) {
     if (removal->kind == LARD_REMOVE_ALL) {
         lard_map_clear(map);
         return false;
@@ -90,16 +93,19 @@ bool lard_pending_remove(lard_map *map, const lard_removal *removal, int64_t now
         return false;
     }
     lard_key key = lard_key_of(map, removal->text, removal->bytes);
+    if (removal->kind == LARD_REMOVE_LEASE) {
+        return lard_lease_end(cache, map, &key, removal->token, false, 0, NULL) == LARDER_OK;
+    }
     return lard_drop(map, &key, now_ms);
 }
 
 void lard_pending_apply(larder *cache, lard_map *map) {
     const lard_removal all = {.kind = LARD_REMOVE_ALL};
     if (cache->all_pending) {
-        lard_pending_remove(map, &all, 0);
+        lard_pending_remove(cache, map, &all, 0);
     }
     for (uint32_t i = 0; cache->pending && i < cache->pending->count; i++) {
-        lard_pending_remove(map, cache->pending->notes[i], 0);
+        lard_pending_remove(cache, map, cache->pending->notes[i], 0);
     }
     if (!map->poisoned) {
         lard_pending_free(cache);

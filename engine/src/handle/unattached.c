@@ -20,17 +20,20 @@
 
 #define THREAD_WAIT_MS 10 /* for another thread of this process */
 
-/* Removes also what was noted before. The owner word is that of the parent process, which has the slot: this one
- * must take no lock of a shard. */
+static lard_u64 uncounted[LARD_COUNTERS];
+
+/* Removes also what was noted before. The owner word and the counters are those of the parent process, which has
+ * the slot: this one must take no lock of a shard, and must not count. */
 static larder_status remove_from(larder *cache, lard_map *map, const lard_removal *removal, int64_t now_ms) {
     if (lard_use_mark_dirty(map) != LARDER_OK) {
         return LARDER_DAMAGED;
     }
     map->owner_word = 0;
+    __atomic_store_n(&cache->counters, uncounted, __ATOMIC_RELAXED);
     lard_fork_lock();
     lard_pending_apply(cache, map);
     lard_fork_unlock();
-    bool was_live = lard_pending_remove(map, removal, now_ms);
+    bool was_live = lard_pending_remove(cache, map, removal, now_ms);
     return lard_map_outcome(map, was_live || removal->kind != LARD_REMOVE_KEY ? LARDER_OK : LARDER_MISS);
 }
 
