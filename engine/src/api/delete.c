@@ -23,7 +23,7 @@ static inline larder_status delete_in(larder *cache, lard_map *map, const void *
 
 static __attribute__((noinline)) larder_status delete_unattached(larder *cache, const void *key, size_t key_bytes,
                                                                  const larder_call *call) {
-    const lard_removal removal = lard_removal_of_key(key, key_bytes);
+    const lard_removal removal = lard_pending_of_key(key, key_bytes);
     larder_status status;
     return lard_unattached_remove(cache, &removal, true, lard_clock_of_call(call), &status)
                ? status

@@ -67,8 +67,8 @@ static __attribute__((noinline)) lard_map *enter_unattached(larder *cache, const
                                                             lard_condition condition, int64_t now_ms,
                                                             larder_status *status) {
     const larder_lease *lease = store->extra ? store->extra->lease : NULL;
-    const lard_removal removal = lease ? lard_removal_of_lease(store->key, store->key_bytes, lease->token)
-                                       : lard_removal_of_key(store->key, store->key_bytes);
+    const lard_removal removal = lease ? lard_pending_of_lease(store->key, store->key_bytes, lease->token)
+                                       : lard_pending_of_key(store->key, store->key_bytes);
     if (lard_put_overwrites(condition) && !lard_unattached_remove(cache, &removal, false, now_ms, status)) {
         return lard_request_enter(cache, store, condition, now_ms, status); /* another thread has attached it */
     }

@@ -30,7 +30,7 @@ larder_status larder_lease_take(larder *cache, const void *key, size_t key_bytes
 /* To keep the old value would be a store. */
 static larder_status end_unattached(larder *cache, const void *key, size_t key_bytes, const larder_lease *lease,
                                     int64_t fresh_ms, const larder_call *call) {
-    const lard_removal removal = lard_removal_of_lease(key, key_bytes, lease->token);
+    const lard_removal removal = lard_pending_of_lease(key, key_bytes, lease->token);
     larder_status status;
     if (!lard_unattached_remove(cache, &removal, false, lard_clock_of_call(call), &status)) {
         return larder_lease_end(cache, key, key_bytes, lease, fresh_ms, call); /* another thread has attached it */

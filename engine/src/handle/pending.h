@@ -20,10 +20,10 @@ typedef struct { /* removed by a delete, an overwrite, the refusal of a store un
     uint64_t token[2]; /* of the lease */
 } lard_removal;
 
-static inline lard_removal lard_removal_of_key(const void *key, size_t bytes) {
+static inline lard_removal lard_pending_of_key(const void *key, size_t bytes) {
     return (lard_removal){.kind = LARD_REMOVE_KEY, .text = key, .bytes = bytes};
 }
-static inline lard_removal lard_removal_of_lease(const void *key, size_t bytes, const uint64_t token[2]) {
+static inline lard_removal lard_pending_of_lease(const void *key, size_t bytes, const uint64_t token[2]) {
     return (lard_removal){.kind = LARD_REMOVE_LEASE, .text = key, .bytes = bytes, .token = {token[0], token[1]}};
 }
 
