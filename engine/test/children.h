@@ -53,7 +53,7 @@ static inline pid_t fork_child(void) {
     return pid;
 }
 
-/* The child's wait status, or -1 (and the child killed) where it did not end within `limit_ms`. */
+/* The wait status of a child that ended or stopped, or -1 (and the child killed) if neither within `limit_ms`. */
 static inline int wait_within(pid_t pid, int limit_ms) {
     int status;
     int64_t until = now_us() + (int64_t)limit_ms * 1000;
@@ -70,6 +70,12 @@ static inline int wait_within(pid_t pid, int limit_ms) {
     kill(pid, SIGKILL);
     wait_for(pid);
     return -1;
+}
+
+/* Waits until the child stops itself. False: it has ended. */
+static inline bool has_stopped(pid_t pid) {
+    int status = wait_within(pid, LONGEST_MS);
+    return status != -1 && WIFSTOPPED(status);
 }
 
 static inline bool exited_well(pid_t pid) {

@@ -76,9 +76,4 @@ static inline void resize_it(uint64_t size_bytes, uint32_t keep) {
     larder_close(shared_cache);
 }
 
-static inline bool has_stopped(pid_t pid) {
-    int status;
-    return waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status);
-}
-
 #endif

@@ -109,18 +109,18 @@ static void root_beside_the_owner(void) {
     open_book();
     common = shared_memory(sizeof *common);
     pid_t keeper = fork_child();
-    if (keeper == 0) { /* so that nobody is alone */
+    if (keeper == 0) { /* so that the file is always in use */
         larder *cache = open_at(path(), ROOM);
         CHILD_CHECK(cache != NULL);
+        kill(getpid(), SIGSTOP); /* until its parent knows that the file is there */
         while (!READ(common->stop)) {
             sleep_us(1000);
         }
         larder_close(cache);
         _exit(0);
     }
-    while (!is_there(path())) {
-        sleep_us(1000);
-    }
+    CHECK(has_stopped(keeper));
+    kill(keeper, SIGCONT);
     for (int i = 0; i < 4; i++) {
         pids[i] = start(i);
     }
@@ -248,13 +248,15 @@ static bool in_user_namespace(uid_t inside, uid_t outside, void (*body)(void *),
     pid_t pid = fork();
     if (pid == 0) {
         larder_close(cache);
+        close(go[1]); /* each read ends with the process that writes */
         CHILD_CHECK(unshare(CLONE_NEWUSER) == 0 && write(ready[1], "x", 1) == 1 && read(go[0], &byte, 1) == 1);
         CHILD_CHECK(setresgid(inside, inside, inside) == 0 && setresuid(inside, inside, inside) == 0);
         body(with);
         _exit(0);
     }
+    close(ready[1]);
     bool done = read(ready[0], &byte, 1) == 1 && map_users(pid, inside, outside) && write(go[1], "x", 1) == 1;
-    close(ready[0]), close(ready[1]), close(go[0]), close(go[1]);
+    close(ready[0]), close(go[0]), close(go[1]);
     cases++;
     return exited_well(pid) && done;
 }

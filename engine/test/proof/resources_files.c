@@ -148,11 +148,6 @@ static void live_under_other_rights(larder *cache) {
     CHILD_CHECK(exited_well(pid) && is(cache, "child", "c"));
 }
 
-static bool has_stopped(pid_t pid) {
-    int status = wait_within(pid, LONGEST_MS);
-    return status != -1 && WIFSTOPPED(status);
-}
-
 static void rights_change(void) {
     larder_status unsafe = LARDER_UNSAFE_MODE, other = LARDER_NOT_OWNER;
     CHECK(chmod(test_directory, 0755) == 0);
