@@ -72,20 +72,18 @@ module Larder
         end
 
         seconds = options[:race_condition_ttl].to_i
-        return super unless entry.is_a?(Recorded) && seconds.positive? && now - entry.expires_at <= seconds
+        return super if @remote || seconds <= 0 || now - entry.expires_at > seconds
 
-        store_again(key, entry, seconds, options)
+        store_again(key, entry, seconds, options) if entry.is_a?(Recorded)
+        nil
       end
 
       # Compare and swap keeps the tags of the entry, and does not overwrite what was deleted or written since it was
       # read.
-      #
-      # @return [nil]
       def store_again(key, entry, seconds, options)
         again = Entry.new(entry.value, version: entry.version, expires_at: now + seconds)
         again = record_of(again, { **options, expires_in: seconds * 2 })
         store_safely(:write_entry) { @records.cas(key, entry.record, again, now_ms) }
-        nil
       end
 
       def delete_entry(key, **)

@@ -209,7 +209,7 @@ module LarderStoreTests
         UNCOMPRESSED.each do |value|
           records = both.map do |cache|
             cache.write("key", value, options)
-            Larder::Store::Records.new(cache.cache).get("key", nil)
+            Larder::Store::Records.new(cache.cache).get("key", nil).first(3)
           end
           assert_equal records.last, records.first, [value, options].inspect[0, 80]
           both.each { |cache| assert_equal value, cache.read("key", options) }

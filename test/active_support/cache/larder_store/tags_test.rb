@@ -130,7 +130,7 @@ module LarderStoreTests
     on_both_paths "what was written while an old entry is kept stays" do
       store.write("key", "old", expires_in: 10, race_condition_ttl: 30, tags: "t")
       travel 11.seconds do
-        entry = store.send(:read_entry, "key")
+        entry = store.send(:read_entry, "key", race_condition_ttl: 30)
         store.write("key", "newer")
         store.send(:handle_expired_entry, entry, "key", { race_condition_ttl: 30 })
         assert_equal "newer", store.read("key")
