@@ -89,7 +89,9 @@ module DeployProof
       raise Wrong, "no worker has started" unless @server.wait_readable(LONGEST)
 
       worker = @server.accept
-      @containers.fetch(worker.gets(chomp: true).to_sym).workers[worker] = nil
+      name = worker.gets(chomp: true) # nil: it was killed before it could send that
+      container = @containers[name.to_sym] if name
+      container ? container.workers[worker] = nil : worker.close
     end
 
     def give_work(container)
