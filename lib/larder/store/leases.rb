@@ -22,9 +22,13 @@ module Larder
       #   @return [Integer] the id of the process that took it: a forked child copies the list, but holds nothing
       # @!attribute since
       #   @return [Float] seconds of the monotonic clock
+      # @!attribute option
+      #   @return [Symbol, nil] the option of the `read` that took it; nil: it was taken by a call with a block
+      # @!attribute seconds
+      #   @return [Float, nil] for which that `read` took it; nil: it ends with its block
       # @!attribute far
       #   @return [RemoteFlight::Far, nil] that of the remote store
-      Lease = Struct.new(:records, :key, :token, :fiber, :process, :since, :far) do
+      Lease = Struct.new(:records, :key, :token, :fiber, :process, :since, :option, :seconds, :far) do
         # nil also for the lease of the process that forked this one.
         def bytes
           token if own?
@@ -32,6 +36,11 @@ module Larder
 
         def own?
           process == Process.pid
+        end
+
+        # Has it certainly ended by its time? The lease in the file began before `since`.
+        def over?
+          !seconds.nil? && Process.clock_gettime(Process::CLOCK_MONOTONIC) > since + seconds
         end
       end
 
@@ -49,17 +58,29 @@ module Larder
         end
 
         # @param bytes [String, nil] nil: another caller has the lease, and what this thread computes is not stored
+        # @param option [Symbol, nil] that of a `read`
+        # @param seconds [Float, nil] for which the `read` took it
         # @return [Lease]
-        def hold(records, key, bytes)
-          lease = Lease.new(records, key.dup.freeze, bytes, Fiber.current, Process.pid, monotonic_now)
+        def hold(records, key, bytes, option = nil, seconds = nil)
+          lease = Lease.new(records, key.dup.freeze, bytes, Fiber.current, Process.pid, monotonic_now, option, seconds)
           replace(listed + [lease])
           lease
+        end
+
+        # @return [Boolean] does this thread hold any, or has it those of the process that forked this one?
+        def any?
+          !listed.empty?
         end
 
         # @return [Lease, nil] this thread's lease of a key; or of the process that forked this one while it computed
         #   the value: then what this one makes of it is not stored
         def of(records, key)
-          listed.reverse_each.find { |lease| lease.key == key && lease.records.equal?(records) }
+          all_of(records, key).last
+        end
+
+        # @return [Array<Lease>] the same, and earlier ones of the key: of reads whose writes have not come
+        def all_of(records, key)
+          listed.select { |lease| lease.key == key && lease.records.equal?(records) }
         end
 
         # A value that took longer than its lease was not stored if another caller has the next one, and might never be.

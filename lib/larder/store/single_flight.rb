@@ -59,7 +59,26 @@ module Larder
         read_in_flight(name, normalize_key(name, options), options)
       end
 
+      # As Rails'. Gives up the leases of earlier reads of the key if this is not the write that they announced.
+      #
+      # @overload write(name, value, options = nil)
+      ruby2_keywords def write(name, value, *given)
+        options = given.first
+        give_up_reads(name, options) if Leases.any? && (leases?(@options) || (options.is_a?(Hash) && leases?(options)))
+        super
+      end
+
       private
+
+      # The write that stores a value for a `read` has the option of the read, as the `cache` of a view gives it to both.
+      # Any other replaces what the key has, also if another caller has written since the read. So the option of the
+      # store alone does not count.
+      def give_up_reads(name, given)
+        key = normalize_key(name, merged_options(given))
+        Leases.all_of(@records, key).each do |lease|
+          Leases.give_up(lease, now_ms) unless lease.option.nil? || (given.is_a?(Hash) && given[lease.option])
+        end
+      end
 
       # A Hash with a default has no option that was not given.
       def flies?(options)
@@ -90,10 +109,16 @@ module Larder
         what, found = join_flight(name, key, options)
         case what
         when :found then return found
-        when :leased then Leases.hold(@records, key, found)
-        when :alone then Leases.hold(@records, key, nil)
+        when :leased then hold_for_write(key, found, options, :single_flight)
+        when :alone then hold_for_write(key, nil, options, :single_flight)
         end
         nil
+      end
+
+      # @param lease [String, nil] nil: another caller's, so that the write stores nothing
+      # @param option [Symbol] of the read
+      def hold_for_write(key, lease, options, option)
+        Leases.hold(@records, key, lease, option, Leases.seconds(key, lease_seconds(options)))
       end
 
       # The values of names that `fetch_multi` did not find. Computes those first that nobody else computes.
@@ -205,7 +230,7 @@ module Larder
       # @param own [Leases::Lease, nil] that this caller has of the key itself
       def may_await?(key, own = nil)
         Leases.held.all? do |lease|
-          lease.equal?(own) || lease.key < key || (lease.fiber != Fiber.current && scheduled?)
+          lease.equal?(own) || lease.over? || lease.key < key || (lease.fiber != Fiber.current && scheduled?)
         end
       end
 

@@ -149,7 +149,7 @@ module Larder
 
       def take_for_write(key, options)
         lease = take_over(key, options, false)
-        lease && Leases.hold(@records, key, lease)
+        lease && hold_for_write(key, lease, options, :stale_while_revalidate)
       end
 
       # @return [String, nil] the lease of a key whose value has expired, or has to be computed early
