@@ -38,7 +38,7 @@ module Larder
           process == Process.pid
         end
 
-        # Has it certainly ended by its time? The lease in the file began before `since`.
+        # True if it has certainly ended by its time. The lease in the file began before `since`.
         def over?
           !seconds.nil? && Process.clock_gettime(Process::CLOCK_MONOTONIC) > since + seconds
         end
@@ -59,7 +59,7 @@ module Larder
 
         # @param bytes [String, nil] nil: another caller has the lease, and what this thread computes is not stored
         # @param option [Symbol, nil] that of a `read`
-        # @param seconds [Float, nil] for which the `read` took it
+        # @param seconds [Float, nil] how long the `read` took it for
         # @return [Lease]
         def hold(records, key, bytes, option = nil, seconds = nil)
           lease = Lease.new(records, key.dup.freeze, bytes, Fiber.current, Process.pid, monotonic_now, option, seconds)
