@@ -3,14 +3,15 @@
 require "support/store_case"
 
 module LarderStoreTests
-  # A `read` with `single_flight:` or `stale_while_revalidate:` that misses takes a lease for the write of its caller. If
-  # that write does not come, as where a fragment raises, the thread keeps the lease.
+  # A `read` with `single_flight:` or `stale_while_revalidate:` that misses takes a lease for the write of its caller.
+  # If that write does not come, as where a fragment raises, the thread keeps the lease.
   class ReadLeasesTest < StoreCase
     FLIGHT = { single_flight: true }.freeze
+    LEASING = [FLIGHT, { stale_if_error: 60 }, { stale_while_revalidate: 60 }, { early_refresh: true }].freeze
 
     teardown { Larder::Store::Leases.give_up_all }
 
-    [{ single_flight: true }, { stale_if_error: 60 }, { stale_while_revalidate: 60 }, { early_refresh: true }].each do |given|
+    LEASING.each do |given|
       on_both_paths "a write without the option stores in any case in a store with #{given.keys.first}" do
         cache = new_store(**given)
         assert_nil cache.read("key", FLIGHT)
