@@ -70,7 +70,7 @@ module Larder
 
       private
 
-      # The write that stores a value for a `read` has the option of the read, as the `cache` of a view gives it to both.
+      # The write that stores a value for a `read` has the option of the read: the `cache` of a view gives it to both.
       # Any other replaces what the key has, also if another caller has written since the read. So the option of the
       # store alone does not count.
       def give_up_reads(name, given)
