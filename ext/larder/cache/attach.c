@@ -143,8 +143,8 @@ void glue_raise_unless_attached(VALUE cache, VALUE key) {
         long shown = RSTRING_LEN(key) < GLUE_SHOWN_KEY_BYTES ? RSTRING_LEN(key) : GLUE_SHOWN_KEY_BYTES;
         char reason[sizeof error.detail];
         memcpy(reason, error.detail, sizeof reason);
-        snprintf(error.detail, sizeof error.detail, "%.*s could not be changed: %s", (int)shown, RSTRING_PTR(key),
-                 reason);
+        snprintf(error.detail, sizeof error.detail, "%.*s could not be changed%s%s", (int)shown, RSTRING_PTR(key),
+                 *reason ? ": " : "", reason);
     }
     rb_funcall(cache, rb_intern("keep_pending"), 0);
     raise_unattached(cache, &error);
