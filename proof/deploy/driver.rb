@@ -91,7 +91,10 @@ module DeployProof
       worker = @server.accept
       name = worker.gets(chomp: true) # nil: it was killed before it could send that
       container = @containers[name.to_sym] if name
-      container ? container.workers[worker] = nil : worker.close
+      return worker.close unless container
+
+      container.workers[worker] = nil
+      worker.close_write if container.input.closed? # the container ends, and has started it for one that was killed
     end
 
     def give_work(container)
