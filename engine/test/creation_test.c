@@ -116,7 +116,7 @@ static void what_a_killed_creator_leaves_is_made_again(void) {
     int fd = open(path, O_RDONLY);
     CHECK(read(fd, whole, SIZE) == SIZE);
     close(fd);
-    for (int stage = 0; stage < 6; stage++) { /* create() writes control, superblock B, superblock A */
+    for (int stage = 0; stage < 9; stage++) { /* create() writes control, superblock B, superblock A */
         memset(part, 0, SIZE);
         memcpy(part + 8192, whole + 8192, stage == 2 || stage == 3 ? 32 : 0);
         memcpy(part + 4096, whole + 4096, stage == 3 ? 4096 : 0);
@@ -125,11 +125,13 @@ static void what_a_killed_creator_leaves_is_made_again(void) {
             memset(part, 0, SIZE);
             bytes = SIZE / 3;
         }
-        if (stage == 5) { /* who was to replace it was killed, too */
-            memset(part + 8192, 0xff, 4);
+        if (stage >= 5) { /* the process that replaced it was killed, too, with 4 to 1 bytes of the mark written */
+            memset(part + 8192, 0xff, (size_t)(9 - stage));
         }
         CHECK(put_file(path, part, bytes, 0600) && usable(path), "stage %d: %s", stage, failure.detail);
     }
+    part[8192] = 1; /* no part of the mark */
+    CHECK(put_file(path, part, SIZE, 0600) && try_open(path) == LARDER_NOT_LARDER && file_is(path, part, SIZE));
 }
 
 static bool forge_control(size_t at, const void *bytes, size_t count) {

@@ -27,6 +27,11 @@ static bool all_zero(const uint8_t *bytes, size_t count) {
     return true;
 }
 
+/* A process marked the file but did not remove it. If it was interrupted, only some bytes of the mark are there.
+ */
+static bool is_marked(uint32_t superseded) { return (superseded & 0x01010101u) * 0xffu == superseded; }
+_Static_assert(LARD_SUPERSEDED == 0xffffffffu, "is_marked compares each byte of it");
+
 /*
  * Is a file without superblocks one that create() did not finish, or that lost them later? Then it has Larder's
  * control page, or is all zeros. It is not enough that it begins with zeros, because disk images do too. 0, or
@@ -52,8 +57,7 @@ static int look_whether_unfinished(int fd, const lard_control *control, uint64_t
         if (code) {
             return code;
         }
-        if (at <= LARD_CONTROL_OFFSET &&
-            control->superseded.raw_ == LARD_SUPERSEDED) { /* a process marked it but did not remove it */
+        if (at <= LARD_CONTROL_OFFSET && is_marked(control->superseded.raw_)) {
             memset(chunk + (LARD_CONTROL_OFFSET - at), 0, sizeof control->superseded);
         }
         if (!all_zero(chunk, got)) {
