@@ -14,6 +14,7 @@
 #include <execinfo.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -39,6 +40,7 @@ enum { ONCE, TWICE, FOR_GOOD, WAYS };
     X(mkdir, EACCES, ENOSPC, EDQUOT, EROFS, EMLINK, EIO)                       \
     X(getcwd, ENOENT, ENOMEM, EACCES)                                          \
     X(fcntl, ENOLCK, EINTR, EIO, EAGAIN, EACCES)                               \
+    X(flock, EWOULDBLOCK, EINTR, ENOLCK)                                       \
     X(fsync, EIO, ENOSPC, EINTR)                                               \
     X(lstat, EIO, ENOMEM)                                                      \
     X(mmap, ENOMEM, EAGAIN, EACCES, ENODEV, ENFILE)                            \
@@ -111,7 +113,16 @@ static uint64_t place_in_code(void) {
     return place;
 }
 
-/* How this call is to fail; 0: not. */
+static bool can_answer(int kind, int code) {
+    bool can = false;
+    for (size_t i = 0; i < sizeof kinds->codes / sizeof *kinds->codes; i++) {
+        can = can || (kinds[kind].codes[i] && kinds[kind].codes[i] == code);
+    }
+    return can;
+}
+
+/* How this call is to fail; 0: not. The files of other processes in /dev/shm change the number of calls, so the
+ * one at the planned number may be of another kind, and then only fails as its own kind can. */
 static int verdict(int kind) {
     if (!armed) {
         return 0;
@@ -121,9 +132,9 @@ static int verdict(int kind) {
         plan->calls.kind[number] = (unsigned char)kind;
         plan->calls.place[number] = plan->at ? 0 : place_in_code();
     }
-    bool first = number == plan->at;
+    bool first = number == plan->at && (instead || can_answer(kind, plan->code));
     bool again =
-        plan->at && number > plan->at &&
+        plan->failed && number > plan->at &&
         ((plan->way == TWICE && number == plan->at + 1) || (plan->way == FOR_GOOD && kind == plan->failed_kind));
     if (!first && !again) {
         return 0;
@@ -163,6 +174,7 @@ WRAP(int, lstat, (const char *path, struct stat *info), (path, info))
 WRAP(int, fstat, (int fd, struct stat *info), (fd, info))
 WRAP(int, fstatfs, (int fd, struct statfs *info), (fd, info))
 WRAP(off_t, lseek, (int fd, off_t at, int whence), (fd, at, whence))
+WRAP(int, flock, (int fd, int operation), (fd, operation))
 WRAP(int, unlink, (const char *path), (path))
 WRAP(int, mkdir, (const char *path, mode_t mode), (path, mode))
 WRAP(void *, mmap, (void *at, size_t bytes, int may, int flags, int fd, off_t offset),

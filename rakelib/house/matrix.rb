@@ -26,6 +26,7 @@ module House
         "calls_test" => THOUSANDS,
         "calls_use_test" => THOUSANDS,
         "calls_exchange_test" => THOUSANDS,
+        "calls_sweep_test" => THOUSANDS,
         "sigbus_test" => "limits memory to less than a file, and valgrind needs more than that"
       },
       msan: {

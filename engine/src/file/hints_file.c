@@ -79,15 +79,17 @@ static uint32_t words_of(const lard_map *map, const lard_hints_header *found) {
     return words && memcmp(found, &wanted, sizeof wanted) == 0 ? words : 0;
 }
 
-/* True if the file is whole, only the cache's owner can write to it, and it is still at its name. Locks it. Hints
- * that killed processes left are not used where memory is short by now. */
-static bool is_fit(int fd, const struct stat *info, const lard_map *map, uid_t owner) {
+/* True if the file is whole, only the cache's owner can write to it, and it is still at its name. Locks it, and
+ * looks at the name only then: before, another process may sweep the file. Hints that killed processes left are
+ * not used where memory is short by now. */
+static bool is_fit(int fd, const char *name, struct stat *info, const lard_map *map, uid_t owner) {
     lard_hints_header found;
     size_t got = 0;
     uint32_t words = 0;
     bool is_left = flock(fd, LOCK_EX | LOCK_NB) == 0; /* no other process has it mapped */
-    return flock(fd, LOCK_SH | LOCK_NB) == 0 && S_ISREG(info->st_mode) && info->st_uid == owner &&
-           info->st_nlink == 1 && (info->st_mode & 0777) == 0600 && (uint64_t)info->st_size == map->hints_bytes &&
+    return flock(fd, LOCK_SH | LOCK_NB) == 0 && lard_descriptor_stat(fd, name, info) == 0 &&
+           S_ISREG(info->st_mode) && info->st_uid == owner && info->st_nlink == 1 &&
+           (info->st_mode & 0777) == 0600 && (uint64_t)info->st_size == map->hints_bytes &&
            lard_io_read(fd, &found, sizeof found, 0, &got) == 0 && got == sizeof found &&
            (words = words_of(map, &found)) != 0 && (!is_left || lard_hints_file_has_memory(map, words, words));
 }
@@ -143,27 +145,26 @@ static void sweep(void) {
 }
 
 /* The descriptor of a new file of zeros, or -1. What changes it is done by its name. */
-static int create(const char *name, const lard_map *map) {
+static int create(const char *name, const lard_map *map, struct stat *info) {
     sweep();
     if (!lard_space_may_reach(map->hints_bytes) || !lard_hints_file_has_memory(map, map->reads_least, 0)) {
         return -1;
     }
     /* Another process may sweep the file before it is locked. */
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        struct stat info;
-        int fd = LARD_CHANGE(lard_descriptor_open(name, O_RDWR | O_CREAT | O_EXCL, &info));
+        int fd = LARD_CHANGE(lard_descriptor_open(name, O_RDWR | O_CREAT | O_EXCL, info));
         if (fd < 0 && errno != ESTALE) {
             return -1;
         }
         if (fd < 0) {
             continue;
         }
-        if (flock(fd, LOCK_SH | LOCK_NB) == 0 && lard_descriptor_stat(fd, name, &info) == 0 &&
+        if (flock(fd, LOCK_SH | LOCK_NB) == 0 && lard_descriptor_stat(fd, name, info) == 0 &&
             chmod(name, 0600) == 0 && LARD_CHANGE(truncate(name, (off_t)map->hints_bytes)) == 0) {
             return fd;
         }
         LARD_CHANGE(unlink(name));
-        lard_descriptor_close(fd, &info);
+        lard_descriptor_close(fd, info);
     }
     return -1;
 }
@@ -171,24 +172,23 @@ static int create(const char *name, const lard_map *map) {
 /* The hints belong to the owner of the cache: root, which may use the cache of another user, uses that one's
  * hints, but makes and removes none. What is there and does not fit was left half-made, or belongs to somebody
  * else: then it cannot be removed, and the second attempt fails as the first. */
-static int open_shared(const char *name, const lard_map *map, uid_t owner, bool *is_new) {
+static int open_shared(const char *name, const lard_map *map, uid_t owner, bool *is_new, struct stat *info) {
 #ifdef __linux__
-    struct stat info;
-    int fd = lard_descriptor_open(name, O_RDWR | O_NONBLOCK, &info);
+    int fd = lard_descriptor_open(name, O_RDWR | O_NONBLOCK, info);
     if (fd >= 0) {
-        if (is_fit(fd, &info, map, owner)) {
+        if (is_fit(fd, name, info, map, owner)) {
             return fd;
         }
-        lard_descriptor_close(fd, &info);
+        lard_descriptor_close(fd, info);
     }
     if (owner != geteuid()) {
         return -1;
     }
     LARD_CHANGE(unlink(name));
     *is_new = true;
-    return create(name, map);
+    return create(name, map, info);
 #else
-    (void)name, (void)map, (void)owner, (void)is_new;
+    (void)name, (void)map, (void)owner, (void)is_new, (void)info;
     return -1;
 #endif
 }
@@ -247,7 +247,7 @@ void *lard_hints_file_map(lard_map *map, uid_t owner) {
     struct stat info;
     bool is_new = false;
     name_of(map, name);
-    int fd = open_shared(name, map, owner, &is_new);
+    int fd = open_shared(name, map, owner, &is_new, &info);
     if (fd < 0) {
         return MAP_FAILED;
     }
@@ -262,11 +262,11 @@ void *lard_hints_file_map(lard_map *map, uid_t owner) {
     } else if (is_new) {
         LARD_CHANGE(unlink(name));
     }
-    if (is_ours) {
+    if (base != MAP_FAILED) {
         map->hints_device = (uint64_t)info.st_dev;
         map->hints_inode = (uint64_t)info.st_ino;
-        lard_descriptor_close(fd, &info);
     }
+    lard_descriptor_close(fd, &info);
     return base;
 }
 
