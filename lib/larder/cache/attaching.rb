@@ -51,16 +51,26 @@ module Larder
 
         at_exit { apply_all } unless @applies_at_exit
         @applies_at_exit = true
-        @pending.delete_if { |kept,| !kept.send(:pending?) }
+        forget_applied
         @pending[cache] = Process.pid
       end
 
       # Hooks that run later at the end of the process may make changes, too: these are applied after them.
       def self.apply_all
         @applies_at_exit = false
-        @pending.each { |cache, pid| cache.send(:apply_pending) { |line| Application.log(line) if pid == Process.pid } }
+        @pending.to_a.each do |cache, pid|
+          cache.send(:apply_pending) { |line| Application.log(line) if pid == Process.pid }
+        end
       end
-      private_class_method :apply_all
+
+      # Other threads may add and remove caches in between, so the list itself is not iterated.
+      def self.forget_applied
+        @pending.keys.each do |kept| # rubocop:disable Style/HashEachMethods -- a copy
+          pid = @pending.delete(kept)
+          @pending[kept] ||= pid if pid && kept.send(:pending?)
+        end
+      end
+      private_class_method :apply_all, :forget_applied
 
       # Runs the block once there is a file: now, or within the first call that needs it.
       def when_attached(&block)

@@ -151,6 +151,20 @@ class LarderCacheAttachingTest < ActiveSupport::TestCase
     end
   end
 
+  test "two threads note changes of two caches at the same time" do
+    assert_equal "2\n", run_ruby(<<~RUBY, path_of("one.larder"), path_of("two.larder"))
+      one, two = ARGV.map { |path| Larder::Cache.open(path, lazy: true) }
+      list = Larder::Cache.const_get(:Attaching)
+      other = nil
+      one.define_singleton_method(:pending?) do
+        (other ||= Thread.new { list.keep(two) }).join if Thread.current == Thread.main
+        true
+      end
+      2.times { list.keep(one) }
+      puts list.instance_variable_get(:@pending).size
+    RUBY
+  end
+
   test "where there is no file there is nothing to apply, and none is created" do
     File.write(path_of("place"), "")
     assert_equal "", run_ruby(<<~RUBY, path_of("place/c.larder"))
