@@ -3,9 +3,9 @@
  * the memory limit can spare, and reserved before anything is stored there.
  */
 #include "children.h"
+#include "groups.h"
 #include "internals.h"
 #include "mounts.h"
-#include "../bench/memory_group.h"
 
 #include <signal.h>
 #include <sys/file.h>
@@ -278,20 +278,6 @@ typedef struct {
     uint32_t words;
 } grouped;
 
-/* A group of that limit; false, and says why, where none can be made. */
-static bool limited(memory_group *group, uint64_t limit_bytes) {
-    const char *reason = memory_group_make(group);
-    int code = reason ? 0 : memory_group_limit(group, limit_bytes);
-    if (code) {
-        reason = strerror(code);
-        memory_group_remove(group);
-    }
-    if (reason) {
-        printf("  skipped: %s: %s\n", test_name, reason);
-    }
-    return !reason;
-}
-
 /* Hints of 14 MiB were too much. */
 static void open_large(void *context) {
     grouped *what = context;
@@ -307,7 +293,7 @@ static void open_large(void *context) {
 
 static void a_large_file_in_a_small_group(void) {
     grouped what;
-    if (limited(&what.group, 12 * MIB)) {
+    if (limited_group(&what.group, 12 * MIB)) {
         bool held = in_child(open_large, &what);
         memory_group_remove(&what.group);
         CHECK(held);
@@ -334,7 +320,7 @@ static void open_many(void *context) {
 
 static void many_files_in_a_small_group(void) {
     grouped what;
-    if (limited(&what.group, 8 * MIB)) {
+    if (limited_group(&what.group, 8 * MIB)) {
         bool held = in_child(open_many, &what);
         memory_group_remove(&what.group);
         CHECK(held);
@@ -365,7 +351,7 @@ static void open_again(void *context) {
 /* The memory that the killed processes left is the group's still. */
 static void a_group_whose_limit_was_lowered(void) {
     grouped *what = shared_memory(sizeof *what);
-    if (limited(&what->group, 64 * MIB)) {
+    if (limited_group(&what->group, 64 * MIB)) {
         pid_t child = fork_child();
         if (child == 0) {
             leave_grown(what);

@@ -11,8 +11,6 @@
 
 #include "children.h"
 
-#include <stdarg.h>
-
 enum { OWNERS = 5, KEYS = 24, COUNTERS = 3, SHARED = 8, LARGEST = 40000 };
 
 typedef struct {
@@ -37,18 +35,7 @@ typedef struct {
 
 static ledger *book;
 
-#define READ(field) __atomic_load_n(&(field), __ATOMIC_SEQ_CST)
-#define NOTE(field, value) __atomic_store_n(&(field), (value), __ATOMIC_SEQ_CST)
-#define ADD(field, value) __atomic_add_fetch(&(field), (value), __ATOMIC_SEQ_CST)
-
-__attribute__((format(printf, 1, 2))) static inline void wrong(const char *format, ...) {
-    if (ADD(book->wrong, 1) == 1) {
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(book->first, sizeof book->first, format, arguments);
-        va_end(arguments);
-    }
-}
+#include "book.h"
 
 static inline size_t key_text(char out[32], const char *kind, int owner, int key) {
     return (size_t)snprintf(out, 32, "%s %d/%d", kind, owner, key);

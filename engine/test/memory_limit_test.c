@@ -4,8 +4,8 @@
  * Each child enters its own group. Skipped without root, memory control groups or /dev/shm.
  */
 #include "children.h"
+#include "groups.h"
 #include "mounts.h"
-#include "../bench/memory_group.h"
 
 #include <sched.h>
 #include <sys/mount.h>
@@ -15,20 +15,6 @@
 #define IN_MEMORY "/dev/shm"
 
 static larder_error failure;
-
-/* A group of that limit; false, and says why, where none can be made. */
-static bool limited_group(memory_group *group, uint64_t limit_bytes) {
-    const char *reason = memory_group_make(group);
-    int code = reason ? 0 : memory_group_limit(group, limit_bytes);
-    if (code) {
-        reason = strerror(code);
-        memory_group_remove(group);
-    }
-    if (reason) {
-        printf("  skipped: %s: %s\n", test_name, reason);
-    }
-    return !reason;
-}
 
 static bool memory_is_a_directory(void) {
     struct statfs info;

@@ -7,8 +7,9 @@
  *
  *   0     header, 64 bytes: magic, version, file id, words of reads
  *   64    a row of 256 bytes per process slot: incarnation, and what the process has counted (process.c)
- *   …     per shard: a bit for each segment (reads.h); the segments' dead bytes (dead.h); lard_shard_hints:
- * sampled gets and the shadow caches (evict/steer.h); words of 16 bits for the buckets of the index (reads.h)
+ *   …     per shard: a bit for each segment (reads.h); the segments' dead bytes (dead.h); lard_shard_hints,
+ *         with sampled gets and the shadow caches (evict/steer.h); words of 16 bits for the buckets of the
+ *         index (reads.h)
  *
  * The mapping has room for the words of the largest index. Only the first words of each shard are in use and take
  * memory, as many as the index in use needs. The header has their number. It grows with the index, and only after

@@ -12,7 +12,6 @@
 
 #include "larder.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -49,11 +48,9 @@ typedef struct {
 
 #define UNSTEADY UINT64_MAX
 
-#define READ(field) __atomic_load_n(&(field), __ATOMIC_SEQ_CST)
-#define NOTE(field, value) __atomic_store_n(&(field), (value), __ATOMIC_SEQ_CST)
-#define ADD(field, value) __atomic_add_fetch(&(field), (value), __ATOMIC_SEQ_CST)
-
 static deploy_ledger *book;
+
+#include "../book.h"
 
 static inline uint64_t tick(void) { return ADD(book->clock, 1); }
 
@@ -61,15 +58,6 @@ static inline void raise_to(uint64_t *field, uint64_t value) {
     uint64_t have = READ(*field);
     while (have < value &&
            !__atomic_compare_exchange_n(field, &have, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-    }
-}
-
-__attribute__((format(printf, 1, 2))) static inline void wrong(const char *format, ...) {
-    if (ADD(book->wrong, 1) == 1) {
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(book->first, sizeof book->first, format, arguments);
-        va_end(arguments);
     }
 }
 

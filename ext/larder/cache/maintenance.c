@@ -156,7 +156,6 @@ static void put(VALUE hash, const char *name, VALUE value) { rb_hash_aset(hash, 
 static VALUE cache_stats(VALUE self) {
     VALUE hash = rb_hash_new();
     larder_stats stats;
-
     larder_status status;
 
     do {

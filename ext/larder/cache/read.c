@@ -108,30 +108,29 @@ static VALUE value_in(const glue_room *room, VALUE self, VALUE key, larder_statu
     }
 }
 
-VALUE glue_get(VALUE self, VALUE key, larder_item *item, const larder_call *call) {
+static inline VALUE get(VALUE self, VALUE key, larder_item *item, uint64_t *identity, const larder_call *call) {
     char buffer[GLUE_SHORT_BYTES];
     glue_room room = {Qundef, buffer, sizeof buffer};
     larder_allocator more = {glue_allocate, &room};
 
     glue_check_string(key, "key");
     larder *engine = glue_attach_to_read(self);
-    larder_status status = larder_get_allocated(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), buffer,
-                                                sizeof buffer, &more, item, call);
+    const char *bytes = RSTRING_PTR(key);
+    size_t size_bytes = (size_t)RSTRING_LEN(key);
+    larder_status status =
+        identity
+            ? larder_get_to_swap(engine, bytes, size_bytes, buffer, sizeof buffer, &more, item, identity, call)
+            : larder_get_allocated(engine, bytes, size_bytes, buffer, sizeof buffer, &more, item, call);
     RB_GC_GUARD(key); /* garbage may be collected in the call */
-    return value_in(&room, self, key, status, item, NULL, call);
+    return value_in(&room, self, key, status, item, identity, call);
+}
+
+VALUE glue_get(VALUE self, VALUE key, larder_item *item, const larder_call *call) {
+    return get(self, key, item, NULL, call);
 }
 
 VALUE glue_get_to_swap(VALUE self, VALUE key, larder_item *item, uint64_t *identity, const larder_call *call) {
-    char buffer[GLUE_SHORT_BYTES];
-    glue_room room = {Qundef, buffer, sizeof buffer};
-    larder_allocator more = {glue_allocate, &room};
-
-    glue_check_string(key, "key");
-    larder *engine = glue_attach_to_read(self);
-    larder_status status = larder_get_to_swap(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), buffer,
-                                              sizeof buffer, &more, item, identity, call);
-    RB_GC_GUARD(key); /* garbage may be collected in the call */
-    return value_in(&room, self, key, status, item, identity, call);
+    return get(self, key, item, identity, call);
 }
 
 static VALUE cache_get(VALUE self, VALUE key, VALUE now) {

@@ -106,11 +106,11 @@ static bool is_refusal(larder_status status) {
 
 /* Raises the reason of a refusal because there is no file. */
 static larder_status perform(VALUE self, write_t *write, VALUE key, VALUE value, VALUE expected) {
-    larder_status status = perform_once(self, write, key, value, expected);
+    larder_status status;
 
-    if (is_refusal(status) && glue_attached_again(self)) {
+    do {
         status = perform_once(self, write, key, value, expected);
-    }
+    } while (is_refusal(status) && glue_attached_again(self));
     if (is_refusal(status)) {
         glue_raise_unless_attached(self, key);
     }

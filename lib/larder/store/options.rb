@@ -46,6 +46,7 @@ module Larder
         length("seconds as a number or duration, from #{least} to #{most}", least..most)
       end
 
+      # @return [Boolean] true if it names a codec, or is left out
       def self.name?(value)
         value.nil? || value.is_a?(Symbol) || value.is_a?(String)
       end

@@ -166,7 +166,7 @@ module Larder
       # the engine has one for each record.
       def take_codecs(options)
         serializer = options[:serializer]
-        named = serializer.nil? || serializer.is_a?(Symbol) || serializer.is_a?(String)
+        named = Options.name?(serializer)
         @plain_values = !options.key?(:coder) && named
         @plain_trees = @plain_values && [nil, "native"].include?(serializer&.to_s)
         return if options.key?(:coder)
