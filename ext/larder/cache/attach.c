@@ -39,9 +39,10 @@ static VALUE cache_is_attached(VALUE cache) {
     return larder_attached(glue_handle_engine(glue_handle_of(cache))) == 1 ? Qtrue : Qfalse;
 }
 
-/* How many changes wait for the file; -1: a change of all keys. */
+/* How many changes wait for the file, none of a closed cache; -1: a change of all keys. */
 static VALUE cache_pending(VALUE cache) {
-    uint32_t count = larder_pending(glue_handle_engine(glue_handle_of(cache)));
+    larder *engine = glue_handle_engine_or_null(cache);
+    uint32_t count = engine ? larder_pending(engine) : 0;
 
     return count == LARDER_ALL_PENDING ? INT2FIX(-1) : UINT2NUM(count);
 }

@@ -135,7 +135,7 @@ module Larder
       end
 
       def pending?
-        !closed? && !_pending.zero?
+        !_pending.zero?
       end
 
       # Yields a line for the log if the changes could not be applied. Without a file there is nothing to change.
@@ -149,6 +149,8 @@ module Larder
         count = _pending
         yield "larder: #{path}: this process could not apply #{count.negative? ? "a clear" : "#{count} changes"}; " \
               "as soon as the file can be used: larder clear #{Shellwords.escape(path)}"
+      rescue ClosedError
+        nil # another thread closes the cache, and applies the changes before
       end
 
       # False also if that cannot be seen.
