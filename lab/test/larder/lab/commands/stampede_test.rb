@@ -19,7 +19,7 @@ module Larder
             assert_equal [1, 1, 0], event.values_at("runs", "answers", "none")
             assert_equal 6, Histogram.from_h(event["waits"]).count
           end
-          events(report, "refresh").each { |event| %w[plain during].each { |part| assert event[part]["count"] > 0 } }
+          events(report, "refresh").each { |event| assert_operator reads_in(event), :>, 0 }
           assert_match(/^The key is absent: 6 callers/, out)
           assert_match(/the block runs: larder-single-flight once/, out)
           assert_includes measures(report), "stampede/absent/runs/larder-single-flight"
@@ -71,6 +71,11 @@ module Larder
         end
 
         private
+
+        # On a busy machine all of them may fall before or into the refresh.
+        def reads_in(event)
+          %w[plain during].sum { |part| event[part]["count"] }
+        end
 
         def options_for(*arguments)
           options_of(Stampede, *arguments)
