@@ -183,7 +183,7 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
 
 /* Makes the whole pages of all segments that hold records read-only. Answers how many pages. */
 static uint64_t protect_records(larder *cache) {
-    lard_map *map = cache->map;
+    lard_map *map = cache->core->map;
     uint64_t pages = 0;
     guarded.page = sysconf(_SC_PAGESIZE);
     guarded.base = map->base;
@@ -253,7 +253,7 @@ static void watch_pages(void) {
     snprintf(path, sizeof path, "%s", bench_path("pages.larder"));
     larder *cache = bench_open(path, 64u << 20);
     bench_fill(cache, 0, keys, VALUE_BYTES);
-    lard_map *map = cache->map;
+    lard_map *map = cache->core->map;
     msync(map->base, map->bytes, MS_SYNC);
     double before = dirty_kib(map);
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};

@@ -73,7 +73,7 @@ bool model_alive(const model_entry *entry) {
 }
 
 uint64_t model_evictions(larder *cache) {
-    return model_more_evictions + lard_load(&cache->counters[LARD_STAT_evictions]);
+    return model_more_evictions + lard_load(&cache->core->counters[LARD_STAT_evictions]);
 }
 
 void model_seen(larder *cache, unsigned key) {

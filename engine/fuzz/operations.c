@@ -30,7 +30,7 @@ static void reopen(void) {
 
 /* Another process of which the lock of a shard tells; its slot is none that this process has. */
 static void plant_owner(unsigned shard, uint32_t incarnation) {
-    lard_map *map = cache->map;
+    lard_map *map = cache->core->map;
     uint32_t slot = map->super.process_slots - 2;
     lard_view view = lard_view_of(map, shard % map->super.shard_count);
     if (lard_load(&view.header->lock) == 0) {
@@ -41,8 +41,8 @@ static void plant_owner(unsigned shard, uint32_t incarnation) {
 }
 
 static void release_stopped(void) {
-    for (uint32_t s = 0; world_stopped && s < cache->map->super.shard_count; s++) {
-        lard_view view = lard_view_of(cache->map, s);
+    for (uint32_t s = 0; world_stopped && s < cache->core->map->super.shard_count; s++) {
+        lard_view view = lard_view_of(cache->core->map, s);
         view.owner = world_stopped;
         if ((lard_load(&view.header->lock) & ~LARD_LOCK_WAITERS) == world_stopped) {
             lard_shard_unlock(&view);
@@ -52,7 +52,7 @@ static void release_stopped(void) {
 }
 
 static void stop_owner(unsigned shard) {
-    uint32_t slot = cache->map->super.process_slots - 2;
+    uint32_t slot = cache->core->map->super.process_slots - 2;
     if (!world_stopped) {
         plant_owner(shard, 7);
         world_stopped = lard_process_owner_word(slot, 7);
@@ -171,8 +171,8 @@ static void after_death(void) {
     model_deaths++;
     pinning_died();
     bool moving = false;
-    for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
-        lard_view view = lard_view_of(cache->map, s);
+    for (uint32_t s = 0; s < cache->core->map->super.shard_count; s++) {
+        lard_view view = lard_view_of(cache->core->map, s);
         moving |= lard_load(&view.header->moves) & 1;
     }
     if (moving || appended > capacity / 4) { /* what was just being moved or evicted is not counted */
@@ -196,7 +196,7 @@ static void happen(const command *c, unsigned long *kill_next) {
         break;
     case 21:
         plant_owner(c->a, c->n & LARD_OWNER_INCARNATION_MASK ? c->n : 1);
-        lard_store(&cache->map->processes[cache->map->super.process_slots - 2].incarnation, c->n + 1);
+        lard_store(&cache->core->map->processes[cache->core->map->super.process_slots - 2].incarnation, c->n + 1);
         break;
     case 22:
         if (world_stopped) {

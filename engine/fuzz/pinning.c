@@ -24,15 +24,15 @@ static uint64_t cost_of(unsigned key, const model_entry *entry) {
     model_value(entry, key, &value_bytes);
     uint64_t bytes =
         lard_record_bytes(entry->counter ? LARD_TYPE_COUNTER : LARD_TYPE_PLAIN, key_bytes, value_bytes);
-    uint64_t segment = cache->map->super.segment_bytes, of_them = bytes < segment ? segment / bytes : 1;
+    uint64_t segment = cache->core->map->super.segment_bytes, of_them = bytes < segment ? segment / bytes : 1;
     return segment / of_them;
 }
 
 static uint32_t shard_of(unsigned key) {
     unsigned char name[LARDER_MAX_KEY + 1];
     size_t key_bytes = model_key(key, name);
-    lard_hash hash = lard_hash_key(cache->map, name, key_bytes, false);
-    return lard_hash_shard(cache->map, &hash);
+    lard_hash hash = lard_hash_key(cache->core->map, name, key_bytes, false);
+    return lard_hash_shard(cache->core->map, &hash);
 }
 
 /* SURE: it is there. COUNTED: the engine may count it where it refuses another for its sake. ANY: or elsewhere. */
@@ -79,7 +79,7 @@ bool pinning_may_be_refused(unsigned key, const model_entry *wanted, larder_stat
     }
     int64_t since_ms = world_now_ms - uncounted_ms;
     uncounted = since_ms < 0 || since_ms > REFUSALS_MS + world_lag_ms ? 0 : uncounted;
-    lard_view view = lard_view_of(cache->map, shard_of(key));
+    lard_view view = lard_view_of(cache->core->map, shard_of(key));
     uint64_t cost = cost_of(key, wanted), before = counts(&model[key], SURE) ? cost_of(key, &model[key]) : 0;
     uint64_t others = sum_of(view.number, key, COUNTED) + uncounted;
     return wanted->pinned && cost > before && others + cost > lard_pin_room(&view);
@@ -88,8 +88,8 @@ bool pinning_may_be_refused(unsigned key, const model_entry *wanted, larder_stat
 /* `exact`: it was counted a moment ago; else a process that died may have left the count too high. */
 void pinning_check(bool exact) {
     uncounted = exact ? 0 : uncounted;
-    for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
-        lard_view view = lard_view_of(cache->map, s);
+    for (uint32_t s = 0; s < cache->core->map->super.shard_count; s++) {
+        lard_view view = lard_view_of(cache->core->map, s);
         uint64_t epoch, said = lard_view_is_current(&view, &epoch) ? lard_pin_bytes(&view) : 0;
         uint64_t least = sum_of(s, MODEL_KEYS, SURE), most = sum_of(s, MODEL_KEYS, ANY);
         EXPECT(said >= least, "shard %u says it has %llu pinned bytes, and has %llu", s, (unsigned long long)said,

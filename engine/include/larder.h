@@ -10,10 +10,10 @@
  *   item      A key (0 to LARDER_MAX_KEY bytes), a value (0 to larder_max_value()
  *             bytes), one byte of caller flags, a time to live (TTL).
  *   miss      A result, not an error: the key is absent, expired, evicted or damaged.
- *   handle    `larder *`. One per process and file: opening the same file again
- *             returns the same handle with one more reference. Any number of threads
- *             may use a handle. So may a forked child: there it attaches again at its
- *             first call.
+ *   handle    `larder *`. One per process, file and configuration: opening the same file
+ *             again with the same configuration returns the same handle with one more
+ *             reference. Any number of threads may use a handle. So may a forked child:
+ *             there it attaches again at its first call.
  *   refusal   A store that is not possible (lock timeout, cache full) returns an error.
  *             If it would have overwritten a value, it *has dropped* the key's old value:
  *             an old value never outlives a refused overwrite. LARDER_ADD, larder_cas and
@@ -123,7 +123,8 @@ extern "C" {
     X(SYSTEM, "a system call failed")                                                                  \
     X(PIN_FULL, "pinned items take two thirds of the cache; delete some or enlarge the file")          \
     X(FILE_LIMIT, "this process may not write files so large; raise its limit (ulimit -f)")            \
-    X(LEASED, "another caller has the lease of the key and computes its value")
+    X(LEASED, "another caller has the lease of the key and computes its value")                        \
+    X(NO_CONFIGURATION, "seven other configurations have the file; choose a path for this one, or restart it")
 
 typedef enum larder_status {
 #define LARDER_STATUS_ENUM(name, text) LARDER_##name,
@@ -141,7 +142,8 @@ typedef struct larder_options {
     uint32_t existing;        /* 1: use only an existing file that is fit; create, replace and remove none */
     uint32_t attach_later;    /* 1: only larder_attach attaches, not larder_open or another call */
     uint32_t keep_newer;      /* 1: never clears a file of a newer version, see larder_delete */
-    uint32_t reserved[10];
+    uint64_t configuration;   /* see larder_open; 0: none */
+    uint32_t reserved[8];
 } larder_options;
 
 /* The details of a failure. */
@@ -328,6 +330,25 @@ typedef struct larder_report { /* of larder_verify */
  * replaced by an empty one. A file that is not Larder's is never touched. With `existing` no file is created,
  * replaced or removed: NOT_THERE or UNFIT tells why there is none to use. If the file exists, its size stays as it
  * is: see larder_size(). `options` and `error` may be NULL. `*out` is set only on LARDER_OK.
+ *
+ * Configurations separate processes that share a file, but whose items do not mean the same: for example copies of
+ * two remote stores, while a deploy replaces one by the other. options->configuration is a digest of the settings
+ * that decide that. A handle believes only items that a handle of the same configuration stored.
+ *
+ * - An item of another configuration is absent for larder_get and larder_exists, LARDER_ADD and LARDER_REPLACE,
+ *   larder_cas, larder_swap, larder_increment, and a larder_touch with a TTL from 0 on. So an add replaces it, and
+ * an increment starts from `initial`. larder_lease_take takes the lease, unless a caller of the other
+ * configuration has one: then it is LEASED.
+ * - LARDER_SET, larder_delete, larder_delete_tagged, larder_clear, larder_prune and eviction act on an item
+ * whichever configuration stored it, and larder_delete is OK if there was one. larder_scan visits the keys of all
+ * items, and statistics count all.
+ * - larder_trust and larder_trusted are of the handle's configuration.
+ *
+ * The file remembers seven configurations besides 0. When a handle of an eighth one attaches, all are forgotten
+ * and the file is cleared. Then each process that has the file open remembers its configuration again, as long as
+ * there is room. A handle without room misses, and its stores are refused (NO_CONFIGURATION), until the file is
+ * cleared the next time. It does not clear the file itself, so more than seven configurations in use at once do
+ * not clear the file at each other's calls, but once for each process that starts.
  */
 larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error);
 

@@ -28,19 +28,21 @@
 
 static struct {
     larder *cache;
+    lard_core *core;
     lard_map *map;
     lard_u64 *counters;
-    uint32_t stuck;
+    uint64_t stuck;
     larder_lease lease; /* that the process has taken */
     bool is_late;       /* it acts when the leases of the others have ended */
     larder_stamp stamp; /* likewise */
 } attached[MOST_PROCESSES + 1];
 static struct {
-    unsigned char cache[sizeof(larder)];
+    larder cache;
+    unsigned char core[sizeof(lard_core)];
     lard_map map;
     lard_u64 counters[LARD_COUNTERS];
     uint8_t pages[1024];
-    uint32_t stuck;
+    uint64_t stuck;
     larder_lease lease;
     larder_stamp stamp;
 } kept[MOST_PROCESSES + 1];
@@ -86,7 +88,8 @@ static void attach(unsigned number) {
     larder *cache = attached[number].cache;
     if (!cache) {
         attached[number].map = map = calloc(1, sizeof *map);
-        attached[number].cache = cache = calloc(1, sizeof *cache + 1);
+        attached[number].cache = cache = calloc(1, sizeof *cache);
+        attached[number].core = calloc(1, sizeof(lard_core) + 1);
         map->dircache = calloc(1, pages_bytes); /* of the one shard, with its pages */
     }
     struct lard_dircache *directory = map->dircache;
@@ -105,10 +108,13 @@ static void attach(unsigned number) {
     map->shards = arena + SHARD_AT;
     lard_format_derive(map);
     map->short_record = map->chunk_record = map->record_limit = long_values ? 600 : SEGMENT_BYTES;
+    lard_core *core = attached[number].core;
     memset(cache, 0, sizeof *cache);
-    cache->map = map;
-    cache->slot = number;
-    cache->incarnation = 1;
+    memset(core, 0, sizeof *core);
+    cache->core = core;
+    core->map = map;
+    core->slot = number;
+    core->incarnation = 1;
     map->owner_word = lard_process_owner_word(number, 1);
     map->slot = number;
     map->rows = (lard_hints_row *)(arena + ROWS_AT);
@@ -116,11 +122,11 @@ static void attach(unsigned number) {
     map->segment_hints = SEGMENT_HINTS;
     map->reads_least = map->reads_most = READS_WORDS;
     map->reads_mask = READS_WORDS - 1;
-    cache->counters = attached[number].counters = map->rows[number].counters;
-    cache->lock_timeout_ms = LOCK_TIMEOUT_MS;
-    cache->next_look_ms = INT64_MAX;
-    cache->existing = true; /* a changed engine may find damage, and then looks for another file */
-    cache->stuck = &attached[number].stuck;
+    core->counters = attached[number].counters = map->rows[number].counters;
+    core->lock_timeout_ms = LOCK_TIMEOUT_MS;
+    core->next_look_ms = INT64_MAX;
+    core->existing = true; /* a changed engine may find damage, and then looks for another file */
+    core->stuck = &attached[number].stuck;
     cache->references = 1;
     lard_store(&map->processes[number].incarnation, 1);
     lard_store(&map->rows[number].incarnation, 1);
@@ -145,7 +151,7 @@ void world_make(const scenario *what) {
         snprintf(key_texts[k], sizeof key_texts[k], "subject%u", k);
     }
     lard_view view = world_view();
-    lard_shard_lock(attached[JUDGE].cache, &view, NULL); /* of no epoch yet: this makes the shard */
+    lard_shard_lock(attached[JUDGE].core, &view, NULL); /* of no epoch yet: this makes the shard */
     lard_shard_unlock(&view);
     lard_store(&view.header->bucket_count, 2); /* so that few items split it, and share buckets */
 }
@@ -153,7 +159,8 @@ void world_make(const scenario *what) {
 static void keep(void) {
     kept_hints = hints;
     for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
-        memcpy(kept[p].cache, attached[p].cache, sizeof kept[p].cache);
+        kept[p].cache = *attached[p].cache;
+        memcpy(kept[p].core, attached[p].core, sizeof kept[p].core);
         kept[p].map = *attached[p].map;
         kept[p].stuck = attached[p].stuck;
         kept[p].lease = attached[p].lease;
@@ -166,7 +173,8 @@ static void keep(void) {
 static void restore(void) {
     hints = kept_hints;
     for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
-        memcpy(attached[p].cache, kept[p].cache, sizeof kept[p].cache);
+        *attached[p].cache = kept[p].cache;
+        memcpy(attached[p].core, kept[p].core, sizeof kept[p].core);
         *attached[p].map = kept[p].map;
         attached[p].stuck = kept[p].stuck;
         attached[p].lease = kept[p].lease;
@@ -246,7 +254,7 @@ lard_hash world_hash(const char *text) { return lard_hash_key(attached[JUDGE].ma
 
 lard_found world_find(unsigned key) {
     lard_view view = world_view();
-    lard_key wanted = lard_key_of(attached[JUDGE].map, key_texts[key], strlen(key_texts[key]));
+    lard_key wanted = lard_key_of(attached[JUDGE].map, NULL, key_texts[key], strlen(key_texts[key]));
     return lard_index_find(&view, &wanted);
 }
 

@@ -145,15 +145,15 @@ static int is_random(const void *address) {
 }
 
 static void pages_are_advised(larder *cache) {
-    for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
-        lard_view view = lard_view_of(cache->map, s);
+    for (uint32_t s = 0; s < cache->core->map->super.shard_count; s++) {
+        lard_view view = lard_view_of(cache->core->map, s);
         CHECK(is_random(view.header) == 0 && is_random(view.segments) == 0, "header and segment table, shard %u",
               s);
         CHECK(is_random(lard_bucket_at(&view, 0)) == 0, "index, shard %u", s);
         bool records = false;
-        for (uint32_t i = 0; i < cache->map->super.segments_per_shard; i++) {
+        for (uint32_t i = 0; i < cache->core->map->super.segments_per_shard; i++) {
             const uint8_t *middle =
-                view.base + lard_view_segment_offset(&view, i) + cache->map->super.segment_bytes / 2;
+                view.base + lard_view_segment_offset(&view, i) + cache->core->map->super.segment_bytes / 2;
             records =
                 records || (lard_load(&view.segments[i].state) == LARD_SEGMENT_SMALL && is_random(middle) == 1);
         }
@@ -164,7 +164,7 @@ static void pages_are_advised(larder *cache) {
 static void the_index_is_kept(void) {
     larder *cache = open_file();
     CHECK(cache && fill(cache, 0, KEYS));
-    if (is_random(cache->map->base) < 0) {
+    if (is_random(cache->core->map->base) < 0) {
         printf("  skipped: %s: /proc/self/smaps does not tell\n", test_name);
     } else {
         pages_are_advised(cache);

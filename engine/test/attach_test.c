@@ -63,7 +63,7 @@ static void a_closed_descriptor(void) {
     larder *cache = open_cache(1 << 20);
     char stranger[400], content[16384];
     CHECK(set(cache, "k", "v") == LARDER_OK);
-    int fd = cache->map->fd;
+    int fd = cache->core->map->fd;
     close(fd);
     snprintf(stranger, sizeof stranger, "%s", test_path("stranger"));
     int other = open(stranger, O_RDWR | O_CREAT, 0600);
@@ -84,7 +84,7 @@ static void a_closed_descriptor(void) {
 static void another_sees_it_alive(void *unused) {
     (void)unused;
     CHILD_CHECK(is(shared_cache, "k", "w"));
-    CHILD_CHECK(lard_process_alive(shared_cache, shared_cache->map, note->words[0]));
+    CHILD_CHECK(lard_process_alive(shared_cache->core, shared_cache->core->map, note->words[0]));
 }
 
 static int stranger_in_place_of(int fd) {
@@ -104,9 +104,9 @@ static bool is_untouched(int stranger) {
 static void a_closed_lock_descriptor(void) {
     begin(1 << 20);
     CHECK(set(shared_cache, "k", "v") == LARDER_OK);
-    int other = stranger_in_place_of(shared_cache->lock.fd);
+    int other = stranger_in_place_of(shared_cache->core->lock.fd);
     CHECK(other >= 0);
-    lard_map_supersede(shared_cache->map);
+    lard_map_supersede(shared_cache->core->map);
     CHECK(set(shared_cache, "k", "w") == LARDER_OK && is_untouched(other));
     write_down(0);
     CHECK(in_child(another_sees_it_alive, NULL));
@@ -124,8 +124,8 @@ static void a_child_that_closed_descriptors(void) {
     CHECK(set(shared_cache, "k", "v") == LARDER_OK);
     pid_t pid = fork_child();
     if (pid == 0) {
-        int map_fd = shared_cache->map->fd;
-        int other = stranger_in_place_of(shared_cache->lock.fd);
+        int map_fd = shared_cache->core->map->fd;
+        int other = stranger_in_place_of(shared_cache->core->lock.fd);
         CHILD_CHECK(other >= 0 && close(map_fd) == 0);
         CHILD_CHECK(is(shared_cache, "k", "v") && set(shared_cache, "k", "of the child") == LARDER_OK);
         CHILD_CHECK(is_untouched(other));
@@ -137,7 +137,7 @@ static void a_child_that_closed_descriptors(void) {
         _exit(0);
     }
     CHECK(await(&note->stage, 1));
-    CHECK(lard_process_alive(shared_cache, shared_cache->map, note->words[0]));
+    CHECK(lard_process_alive(shared_cache->core, shared_cache->core->map, note->words[0]));
     CHECK(is(shared_cache, "k", "of the child") && process_count_is(shared_cache, 2));
     advance(&note->stage);
     CHECK(exited_well(pid));
@@ -148,7 +148,7 @@ static void a_child_that_closed_descriptors(void) {
 static void a_closed_descriptor_at_the_end(void) {
     begin(1 << 20);
     CHECK(set(shared_cache, "k", "v") == LARDER_OK);
-    int other = stranger_in_place_of(shared_cache->lock.fd);
+    int other = stranger_in_place_of(shared_cache->core->lock.fd);
     CHECK(other >= 0);
     end();
     CHECK(is_untouched(other), "the stranger's descriptor is not closed");
@@ -225,14 +225,14 @@ static void a_stopped_opener(void) {
     if (pid == 0) {
         char lock[LARD_LOCK_PATH_MAX];
         lard_bytelock opener;
-        lard_lockfile_path(cache->path, lock);
-        CHILD_CHECK(lard_opener_lock(&cache->lock, lock, 1000, &opener, NULL) == LARDER_OK);
+        lard_lockfile_path(cache->core->path, lock);
+        CHILD_CHECK(lard_opener_lock(&cache->core->lock, lock, 1000, &opener, NULL) == LARDER_OK);
         advance(stage);
         CHILD_CHECK(await(stage, 2));
         _exit(0);
     }
     CHECK(await(stage, 1));
-    lard_map_supersede(cache->map);
+    lard_map_supersede(cache->core->map);
     int64_t start = now_us();
     for (int i = 0; i < 10; i++) {
         CHECK(is(cache, "k", NULL));
@@ -259,7 +259,7 @@ static void a_file_removed_again_and_again(void) {
     int before = open_descriptors();
     for (int i = 0; i < 1100; i++) { /* more than the engine guards maps */
         remove_by_hand(i % 10 == 0);
-        lard_map_supersede(cache->map); /* as if 200 ms had passed */
+        lard_map_supersede(cache->core->map); /* as if 200 ms had passed */
         CHECK(set(cache, "k", "v") == LARDER_OK && is(cache, "k", "v"), "file %d", i);
     }
     CHECK(open_descriptors() < before + 10, "%d descriptors, %d in the end", before, open_descriptors());

@@ -38,8 +38,8 @@ static inline void end(void) {
 }
 
 static inline void write_down(int who) {
-    note->slots[who] = shared_cache->slot;
-    note->words[who] = shared_cache->map->owner_word;
+    note->slots[who] = shared_cache->core->slot;
+    note->words[who] = shared_cache->core->map->owner_word;
 }
 
 #endif

@@ -169,8 +169,8 @@ static void let_others_look(void) {
 
 /* Not to wait for the time of the next attempt, or of the next look at the path. */
 static void hurry(void) {
-    cache->retry_attach_ms = 0;
-    cache->next_look_ms = 0;
+    cache->core->retry_attach_ms = 0;
+    cache->core->next_look_ms = 0;
 }
 
 /* In the process whose calls fail. */

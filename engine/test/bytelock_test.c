@@ -12,13 +12,13 @@
 static void look_on(void *unused) { /* another process, attached */
     (void)unused;
     CHILD_CHECK(set(shared_cache, "other", "o") == LARDER_OK);
-    CHILD_CHECK(lard_process_alive(shared_cache, shared_cache->map, note->words[0]));
+    CHILD_CHECK(lard_process_alive(shared_cache->core, shared_cache->core->map, note->words[0]));
 }
 
 static void ask_about_the_gone(void *unused) {
     (void)unused;
     CHILD_CHECK(set(shared_cache, "other", "o") == LARDER_OK);
-    CHILD_CHECK(!lard_process_alive(shared_cache, shared_cache->map, note->words[1]));
+    CHILD_CHECK(!lard_process_alive(shared_cache->core, shared_cache->core->map, note->words[1]));
 }
 
 static void read_and_close_the_lock_file(void) {
@@ -81,16 +81,17 @@ static void a_raw_clone_has_a_slot_of_its_own(void) {
     write_down(0);
     pid_t pid = clone_child();
     if (pid == 0) {
-        bool own = set(shared_cache, "k", "of the clone") == LARDER_OK && shared_cache->slot != note->slots[0];
+        bool own =
+            set(shared_cache, "k", "of the clone") == LARDER_OK && shared_cache->core->slot != note->slots[0];
         larder_close(shared_cache);
         _exit(own ? 0 : 1);
     }
     CHECK(exited_well(pid) && is(shared_cache, "k", "of the clone"));
     pid = clone_child();
     if (pid == 0) { /* and one that is killed in the lock is not taken for its parent */
-        lard_map *map = lard_enter(shared_cache);
+        lard_map *map = lard_enter(shared_cache->core);
         lard_view view = lard_view_of(map, 0);
-        larder_status status = map ? lard_shard_lock(shared_cache, &view, NULL) : LARDER_NO_SLOT;
+        larder_status status = map ? lard_shard_lock(shared_cache->core, &view, NULL) : LARDER_NO_SLOT;
         kill(getpid(), status == LARDER_OK ? SIGKILL : SIGTERM);
     }
     int status = wait_for(pid);
@@ -109,25 +110,25 @@ static void who_cannot_be_asked_about_is_alive(void) {
         kill(getpid(), SIGKILL);
     }
     wait_for(pid);
-    lard_lockfile known = shared_cache->map->lock;
+    lard_lockfile known = shared_cache->core->map->lock;
     close(known.fd);
     int fd = open("/dev/null", O_RDONLY); /* under the number of the lock file's descriptor */
     char lock[400], away[400];
     snprintf(lock, sizeof lock, "%s", test_path("t.larder.lock"));
     snprintf(away, sizeof away, "%s", test_path("away"));
     CHECK(fd == known.fd && rename(lock, away) == 0);
-    bool alive = lard_process_alive(shared_cache, shared_cache->map, note->words[1]);
+    bool alive = lard_process_alive(shared_cache->core, shared_cache->core->map, note->words[1]);
     CHECK(rename(away, lock) == 0 && close(fd) == 0);
     CHECK(alive, "its lock file is not at the path");
-    CHECK(!lard_process_alive(shared_cache, shared_cache->map, note->words[1]), "now it is");
+    CHECK(!lard_process_alive(shared_cache->core, shared_cache->core->map, note->words[1]), "now it is");
     end();
 }
 
 static void another_ones_word_is_left_alone(void) {
     begin(1 << 20);
     CHECK(set(shared_cache, "k", "v") == LARDER_OK);
-    lard_view view = lard_view_of(shared_cache->map, 0);
-    CHECK(lard_shard_lock(shared_cache, &view, NULL) == LARDER_OK);
+    lard_view view = lard_view_of(shared_cache->core->map, 0);
+    CHECK(lard_shard_lock(shared_cache->core, &view, NULL) == LARDER_OK);
     uint32_t theirs = lard_process_owner_word(17, 5);
     lard_store(&view.header->lock, theirs); /* somebody took this process for dead */
     lard_shard_unlock(&view);
@@ -221,7 +222,7 @@ static void everything_acknowledged_is_counted(void) {
     sums = shared_memory(sizeof *sums);
     int64_t sum = 0;
     CHECK(larder_increment(shared_cache, "sum", 3, 0, 0, 0, &sum, NULL) == LARDER_OK);
-    uint64_t inode = shared_cache->map->inode;
+    uint64_t inode = shared_cache->core->map->inode;
     for (int i = 0; i < COUNTERS; i++) {
         pids[i] = start_counter(i);
     }
@@ -256,7 +257,7 @@ static void everything_acknowledged_is_counted(void) {
     /* One that was killed after its store and before it noted it is counted and not acknowledged. */
     CHECK((uint64_t)sum >= acknowledged && (uint64_t)sum <= acknowledged + kills,
           "counter %lld, acknowledged %llu", (long long)sum, (unsigned long long)acknowledged);
-    CHECK(shared_cache->map->inode == inode, "no lock was found in another's hands");
+    CHECK(shared_cache->core->map->inode == inode, "no lock was found in another's hands");
     CHECK(acknowledged > 1000 && kills > 3 && sound(shared_cache));
     munmap(sums, sizeof *sums);
     end();

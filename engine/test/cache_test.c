@@ -364,9 +364,9 @@ static void a_damaged_value_is_absent_for_all(void) {
     larder *cache = open_cache(1 << 20);
     larder_store add = {.key = "lock", .key_bytes = 4, .value = "mine", .value_bytes = 4, .mode = LARDER_ADD};
     CHECK(set(cache, "lock", "theirs") == LARDER_OK);
-    for (size_t i = 0; i + 6 < cache->map->bytes; i++) {
-        if (memcmp(cache->map->base + i, "theirs", 6) == 0) {
-            cache->map->base[i] ^= 4;
+    for (size_t i = 0; i + 6 < cache->core->map->bytes; i++) {
+        if (memcmp(cache->core->map->base + i, "theirs", 6) == 0) {
+            cache->core->map->base[i] ^= 4;
         }
     }
     CHECK(is(cache, "lock", NULL));

@@ -68,11 +68,11 @@ static void live(void *unused) {
     larder *cache = open_cache(SIZE);
     armed = false;
     CHILD_CHECK(cache && find_hints(name));
-    bool is_shared = cache->map->has_shared_hints;
+    bool is_shared = cache->core->map->has_shared_hints;
     *shares = plan->at ? *shares : is_shared;
     CHILD_CHECK(way_to_go == REMOVED || is_shared == *shares);
     CHILD_CHECK(way_to_go == REMOVED || !*shares ||
-                (stat(name, &info) == 0 && (uint64_t)info.st_ino == cache->map->hints_inode));
+                (stat(name, &info) == 0 && (uint64_t)info.st_ino == cache->core->map->hints_inode));
     armed = true;
     larder_status status = set(cache, "stored", "value");
     larder_close(cache);

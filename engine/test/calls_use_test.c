@@ -135,7 +135,7 @@ static void a_forked_child(void) {
 
 /* Who writes to a file that is marked clean could bring values back by a crash of the machine. */
 static void look_at_clean_mark(void) {
-    MUST(answers[1] != LARDER_OK || !lard_load(&cache->map->control->clean));
+    MUST(answers[1] != LARDER_OK || !lard_load(&cache->core->map->control->clean));
     look_at_writes();
 }
 
@@ -146,7 +146,7 @@ static void a_child_whose_parent_left(void) {
 
 static void mark_it(void) {
     open_and_store();
-    lard_map_supersede(cache->map);
+    lard_map_supersede(cache->core->map);
 }
 
 static void a_superseded_file(void) {
@@ -220,8 +220,8 @@ static void a_cut_file(void) {
 /* Waiting */
 
 static void hold_the_lock(void) {
-    lard_view view = lard_view_of(lard_enter(cache), 0);
-    MUST(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+    lard_view view = lard_view_of(lard_enter(cache->core), 0);
+    MUST(lard_shard_lock(cache->core, &view, NULL) == LARDER_OK);
     advance(meanwhile);
     for (;;) {
         sleep_us(1000000);

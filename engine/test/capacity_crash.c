@@ -24,9 +24,9 @@ static const operation *any_operation(uint64_t random) {
 /* Sets a small queue of 1 %, in which every read counts, and clears the shadow caches, so that they do not change
  * it: the test measures room, not which items stay. */
 static void set_eviction(void) {
-    lard_shard_hints *hints = cache->map->dircache[0].hints;
+    lard_shard_hints *hints = cache->core->map->dircache[0].hints;
     memset(hints->shadows, 0, sizeof hints->shadows);
-    lard_store(&lard_view_of(cache->map, 0).header->small_share, 65536 / 100);
+    lard_store(&lard_view_of(cache->core->map, 0).header->small_share, 65536 / 100);
 }
 
 /* Stores new items, three times as many as there are bytes for: how many of them are there then. */
@@ -73,7 +73,7 @@ static bool all_slots_can_be_had(void) {
     pid_t pids[SLOTS];
     int pipes[2], had = 0;
     char byte;
-    if (pipe(pipes) != 0 || cache->map->super.process_slots != SLOTS) {
+    if (pipe(pipes) != 0 || cache->core->map->super.process_slots != SLOTS) {
         return false;
     }
     for (int i = 0; i < SLOTS - 1; i++) {
@@ -105,7 +105,7 @@ static void nothing_is_lost(void) {
     op = &empties;
     cache = open_seeded(SIZE_BYTES, 99);
     CHECK(cache && stat(test_path("t.larder"), &file_before) == 0);
-    cache->lock_timeout_ms = 10000;
+    cache->core->lock_timeout_ms = 10000;
     that_fit(ITEM); /* the index grows to what it needs */
     int large_before = that_fit(LARGE), before_it = that_fit(ITEM);
     unsigned long deaths = is_full() ? DEATHS_FULL : DEATHS_QUICK;

@@ -171,7 +171,7 @@ static void containers_with_boot_ids_of_their_own(void) {
     larder *cache = open_cache(SIZE);
     int64_t sum = 0;
     CHECK(cache && larder_increment(cache, "sum", 3, 0, 0, 0, &sum, NULL) == LARDER_OK);
-    uint64_t inode = cache->map->inode, acknowledged = 0;
+    uint64_t inode = cache->core->map->inode, acknowledged = 0;
     for (int i = 0; i < CONTAINERS; i++) {
         char name[] = {'b', 'o', 'o', 't', (char)('1' + i), '\0'};
         CHECK(write_boot_id(name, (char)('1' + i)));
@@ -202,7 +202,7 @@ static void containers_with_boot_ids_of_their_own(void) {
         acknowledged += all->acknowledged[i];
     }
     CHECK(larder_increment(cache, "sum", 3, 0, 0, 0, &sum, NULL) == LARDER_OK);
-    CHECK((uint64_t)sum == acknowledged && acknowledged > 200 && cache->map->inode == inode,
+    CHECK((uint64_t)sum == acknowledged && acknowledged > 200 && cache->core->map->inode == inode,
           "counter %lld, acknowledged %llu", (long long)sum, (unsigned long long)acknowledged);
     larder_close(cache);
     munmap(all, sizeof *all);
@@ -236,7 +236,7 @@ static void alone_after_another_boot(void) {
 static void the_same_boot_id_for_ever(void) {
     larder *cache = open_cache(SIZE);
     CHECK(cache && set(cache, "k", "v") == LARDER_OK);
-    lard_store(&cache->map->control->uptime_ms,
+    lard_store(&cache->core->map->control->uptime_ms,
                (uint64_t)lard_boot_uptime_ms() + 3600000); /* it ran for longer then */
     pid_t pid = fork_child();
     if (pid == 0) {
@@ -246,7 +246,7 @@ static void the_same_boot_id_for_ever(void) {
         _exit(0);
     }
     CHECK(exited_well(pid));
-    lard_bytelock_drop(&cache->slot_lock, &cache->lock); /* as if it had been killed */
+    lard_bytelock_drop(&cache->core->slot_lock, &cache->core->lock); /* as if it had been killed */
     pid = fork_child();
     if (pid == 0) {
         larder_close(cache);

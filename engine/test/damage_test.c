@@ -312,7 +312,7 @@ static void under_running_processes(bool pages, int times, int every_us) {
     CHECK(make_pristine());
     larder *cache = open_cache(SIZE);
     CHECK(cache);
-    cache->lock_timeout_ms = 20;
+    cache->core->lock_timeout_ms = 20;
     for (int i = 0; i < WORKERS; i++) {
         if ((pids[i] = fork_child()) == 0) {
             work(cache, t, i);

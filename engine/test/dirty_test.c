@@ -17,13 +17,13 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
     uintptr_t page = (uintptr_t)info->si_addr / LARD_PAGE * LARD_PAGE;
     (void)signal;
     (void)context;
-    if (page - (uintptr_t)cache->map->base >= cache->map->bytes ||
+    if (page - (uintptr_t)cache->core->map->base >= cache->core->map->bytes ||
         mprotect((void *)page, LARD_PAGE, PROT_READ | PROT_WRITE) != 0) {
         abort();
     }
     faults++;
-    for (uint32_t shard = 0; shard < cache->map->super.shard_count; shard++) {
-        lard_view view = lard_view_of(cache->map, shard);
+    for (uint32_t shard = 0; shard < cache->core->map->super.shard_count; shard++) {
+        lard_view view = lard_view_of(cache->core->map, shard);
         under_the_lock += lard_load(&view.header->lock) != 0;
     }
 }
@@ -31,12 +31,12 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
 static void begin(uint64_t bytes) {
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
     cache = open_cache(bytes);
-    cache->map->is_on_disk = true; /* wherever the tests are run */
+    cache->core->map->is_on_disk = true; /* wherever the tests are run */
     sigaction(SIGSEGV, &action, NULL);
 }
 
 static void end(void) {
-    mprotect(cache->map->base, cache->map->bytes, PROT_READ | PROT_WRITE);
+    mprotect(cache->core->map->base, cache->core->map->bytes, PROT_READ | PROT_WRITE);
     signal(SIGSEGV, SIG_DFL);
     CHECK(sound(cache));
     larder_close(cache);
@@ -54,7 +54,7 @@ static larder_status put(const char *kind, int i, size_t bytes) {
 
 static void protect(void) {
     faults = under_the_lock = 0;
-    CHECK(mprotect(cache->map->base, cache->map->bytes, PROT_READ) == 0);
+    CHECK(mprotect(cache->core->map->base, cache->core->map->bytes, PROT_READ) == 0);
 }
 
 /* Some calls open a segment or split a bucket, whose pages nobody knows before. */

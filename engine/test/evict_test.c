@@ -65,17 +65,18 @@ static void what_is_read_outlives_what_is_not(void) {
 static uint32_t queue_of(const char *kind, int i) {
     char key[32];
     size_t bytes = key_of(kind, i, key);
-    lard_key wanted = lard_key_of(cache->map, key, bytes);
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &wanted.hash));
+    lard_key wanted = lard_key_of(cache->core->map, NULL, key, bytes);
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &wanted.hash));
     lard_found found = lard_index_find(&view, &wanted);
-    uint64_t inside = LARD_SLOT_OFFSET(found.value) - cache->map->super.data_offset;
-    return found.slot ? lard_load(&view.segments[inside >> cache->map->segment_shift].state) : LARD_SEGMENT_FREE;
+    uint64_t inside = LARD_SLOT_OFFSET(found.value) - cache->core->map->super.data_offset;
+    return found.slot ? lard_load(&view.segments[inside >> cache->core->map->segment_shift].state)
+                      : LARD_SEGMENT_FREE;
 }
 
 static bool has_ghost(const char *kind, int i) {
     char key[32];
-    lard_hash hash = lard_hash_key(cache->map, key, key_of(kind, i, key), false);
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
+    lard_hash hash = lard_hash_key(cache->core->map, key, key_of(kind, i, key), false);
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &hash));
     return lard_ghost_peek(&view, &hash);
 }
 

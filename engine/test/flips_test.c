@@ -198,7 +198,7 @@ static bool open_image(void) {
     if (!write_image() || larder_open(test_path("t.larder"), &options, &cache, &failure) != LARDER_OK) {
         return false;
     }
-    mapped = cache->map;
+    mapped = cache->core->map;
     memcpy(as_mapped, mapped->base, SIZE);
     return true;
 }
@@ -227,7 +227,7 @@ static bool restore(uint64_t bit, bool was_used) {
         memcpy(mapped->base, as_mapped, SIZE);
     }
     forget_buckets();
-    return cache->map == mapped && lard_map_is_fit(mapped);
+    return cache->core->map == mapped && lard_map_is_fit(mapped);
 }
 
 static lard_shard *header(void) { return lard_view_of(mapped, 0).header; }

@@ -22,8 +22,8 @@ static lard_hash hash_under(const uint64_t seed[2], const key *k) {
 
 /* How many whole keys a lookup has to compare. */
 static unsigned comparisons(larder *cache, const key *k) {
-    lard_hash hash = hash_under(cache->map->super.seed, k);
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
+    lard_hash hash = hash_under(cache->core->map->super.seed, k);
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &hash));
     lard_buckets pair;
     unsigned found = 0;
     if (!lard_bucket_pair(&view, &hash, lard_bucket_count(&view), &pair)) {
@@ -90,7 +90,7 @@ static larder *another_file(const char *name) {
 static void every_file_has_a_seed_of_its_own(void) {
     larder *one = another_file("one.larder"), *other = another_file("other.larder");
     CHECK(one && other);
-    const uint64_t *a = one->map->super.seed, *b = other->map->super.seed;
+    const uint64_t *a = one->core->map->super.seed, *b = other->core->map->super.seed;
     CHECK(a[0] != b[0] && a[1] != b[1] && a[0] && a[1]);
     larder_close(one);
     larder_close(other);
@@ -100,7 +100,7 @@ static void every_file_has_a_seed_of_its_own(void) {
 static void keys_chosen_against_another_seed(void) {
     larder *known = another_file("known.larder"), *secret = another_file("secret.larder");
     CHECK(known && secret);
-    choose(known->map, known->map->super.seed, CHOSEN, false);
+    choose(known->core->map, known->core->map->super.seed, CHOSEN, false);
     CHECK(store_all(known, bystanders(), BYSTANDERS) && store_all(secret, bystanders(), BYSTANDERS));
     cost before = cost_of(secret, bystanders(), BYSTANDERS);
     CHECK(store_all(known, chosen, CHOSEN) && store_all(secret, chosen, CHOSEN));
@@ -125,7 +125,7 @@ static void a_lookup_compares_sixteen_keys_at_most(void) {
     enum { ALIKE = 24 };
     larder *cache = open_cache(SIZE);
     CHECK(cache);
-    choose(cache->map, cache->map->super.seed, ALIKE, true);
+    choose(cache->core->map, cache->core->map->super.seed, ALIKE, true);
     CHECK(store_all(cache, chosen, ALIKE));
     cost worst = cost_of(cache, chosen, ALIKE);
     CHECK(worst.most <= 2 * LARD_BUCKET_SLOTS, "%u", worst.most);

@@ -29,7 +29,7 @@ static void each_generation_has_a_slot(void) {
             CHECK(note->slots[a] != note->slots[b], "generations %d and %d share slot %u", a, b, note->slots[a]);
         }
     }
-    CHECK(shared_cache->slot == note->slots[4] && process_count_is(shared_cache, 1));
+    CHECK(shared_cache->core->slot == note->slots[4] && process_count_is(shared_cache, 1));
     CHECK(is(shared_cache, "of 3", "mine") && is(shared_cache, "of 0", "mine") && sound(shared_cache));
     end();
 }
@@ -58,8 +58,8 @@ static void close_unused(void *unused) {
 static void look_from_outside(void *unused) {
     (void)unused;
     CHILD_CHECK(set(shared_cache, "outside", "looks") == LARDER_OK);
-    CHILD_CHECK(shared_cache->slot != note->slots[0]);
-    CHILD_CHECK(lard_process_alive(shared_cache, shared_cache->map, note->words[0]));
+    CHILD_CHECK(shared_cache->core->slot != note->slots[0]);
+    CHILD_CHECK(lard_process_alive(shared_cache->core, shared_cache->core->map, note->words[0]));
 }
 
 static void a_parent_stays_attached(void) {
@@ -69,7 +69,7 @@ static void a_parent_stays_attached(void) {
     for (int how = 0; how < 3; how++) {
         CHECK(in_child(end_somehow, &how), "way %d", how);
         CHECK(in_child(look_from_outside, NULL), "after a child that ended in way %d", how);
-        CHECK(shared_cache->slot == note->slots[0] && is(shared_cache, "child", "was here"));
+        CHECK(shared_cache->core->slot == note->slots[0] && is(shared_cache, "child", "was here"));
     }
     CHECK(in_child(close_unused, NULL));
     CHECK(in_child(look_from_outside, NULL), "after a child that only closed");
@@ -109,7 +109,7 @@ static void a_daemon_goes_on(void) {
     CHECK(chdir(here) == 0);
     CHECK(await(&note->stage, 1) && is(shared_cache, "daemon", "is here"));
     CHECK(process_count_is(shared_cache, 2));
-    lard_map_supersede(shared_cache->map);
+    lard_map_supersede(shared_cache->core->map);
     CHECK(set(shared_cache, "parent", "is back") == LARDER_OK);
     advance(&note->stage);
     CHECK(await(&note->stage, 3) && is(shared_cache, "daemon", "found the new file"));
@@ -161,11 +161,11 @@ static void store_at_once(void *unused) {
 static void a_child_of_a_process_that_waits(void) {
     begin(4 << 20);
     CHECK(set(shared_cache, "k", "v") == LARDER_OK && truncate(test_path("t.larder"), 0) == 0);
-    for (int i = 0; i < 2000 && shared_cache->faults == 0; i++) {
+    for (int i = 0; i < 2000 && shared_cache->core->faults == 0; i++) {
         set(shared_cache, "it is noticed", "by a call");
     }
     CHECK(set(shared_cache, "k", "of the parent") == LARDER_OK);
-    shared_cache->retry_attach_ms = lard_clock_monotonic_ms() + 600000; /* as after forty faults */
+    shared_cache->core->retry_attach_ms = lard_clock_monotonic_ms() + 600000; /* as after forty faults */
     CHECK(in_child(store_at_once, NULL));
     CHECK(is(shared_cache, "k", "of the child"));
     end();

@@ -192,7 +192,7 @@ static void a_newer_file_in_its_place_means_misses(void) {
         _exit(0);
     }
     CHECK(await(&play->stage, 1));
-    lard_map_supersede(cache->map);
+    lard_map_supersede(cache->core->map);
     CHECK(set(cache, "k", "of the new file") == LARDER_OK && forge(MAJOR_UP));
     advance(&play->stage);
     CHECK(exited_well(pid));

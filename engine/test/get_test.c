@@ -82,9 +82,10 @@ static bool find_twins(larder *cache, char one[32], char other[32]) {
     memset(last_of_fingerprint, 0, sizeof last_of_fingerprint);
     for (int i = 1; i < MOST; i++) {
         snprintf(one, 32, "twin %d", i);
-        hashes[i] = lard_hash_key(cache->map, one, strlen(one), false);
+        hashes[i] = lard_hash_key(cache->core->map, one, strlen(one), false);
         for (int j = last_of_fingerprint[hashes[i].fingerprint]; j; j = 0) {
-            bool shard = lard_hash_shard(cache->map, &hashes[i]) == lard_hash_shard(cache->map, &hashes[j]);
+            bool shard =
+                lard_hash_shard(cache->core->map, &hashes[i]) == lard_hash_shard(cache->core->map, &hashes[j]);
             if (shard && hashes[i].first % BUCKETS == hashes[j].first % BUCKETS) {
                 snprintf(other, 32, "twin %d", j);
                 return true;
@@ -135,7 +136,7 @@ static void an_index_that_another_process_changed_is_followed(void) {
     larder *cache = open_cache(32 << 20);
     CHECK(cache && set(cache, "key 0", "old") == LARDER_OK && is(cache, "key 0", "old"));
     fill_in_a_child(cache, 1, MANY, "new");
-    lard_view view = lard_view_of(cache->map, 0);
+    lard_view view = lard_view_of(cache->core->map, 0);
     CHECK(lard_load(&view.header->index_pages) > 1, "the index has more pages than at first");
     for (int i = 1; i < MANY; i++) {
         char key[32];
@@ -158,11 +159,11 @@ static void an_index_that_another_process_changed_is_followed(void) {
 static void a_renewal_cut_short_by_a_fork_starts_again(void) {
     larder *cache = open_cache(1 << 20);
     CHECK(cache && set(cache, "a", "1") == LARDER_OK && is(cache, "a", "1"));
-    cache->map->renewals[0].renewing = lard_fork_number() + 1;
+    cache->core->map->renewals[0].renewing = lard_fork_number() + 1;
     pid_t pid = fork_child();
     if (pid == 0) {
-        for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
-            cache->map->dircache[s].epoch = 0;
+        for (uint32_t s = 0; s < cache->core->map->super.shard_count; s++) {
+            cache->core->map->dircache[s].epoch = 0;
         }
         CHILD_CHECK(is(cache, "a", "1") && is(cache, "b", NULL));
         for (int i = 0; i < 100; i++) {
@@ -170,7 +171,7 @@ static void a_renewal_cut_short_by_a_fork_starts_again(void) {
             snprintf(key, sizeof key, "key %d", i);
             CHILD_CHECK(is(cache, key, NULL));
         }
-        CHILD_CHECK(cache->map->dircache[0].epoch != 0 && cache->map->renewals[0].renewing == 0);
+        CHILD_CHECK(cache->core->map->dircache[0].epoch != 0 && cache->core->map->renewals[0].renewing == 0);
         _exit(0);
     }
     CHECK(exited_well(pid));

@@ -8,12 +8,12 @@
 static larder *cache;
 static lard_view view;
 
-static lard_hash hash_of(uint64_t i) { return lard_hash_key(cache->map, &i, sizeof i, false); }
+static lard_hash hash_of(uint64_t i) { return lard_hash_key(cache->core->map, &i, sizeof i, false); }
 
 static bool begin(void) {
     cache = open_cache(4 << 20);
-    view = lard_view_of(cache->map, 0);
-    return cache->map->super.shard_count == 1 && lard_shard_lock(cache, &view, NULL) == LARDER_OK;
+    view = lard_view_of(cache->core->map, 0);
+    return cache->core->map->super.shard_count == 1 && lard_shard_lock(cache->core, &view, NULL) == LARDER_OK;
 }
 
 static void end(void) {

@@ -59,7 +59,7 @@ static outcome use(int calls) {
     return found;
 }
 
-static lard_shard_hints *hints(void) { return cache->map->dircache[0].hints; }
+static lard_shard_hints *hints(void) { return cache->core->map->dircache[0].hints; }
 
 typedef struct {
     const char *name;
@@ -149,7 +149,7 @@ static void any_word_of_a_shadow_cache(void) {
 static void wrong_values_that_could_be_right(void) {
     int wrong = 0;
     outcome usual = begin();
-    hints()->least_small = lard_segment_staying(cache->map, cache->map->max_value);
+    hints()->least_small = lard_segment_staying(cache->core->map, cache->core->map->max_value);
     wrong += !is_near(&usual, "small segments that stay", "the most", HEALS);
     for (int which = 0; which < LARD_SHADOWS; which++) {
         hints()->shadows[which].score = 1000000;
@@ -185,10 +185,10 @@ static void any_count_of_reads(void) {
     int wrong = 0;
     outcome usual = begin();
     for (int kind = 0; kind < KINDS; kind++) {
-        overwrite(hints()->reads, (cache->map->reads_mask + 1) * sizeof(uint16_t), kind);
+        overwrite(hints()->reads, (cache->core->map->reads_mask + 1) * sizeof(uint16_t), kind);
         wrong += !is_near(&usual, "reads", kind_names[kind], HEALS);
-        overwrite(lard_reads_young(cache->map, cache->map->dircache), cache->map->super.segments_per_shard / 8,
-                  kind);
+        overwrite(lard_reads_young(cache->core->map, cache->core->map->dircache),
+                  cache->core->map->super.segments_per_shard / 8, kind);
         wrong += !is_near(&usual, "young segments", kind_names[kind], HEALS);
     }
     CHECK(wrong == 0, "%d", wrong);
@@ -199,10 +199,10 @@ static void any_count_of_reads(void) {
 static void any_count_of_dead_bytes(void) {
     int wrong = 0;
     outcome usual = begin();
-    uint32_t segment_bytes = cache->map->super.segment_bytes;
+    uint32_t segment_bytes = cache->core->map->super.segment_bytes;
     const uint32_t values[] = {0,
                                1,
-                               lard_dead_most(cache->map),
+                               lard_dead_most(cache->core->map),
                                segment_bytes,
                                segment_bytes + 1,
                                UINT32_MAX / 2,
@@ -211,8 +211,8 @@ static void any_count_of_dead_bytes(void) {
     for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
         char kind[20];
         snprintf(kind, sizeof kind, "%u", values[v]);
-        for (uint32_t s = 0; s < cache->map->super.segments_per_shard; s++) {
-            *lard_dead_in(cache->map, 0, s) = values[v];
+        for (uint32_t s = 0; s < cache->core->map->super.segments_per_shard; s++) {
+            *lard_dead_in(cache->core->map, 0, s) = values[v];
         }
         wrong += !is_near(&usual, "dead bytes", kind, HEALS);
     }
@@ -225,8 +225,8 @@ static void all_at_once(void) {
     int wrong = 0;
     outcome usual = begin();
     for (int kind = 0; kind < KINDS; kind++) {
-        uint8_t *from = lard_reads_young(cache->map, cache->map->dircache);
-        overwrite(from, (size_t)(cache->map->hints + lard_hints_bytes(cache->map) - from), kind);
+        uint8_t *from = lard_reads_young(cache->core->map, cache->core->map->dircache);
+        overwrite(from, (size_t)(cache->core->map->hints + lard_hints_bytes(cache->core->map) - from), kind);
         wrong += !is_near(&usual, "all", kind_names[kind], LEARNS);
     }
     CHECK(wrong == 0, "%d", wrong);

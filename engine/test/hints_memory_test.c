@@ -15,16 +15,16 @@
 
 #define MIB (1u << 20)
 
-static uint32_t words(const larder *cache) { return cache->map->reads_mask + 1; }
+static uint32_t words(const larder *cache) { return cache->core->map->reads_mask + 1; }
 
 static uint32_t buckets(const larder *cache) {
-    lard_view view = lard_view_of(cache->map, 0);
+    lard_view view = lard_view_of(cache->core->map, 0);
     return lard_load(&view.header->bucket_count);
 }
 
 /* Stores, and does what a writer does from time to time. */
 static bool look(larder *cache) {
-    cache->next_look_ms = cache->store_ms = 0;
+    cache->core->next_look_ms = cache->core->store_ms = 0;
     return set(cache, "looks", "") == LARDER_OK;
 }
 
@@ -41,11 +41,11 @@ static bool fill(larder *cache, int items) {
 
 /* As often as is needed where the index has its greatest length. In the meantime its header says so. */
 static void grow(larder *cache, unsigned calls) {
-    lard_u32 *count = &lard_view_of(cache->map, 0).header->bucket_count;
+    lard_u32 *count = &lard_view_of(cache->core->map, 0).header->bucket_count;
     uint32_t before = lard_load(count);
-    lard_store(count, cache->map->reads_most);
+    lard_store(count, cache->core->map->reads_most);
     for (unsigned i = 0; i < calls; i++) {
-        lard_hints_keep_up(cache->map);
+        lard_hints_keep_up(cache->core->map);
     }
     lard_store(count, before);
 }
@@ -53,8 +53,8 @@ static void grow(larder *cache, unsigned calls) {
 enum { ENOUGH = 64 };
 
 static unsigned reads_of(larder *cache, const char *name) {
-    lard_key key = lard_key_of(cache->map, name, strlen(name));
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &key.hash));
+    lard_key key = lard_key_of(cache->core->map, NULL, name, strlen(name));
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &key.hash));
     lard_found found = lard_index_find(&view, &key);
     return found.slot ? lard_reads_of(found.reads, found.slot) : 9;
 }
@@ -62,10 +62,11 @@ static unsigned reads_of(larder *cache, const char *name) {
 static void they_grow_with_the_index_and_keep_its_counts(void) {
     char key[32];
     larder *cache = open_cache(8 * MIB);
-    CHECK(cache && words(cache) == cache->map->reads_least && words(cache) < cache->map->reads_most);
-    uint64_t least = lard_hints_bytes(cache->map);
+    CHECK(cache && words(cache) == cache->core->map->reads_least && words(cache) < cache->core->map->reads_most);
+    uint64_t least = lard_hints_bytes(cache->core->map);
     CHECK(fill(cache, 8000) && buckets(cache) <= words(cache) && look(cache));
-    CHECK(lard_hints_bytes(cache->map) == least && least == lard_hints_least_bytes(&cache->map->super));
+    CHECK(lard_hints_bytes(cache->core->map) == least &&
+          least == lard_hints_least_bytes(&cache->core->map->super));
     for (int i = 0; i < 8000; i += 3) {
         snprintf(key, sizeof key, "item %d", i);
         CHECK(get(cache, key) != NULL);
@@ -74,8 +75,9 @@ static void they_grow_with_the_index_and_keep_its_counts(void) {
     CHECK(fill(cache, 40000) && look(cache) && words(cache) >= buckets(cache), "%u words, %u buckets",
           words(cache), buckets(cache));
     larder_stats stats;
-    CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.hints_bytes == lard_hints_bytes(cache->map) &&
-          stats.hints_bytes > least && stats.hints_shared == cache->map->has_shared_hints);
+    CHECK(larder_get_stats(cache, &stats) == LARDER_OK &&
+          stats.hints_bytes == lard_hints_bytes(cache->core->map) && stats.hints_bytes > least &&
+          stats.hints_shared == cache->core->map->has_shared_hints);
     int lost = 0;
     for (int i = 0; i < 8000; i += 3) {
         snprintf(key, sizeof key, "item %d", i);
@@ -95,22 +97,22 @@ static void a_process_follows_one_that_has_grown_them(void) {
     uint32_t *stage = shared_memory(sizeof *stage);
     pid_t child = fork_child();
     if (child == 0) {
-        CHILD_CHECK(look(cache) && words(cache) == cache->map->reads_least);
+        CHILD_CHECK(look(cache) && words(cache) == cache->core->map->reads_least);
         advance(stage);
-        CHILD_CHECK(await(stage, 2) && look(cache) && words(cache) == cache->map->reads_most);
+        CHILD_CHECK(await(stage, 2) && look(cache) && words(cache) == cache->core->map->reads_most);
         larder_close(cache);
         _exit(0);
     }
     CHECK(await(stage, 1));
     grow(cache, ENOUGH);
-    CHECK(words(cache) == cache->map->reads_most);
+    CHECK(words(cache) == cache->core->map->reads_most);
     advance(stage);
     CHECK(wait_for(child) == 0);
     /* One that only reads copies the directory again as the index grows. */
-    __atomic_store_n(&cache->map->reads_mask, cache->map->reads_least - 1, __ATOMIC_RELAXED);
-    lard_view view = lard_view_of(cache->map, 0);
-    lard_dircache_renew(cache->map, &view);
-    CHECK(words(cache) == cache->map->reads_most);
+    __atomic_store_n(&cache->core->map->reads_mask, cache->core->map->reads_least - 1, __ATOMIC_RELAXED);
+    lard_view view = lard_view_of(cache->core->map, 0);
+    lard_dircache_renew(cache->core->map, &view);
+    CHECK(words(cache) == cache->core->map->reads_most);
     larder_close(cache);
     munmap(stage, sizeof *stage);
 }
@@ -118,7 +120,7 @@ static void a_process_follows_one_that_has_grown_them(void) {
 static void a_number_of_words_that_cannot_be_is_not_used(void) {
     larder *cache = open_cache(8 * MIB);
     CHECK(cache && fill(cache, 100));
-    uint32_t least = cache->map->reads_least, most = cache->map->reads_most;
+    uint32_t least = cache->core->map->reads_least, most = cache->core->map->reads_most;
     const uint64_t wrong[] = {0,
                               UINT64_MAX,
                               most,
@@ -126,7 +128,7 @@ static void a_number_of_words_that_cannot_be_is_not_used(void) {
                               lard_hints_file_sealed(least / 2),
                               lard_hints_file_sealed(least + 1),
                               lard_hints_file_sealed(0)};
-    uint64_t *word = &((lard_hints_header *)cache->map->hints)->words;
+    uint64_t *word = &((lard_hints_header *)cache->core->map->hints)->words;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         *word = wrong[i];
         CHECK(look(cache) && words(cache) == least && *word == lard_hints_file_sealed(least),
@@ -146,7 +148,7 @@ static bool is_there(const char *name) { return access(name, F_OK) == 0; }
 static void name_of(const larder *cache, char name[80]) {
     int used = snprintf(name, 80, "/dev/shm/larder-");
     for (int i = 0; i < 16; i++) {
-        used += snprintf(name + used, 80 - (size_t)used, "%02x", cache->map->super.file_id[i]);
+        used += snprintf(name + used, 80 - (size_t)used, "%02x", cache->core->map->super.file_id[i]);
     }
 }
 
@@ -179,17 +181,18 @@ static void grow_in_a_full_one(void *unused) {
     (void)unused;
     mounted("size=8m", 0);
     larder *cache = open_cache(64 * MIB);
-    CHILD_CHECK(cache && cache->map->has_shared_hints);
+    CHILD_CHECK(cache && cache->core->map->has_shared_hints);
     take_all();
-    CHILD_CHECK(!lard_hints_file_reserve(cache->map, cache->map->hints + cache->map->hints_bytes - 4096, 4096, 1));
+    CHILD_CHECK(!lard_hints_file_reserve(cache->core->map,
+                                         cache->core->map->hints + cache->core->map->hints_bytes - 4096, 4096, 1));
     grow(cache, ENOUGH);
-    CHILD_CHECK(words(cache) == cache->map->reads_least && is_usable(cache) && !cache->map->poisoned);
+    CHILD_CHECK(words(cache) == cache->core->map->reads_least && is_usable(cache) && !cache->core->map->poisoned);
     CHILD_CHECK(unlink("/dev/shm/other") == 0);
     grow(cache, ENOUGH);
-    CHILD_CHECK(words(cache) == cache->map->reads_most && is_usable(cache) && !cache->map->poisoned);
+    CHILD_CHECK(words(cache) == cache->core->map->reads_most && is_usable(cache) && !cache->core->map->poisoned);
     struct statvfs room;
     CHILD_CHECK(statvfs("/dev/shm", &room) == 0);
-    CHILD_CHECK((room.f_blocks - room.f_bfree) * room.f_frsize >= lard_hints_bytes(cache->map));
+    CHILD_CHECK((room.f_blocks - room.f_bfree) * room.f_frsize >= lard_hints_bytes(cache->core->map));
     larder_close(cache);
 }
 
@@ -197,9 +200,9 @@ static void take_a_quarter_of_it(void *unused) {
     (void)unused;
     mounted("size=1m", 0);
     larder *cache = open_cache(64 * MIB);
-    CHILD_CHECK(cache && cache->map->has_shared_hints);
+    CHILD_CHECK(cache && cache->core->map->has_shared_hints);
     grow(cache, ENOUGH);
-    CHILD_CHECK(words(cache) == cache->map->reads_least && is_usable(cache));
+    CHILD_CHECK(words(cache) == cache->core->map->reads_least && is_usable(cache));
     larder_close(cache);
 }
 
@@ -218,9 +221,9 @@ static void grow_without_it(void *reason) {
         mounted(NULL, MS_RDONLY);
     }
     larder *cache = open_cache(64 * MIB);
-    CHILD_CHECK(cache && !cache->map->has_shared_hints && words(cache) == cache->map->reads_least);
+    CHILD_CHECK(cache && !cache->core->map->has_shared_hints && words(cache) == cache->core->map->reads_least);
     grow(cache, ENOUGH);
-    CHILD_CHECK(words(cache) == cache->map->reads_most && is_usable(cache));
+    CHILD_CHECK(words(cache) == cache->core->map->reads_most && is_usable(cache));
     larder_stats stats;
     CHILD_CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.hints_shared == 0 && stats.hints_bytes > 0);
     larder_close(cache);
@@ -237,7 +240,7 @@ static void grow_and_die(void *names) {
     larder *cache = open_cache(512 * MIB);
     CHILD_CHECK(cache && fill(cache, 2000) && is(cache, "item 7", ""));
     grow(cache, 1);
-    CHILD_CHECK(words(cache) == cache->map->reads_least && cache->map->reads_growing != 0);
+    CHILD_CHECK(words(cache) == cache->core->map->reads_least && cache->core->map->reads_growing != 0);
     name_of(cache, names);
     raise(SIGKILL);
 }
@@ -252,10 +255,10 @@ static void a_killed_grower_leaves_what_was_there(void) {
     larder *cache = open_cache(512 * MIB);
     larder_stats stats;
     CHECK(cache && larder_get_stats(cache, &stats) == LARDER_OK);
-    if (cache->map->has_shared_hints && is_there(name)) {
-        CHECK(words(cache) == cache->map->reads_least);
+    if (cache->core->map->has_shared_hints && is_there(name)) {
+        CHECK(words(cache) == cache->core->map->reads_least);
         grow(cache, ENOUGH);
-        CHECK(words(cache) == cache->map->reads_most);
+        CHECK(words(cache) == cache->core->map->reads_most);
     }
     CHECK(is_usable(cache));
     larder_close(cache);
@@ -286,7 +289,7 @@ static void open_large(void *context) {
         larder *cache = open_cache(2048ull * MIB);
         CHILD_CHECK(cache && set(cache, "key", "value") == LARDER_OK);
         grow(cache, ENOUGH);
-        CHILD_CHECK(is(cache, "key", "value") && words(cache) < cache->map->reads_most);
+        CHILD_CHECK(is(cache, "key", "value") && words(cache) < cache->core->map->reads_most);
         larder_close(cache);
     }
 }
@@ -335,7 +338,7 @@ static void leave_grown(void *context) {
     grow(cache, ENOUGH);
     what->words = words(cache);
     name_of(cache, what->name);
-    CHILD_CHECK(what->words == cache->map->reads_most);
+    CHILD_CHECK(what->words == cache->core->map->reads_most);
     raise(SIGKILL);
 }
 

@@ -47,7 +47,7 @@ static const char *name_of(const larder *cache) {
     static char name[80];
     int used = snprintf(name, sizeof name, "/dev/shm/larder-");
     for (int i = 0; i < 16; i++) {
-        used += snprintf(name + used, sizeof name - (size_t)used, "%02x", cache->map->super.file_id[i]);
+        used += snprintf(name + used, sizeof name - (size_t)used, "%02x", cache->core->map->super.file_id[i]);
     }
     return name;
 }
@@ -63,7 +63,7 @@ static void a_hit_stores_nothing_into_the_file(void) {
         CHILD_CHECK(cache && fill(cache) && set_bytes(cache, "large", large, sizeof large, 0) == LARDER_OK);
         int64_t count;
         CHILD_CHECK(larder_increment(cache, "count", 5, 1, 1, 0, &count, NULL) == LARDER_OK);
-        CHILD_CHECK(mprotect(cache->map->base, cache->map->bytes, PROT_READ) == 0);
+        CHILD_CHECK(mprotect(cache->core->map->base, cache->core->map->bytes, PROT_READ) == 0);
         for (int round = 0; round < 5; round++) {
             CHILD_CHECK(found(cache) == ITEMS);
             CHILD_CHECK(!get(cache, "absent") && get(cache, "count"));
@@ -80,8 +80,8 @@ static void a_hit_stores_nothing_into_the_file(void) {
 static void reads_are_counted_up_to_three_and_go_with_the_item(void) {
     larder *cache = open_cache(SIZE);
     CHECK(cache && fill(cache));
-    lard_key key = lard_key_of(cache->map, "item 7", 6);
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &key.hash));
+    lard_key key = lard_key_of(cache->core->map, NULL, "item 7", 6);
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &key.hash));
     for (unsigned i = 0; i < 5; i++) {
         lard_found at = lard_index_find(&view, &key);
         CHECK(at.slot && lard_reads_of(at.reads, at.slot) == (i < 2 ? 2 * i : 3), "after %u reads", i);
@@ -109,11 +109,11 @@ static void reads_are_counted_up_to_three_and_go_with_the_item(void) {
 static void the_last_process_removes_them(void) {
     larder *cache = open_cache(SIZE);
     char name[80];
-    CHECK(cache && cache->map->has_shared_hints);
+    CHECK(cache && cache->core->map->has_shared_hints);
     snprintf(name, sizeof name, "%s", name_of(cache));
     struct stat info;
     CHECK(stat(name, &info) == 0 && (info.st_mode & 0777) == 0600);
-    CHECK((uint64_t)info.st_blocks * 512 >= lard_hints_bytes(cache->map), "its space is not reserved");
+    CHECK((uint64_t)info.st_blocks * 512 >= lard_hints_bytes(cache->core->map), "its space is not reserved");
     uint32_t *stage = shared_memory(sizeof *stage);
     pid_t child = fork();
     if (child == 0) {
@@ -216,7 +216,8 @@ static void a_file_that_does_not_fit_is_not_used(void) {
         cache = open_cache(SIZE);
         CHECK(cache && found(cache) == ITEMS && sound(cache), "kind %d", kind);
         struct stat info;
-        CHECK(lstat(name, &info) == 0 && S_ISREG(info.st_mode) && cache->map->has_shared_hints, "kind %d", kind);
+        CHECK(lstat(name, &info) == 0 && S_ISREG(info.st_mode) && cache->core->map->has_shared_hints, "kind %d",
+              kind);
         larder_close(cache);
         CHECK(!is_there(name));
         close(fd);
@@ -226,7 +227,7 @@ static void a_file_that_does_not_fit_is_not_used(void) {
 static void truncated_in_use_they_are_zeros(void) {
     larder *cache = open_cache(SIZE);
     CHECK(cache && fill(cache) && found(cache) == ITEMS && truncate(name_of(cache), 0) == 0);
-    CHECK(found(cache) == ITEMS && !cache->map->poisoned);
+    CHECK(found(cache) == ITEMS && !cache->core->map->poisoned);
     CHECK(set(cache, "new", "value") == LARDER_OK && is(cache, "new", "value") && sound(cache));
     larder_close(cache);
 }
@@ -239,7 +240,7 @@ static int without_room(void) {
             _exit(77);
         }
         larder *cache = open_cache(SIZE);
-        CHILD_CHECK(cache && !cache->map->has_shared_hints && fill(cache) && found(cache) == ITEMS);
+        CHILD_CHECK(cache && !cache->core->map->has_shared_hints && fill(cache) && found(cache) == ITEMS);
         CHILD_CHECK(!is_there(name_of(cache)));
         larder_close(cache);
         _exit(0);
@@ -272,7 +273,7 @@ static void another_users_file_is_left_alone(void) {
             CHILD_CHECK(setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
             larder *cache = open_cache(SIZE);
             CHILD_CHECK(cache && (round == 1 || fill(cache)) && found(cache) == ITEMS);
-            CHILD_CHECK(cache->map->has_shared_hints == (round == 0));
+            CHILD_CHECK(cache->core->map->has_shared_hints == (round == 0));
             (void)!write(names[1], name_of(cache), sizeof name);
             larder_close(cache);
             _exit(0);
@@ -316,7 +317,7 @@ static int read_frozen(void) {
     snprintf(path, sizeof path, "%s/t.larder", place);
     CHILD_CHECK(larder_open(path, &options, &cache, NULL) == LARDER_OK && fill(cache) && found(cache) == ITEMS);
     thaws = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    CHILD_CHECK(msync(cache->map->base, cache->map->bytes, MS_SYNC) == 0 && syncfs(thaws) == 0);
+    CHILD_CHECK(msync(cache->core->map->base, cache->core->map->bytes, MS_SYNC) == 0 && syncfs(thaws) == 0);
     signal(SIGALRM, give_up);
     alarm(20);
     if (ioctl(thaws, FIFREEZE, &no_argument) != 0) {
@@ -345,7 +346,7 @@ static void root_leaves_the_hints_of_a_users_cache(void) {
     if (child == 0) {
         CHILD_CHECK(setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
         larder *cache = open_cache(SIZE);
-        CHILD_CHECK(cache && cache->map->has_shared_hints && fill(cache) && found(cache) == ITEMS);
+        CHILD_CHECK(cache && cache->core->map->has_shared_hints && fill(cache) && found(cache) == ITEMS);
         (void)!write(names[1], name_of(cache), sizeof name);
         close(go_on[1]); /* so that the read ends with the parent, if a check fails there */
         (void)!read(go_on[0], name, 1);
@@ -434,17 +435,18 @@ static void counts_that_cannot_be_are_not_used(void) {
     for (int all = 0; all < 2; all++) {
         larder *cache = open_cache(SIZE);
         CHECK(cache && fill(cache) && found(cache) == ITEMS);
-        lard_process_keep_counts(cache, cache->map, lard_clock_ms());
+        lard_process_keep_counts(cache->core, cache->core->map, lard_clock_ms());
         larder_get_stats(cache, &stats);
         uint64_t hits = stats.hits;
-        uint8_t *from = all ? cache->map->hints + 64 : (uint8_t *)cache->map->rows[cache->map->slot].counters;
-        describe(from, all ? cache->map->hints_bytes - 64 : sizeof(lard_u64) * LARD_COUNTERS, 7, 7);
+        uint8_t *from = all ? cache->core->map->hints + 64
+                            : (uint8_t *)cache->core->map->rows[cache->core->map->slot].counters;
+        describe(from, all ? cache->core->map->hints_bytes - 64 : sizeof(lard_u64) * LARD_COUNTERS, 7, 7);
         for (int i = 0; i < 3; i++) {
             CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.hits == hits && stats.damaged == 0 &&
                       stats.resets == 0,
                   "look %d: %llu hits, %llu damaged", i, (unsigned long long)stats.hits,
                   (unsigned long long)stats.damaged);
-            lard_process_keep_counts(cache, cache->map, lard_clock_ms());
+            lard_process_keep_counts(cache->core, cache->core->map, lard_clock_ms());
         }
         CHECK(found(cache) == ITEMS && larder_get_stats(cache, &stats) == LARDER_OK &&
                   stats.hits == hits + ITEMS && sound(cache),

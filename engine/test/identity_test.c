@@ -35,7 +35,7 @@ static void resize_and_keep(void) { CHECK(larder_resize(cache, SIZE, LARDER_KEEP
 
 static void remove_file(void) {
     CHECK(unlink(test_path("t.larder")) == 0);
-    lard_map_supersede(cache->map); /* as a call does within 0.2 s */
+    lard_map_supersede(cache->core->map); /* as a call does within 0.2 s */
 }
 
 static void remove_file_and_lock(void) {
@@ -46,7 +46,7 @@ static void remove_file_and_lock(void) {
 static void truncate_file(void) {
     char out[8];
     CHECK(truncate(test_path("t.larder"), 8192) == 0);
-    CHECK(larder_get(cache, "k", 1, out, sizeof out, NULL, NULL) == LARDER_MISS && cache->map->poisoned);
+    CHECK(larder_get(cache, "k", 1, out, sizeof out, NULL, NULL) == LARDER_MISS && cache->core->map->poisoned);
 }
 
 static void close_and_remove(void) {
@@ -95,8 +95,8 @@ static void a_lease_belongs_to_its_file(void) {
 }
 
 static uint64_t slot_of(const char *key) {
-    lard_key wanted = lard_key_of(cache->map, key, strlen(key));
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &wanted.hash));
+    lard_key wanted = lard_key_of(cache->core->map, NULL, key, strlen(key));
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &wanted.hash));
     return lard_index_find(&view, &wanted).value;
 }
 

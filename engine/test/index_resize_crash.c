@@ -23,7 +23,7 @@ static larder_status put(const char *kind, int i) {
     return larder_set(cache, &store, NULL);
 }
 
-static lard_view shard(void) { return lard_view_of(cache->map, 0); }
+static lard_view shard(void) { return lard_view_of(cache->core->map, 0); }
 
 /* In the file, or by what a process knows of it that has not looked since the scene was set: gets try that first.
  */
@@ -32,7 +32,7 @@ static int how_many(int count) {
     int found = 0;
     for (int i = 0; i < count; i++) {
         size_t bytes = key_of("item", i, key);
-        cache->map->dircache[0].shape = shape_before;
+        cache->core->map->dircache[0].shape = shape_before;
         found += larder_get(cache, key, bytes, value, sizeof value, NULL, NULL) == LARDER_OK ||
                  larder_exists(cache, key, bytes, NULL, NULL) == LARDER_OK;
     }
@@ -80,8 +80,8 @@ static bool set_the_scene(const scene *s, int items) {
         }
     }
     lard_view view = shard();
-    lard_dircache_renew(cache->map, &view);
-    shape_before = cache->map->dircache[0].shape;
+    lard_dircache_renew(cache->core->map, &view);
+    shape_before = cache->core->map->dircache[0].shape;
     return true;
 }
 

@@ -41,7 +41,7 @@ static void buckets_split_in_order(void) {
 static void the_index_grows_with_its_items(void) {
     enum { ITEMS = 12000 };
     cache = open_cache(4 << 20);
-    lard_view view = lard_view_of(cache->map, 0);
+    lard_view view = lard_view_of(cache->core->map, 0);
     uint32_t buckets = 0, at_first = 0;
     for (uint64_t i = 0; i < ITEMS; i++) {
         CHECK(put(i, &i, sizeof i) == LARDER_OK);
@@ -50,7 +50,8 @@ static void the_index_grows_with_its_items(void) {
         CHECK(now >= buckets, "it never shrinks");
         buckets = now;
     }
-    CHECK(cache->map->super.shard_count == 1 && buckets >= ITEMS / 8 && buckets > at_first, "%u buckets", buckets);
+    CHECK(cache->core->map->super.shard_count == 1 && buckets >= ITEMS / 8 && buckets > at_first, "%u buckets",
+          buckets);
     for (uint64_t i = 0; i < ITEMS; i++) {
         char key[32];
         uint64_t have;
@@ -77,7 +78,7 @@ static bool are_current(const lard_view *view, const lard_buckets *pair) {
 static void buckets_are_found_again_when_the_index_has_changed(void) {
     enum { KEYS = 200, STEPS = 40, MORE = 400 };
     cache = open_cache(4 << 20);
-    lard_view view = lard_view_of(cache->map, 0);
+    lard_view view = lard_view_of(cache->core->map, 0);
     lard_buckets known[KEYS] = {0};
     uint64_t next = 0;
     int renewed = 0, kept = 0;
@@ -91,12 +92,12 @@ static void buckets_are_found_again_when_the_index_has_changed(void) {
         }
         for (uint64_t k = 0; k < KEYS; k++) {
             char key[32];
-            lard_hash hash = lard_hash_key(cache->map, key, key_of(k, key), false);
+            lard_hash hash = lard_hash_key(cache->core->map, key, key_of(k, key), false);
             lard_buckets before = known[k], truth, copied;
             CHECK(lard_bucket_pair(&view, &hash, lard_bucket_count(&view), &truth));
             CHECK(lard_bucket_renew(&view, &hash, &known[k]) && are_same(&known[k], &truth), "%d", step);
             CHECK(!are_current(&view, &before) || are_same(&before, &truth), "%d", step);
-            lard_dircache_prefetch_buckets(cache->map, &hash, &copied);
+            lard_dircache_prefetch_buckets(cache->core->map, &hash, &copied);
             CHECK(!are_current(&view, &copied) || are_same(&copied, &truth), "%d", step);
             renewed += !are_current(&view, &before);
             kept += are_current(&view, &before);
@@ -248,7 +249,7 @@ static void damage_brings_no_deleted_item_back(void) {
                 CHECK(put(i, "value", 5) == LARDER_OK);
                 CHECK(larder_get(cache, key, key_of(i, key), value, sizeof value, NULL, NULL) == LARDER_OK);
             }
-            lard_view view = lard_view_of(cache->map, 0);
+            lard_view view = lard_view_of(cache->core->map, 0);
             lard_u32 *word = bit < 32 ? &view.header->bucket_count : &view.directory[0];
             CHECK(delete_holds(word, lard_load(word) ^ 1u << (bit & 31), items), "bit %u of %s, %u items",
                   bit & 31, bit < 32 ? "the number of buckets" : "the directory", items);
@@ -286,7 +287,7 @@ static void pages_that_were_forgotten(void) {
             CHECK(set(cache, key, "before") == LARDER_OK);
         }
         CHECK(is(cache, "key 0", "before"));
-        lard_shard *header = lard_view_of(cache->map, 0).header;
+        lard_shard *header = lard_view_of(cache->core->map, 0).header;
         CHECK(lard_load(&header->index_pages) > 1);
         lard_store(&header->index_pages, pages);
         lard_store(&header->items, 1 << 30); /* so that it grows */

@@ -63,7 +63,7 @@ static inline larder *open_seeded(uint64_t size_bytes, uint64_t seed) {
 static inline larder *reopened(void) {
     larder *again = open_cache(1 << 20);
     if (again) {
-        again->lock_timeout_ms = 10000; /* a busy machine is no reason to be refused */
+        again->core->lock_timeout_ms = 10000; /* a busy machine is no reason to be refused */
     }
     return again;
 }
@@ -265,7 +265,7 @@ static inline bool well_done(bool (*each)(void)) {
         book->gone[i] = true; /* so far */
     }
     larder_stats stats;
-    cache->lock_timeout_ms = 10000;
+    cache->core->lock_timeout_ms = 10000;
     if (!each() || !under_pressure() || larder_get_stats(cache, &stats) != LARDER_OK) {
         return false;
     }

@@ -44,8 +44,8 @@ static void store_and_lose_a_chunk(larder *cache, const char *name) {
     static unsigned char value[BYTES];
     describe(value, BYTES, 1, 1);
     CHECK(set_bytes(cache, name, value, BYTES, 0) == LARDER_OK);
-    lard_map *map = cache->map;
-    lard_key large = lard_key_of(map, name, strlen(name));
+    lard_map *map = cache->core->map;
+    lard_key large = lard_key_of(map, NULL, name, strlen(name));
     lard_view view = lard_view_of(map, lard_hash_shard(map, &large.hash));
     lard_found found = lard_index_find(&view, &large);
     lard_record_info info;
@@ -199,8 +199,8 @@ static void stores_find_what_was_just_read(void) {
 
 static uint32_t frees(larder *cache) {
     uint32_t all = 0;
-    for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
-        all += lard_load(&lard_view_of(cache->map, s).header->free_segments);
+    for (uint32_t s = 0; s < cache->core->map->super.shard_count; s++) {
+        all += lard_load(&lard_view_of(cache->core->map, s).header->free_segments);
     }
     return all;
 }
@@ -220,8 +220,8 @@ static void chunks_fill_segments_to_their_ends(void) {
         CHECK(set_bytes(cache, key + 1, value, SMALL, 0) == LARDER_OK, "small ones in between");
         bytes += LARGE + SMALL;
     }
-    uint64_t used = (uint64_t)(before - frees(cache)) * cache->map->super.segment_bytes;
-    CHECK(used < bytes + bytes / 50 + 2 * cache->map->super.segment_bytes, "%d bytes in segments for %d",
+    uint64_t used = (uint64_t)(before - frees(cache)) * cache->core->map->super.segment_bytes;
+    CHECK(used < bytes + bytes / 50 + 2 * cache->core->map->super.segment_bytes, "%d bytes in segments for %d",
           (int)used, (int)bytes);
     for (int i = 0; i < 400; i++) {
         char key[20];
@@ -260,8 +260,8 @@ static void a_long_value_is_one_record_where_it_fits(void) {
         size_t bytes = (size_t)snprintf(key, sizeof key, "long %d", i);
         describe(value, LONG, (uint64_t)i, 1);
         CHECK(set_bytes(cache, key, value, LONG, 0) == LARDER_OK);
-        lard_key named = lard_key_of(cache->map, key, bytes);
-        lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &named.hash));
+        lard_key named = lard_key_of(cache->core->map, NULL, key, bytes);
+        lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &named.hash));
         lard_found found = lard_index_find(&view, &named);
         CHECK(found.slot && lard_record_of_slot(&view, found.value, &info));
         heads += LARD_WORD0_TYPE(info.word0) == LARD_TYPE_HEAD;
@@ -298,7 +298,7 @@ static void values_leave_whole(void) {
         snprintf(key, sizeof key, "large %d", i);
         found += larder_get(cache, key, strlen(key), value, LARGE, NULL, NULL) == LARDER_OK;
     }
-    uint64_t live = (uint64_t)found * LARGE, room = cache->map->super.file_bytes;
+    uint64_t live = (uint64_t)found * LARGE, room = cache->core->map->super.file_bytes;
     CHECK(live > room * 85 / 100, "%d values are whole, %d %% of the file", found, (int)(live * 100 / room));
     CHECK(sound(cache));
     larder_close(cache);
@@ -312,16 +312,16 @@ static void the_first_group_stands_with_its_head(void) {
         char key[20];
         size_t bytes = (size_t)snprintf(key, sizeof key, "large %d", i);
         CHECK(set_bytes(cache, key, value, LARGE, 0) == LARDER_OK);
-        lard_key large = lard_key_of(cache->map, key, bytes);
-        lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &large.hash));
+        lard_key large = lard_key_of(cache->core->map, NULL, key, bytes);
+        lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &large.hash));
         lard_found found = lard_index_find(&view, &large);
         lard_record_info info;
         lard_head head;
         CHECK(found.slot && lard_record_of_slot(&view, found.value, &info));
         lard_record_head(&view, LARD_SLOT_OFFSET(found.value), &info, &head);
         lard_chunk_key chunk = {{head.id[0], head.id[1]}, 0};
-        lard_hash first = lard_hash_key(cache->map, &chunk, sizeof chunk, true);
-        CHECK(lard_hash_shard(cache->map, &first) == view.number, "value %d", i);
+        lard_hash first = lard_hash_key(cache->core->map, &chunk, sizeof chunk, true);
+        CHECK(lard_hash_shard(cache->core->map, &first) == view.number, "value %d", i);
     }
     larder_close(cache);
 }
@@ -330,10 +330,10 @@ static void a_group_of_chunks_has_one_shard(void) {
     larder *cache = open_cache(64 << 20);
     lard_chunk_key key = {{77, 2ull << LARD_SHARD_SHIFT | 3}, 0};
     uint32_t seen = 0, last = 0;
-    CHECK(cache->map->super.shard_count == 4);
+    CHECK(cache->core->map->super.shard_count == 4);
     for (key.number = 0; key.number < 64 * LARD_CHUNK_GROUP; key.number++) {
-        lard_hash hash = lard_hash_key(cache->map, &key, sizeof key, true);
-        uint32_t shard = lard_hash_shard(cache->map, &hash);
+        lard_hash hash = lard_hash_key(cache->core->map, &key, sizeof key, true);
+        uint32_t shard = lard_hash_shard(cache->core->map, &hash);
         CHECK(key.number % LARD_CHUNK_GROUP == 0 || shard == last);
         CHECK(key.number || shard == 2, "the first group has the shard that its id names");
         seen |= 1u << shard;

@@ -177,7 +177,8 @@ static void a_new_file_is_as_drawn(void) {
     CHECK(memcmp(control, begun, 16) == 0 && memcmp(control + 16, boot, 16) == 0);
     read_at(path, row, sizeof row, 12288);
     uint32_t pid = (uint32_t)getpid();
-    CHECK(cache->incarnation && memcmp(row, &cache->incarnation, 4) == 0 && memcmp(row + 4, &pid, 4) == 0);
+    CHECK(cache->core->incarnation && memcmp(row, &cache->core->incarnation, 4) == 0 &&
+          memcmp(row + 4, &pid, 4) == 0);
 
     unsigned char lock[64];
     char lock_path[420];
@@ -263,8 +264,8 @@ static uint32_t crc_of(uint64_t word0, uint64_t flags, const unsigned char *body
 
 /* The record of the key's only slot, and its generation and parity. */
 static const unsigned char *record_of(larder *cache, const char *key, uint64_t *origin) {
-    lard_key wanted = lard_key_of(cache->map, key, strlen(key));
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &wanted.hash));
+    lard_key wanted = lard_key_of(cache->core->map, NULL, key, strlen(key));
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &wanted.hash));
     lard_found found = lard_index_find(&view, &wanted);
     *origin = found.value >> 47;
     return found.slot ? view.base + LARD_SLOT_OFFSET(found.value) : NULL;
@@ -334,13 +335,14 @@ static void a_large_value_is_as_drawn(void) {
     CHECK(record != NULL && word_at(record) >> 32 == (32 | 5ull << 16 | 3ull << 28), "a head");
     lard_head head;
     memcpy(&head, record + 16 + 5, sizeof head);
-    CHECK(head.value_bytes == sizeof value && head.id[0] == ((uint64_t)cache->slot << 32 | cache->incarnation));
+    CHECK(head.value_bytes == sizeof value &&
+          head.id[0] == ((uint64_t)cache->core->slot << 32 | cache->core->incarnation));
     size_t at = 0, chunk = 8192 - 16 - 24;
     uint64_t checksum = 0;
     for (uint64_t i = 0; at < sizeof value; i++) {
         lard_chunk_key data = {{head.id[0], head.id[1]}, i};
-        lard_key key = lard_key_of_chunk(cache->map, &data);
-        lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &key.hash));
+        lard_key key = lard_key_of_chunk(cache->core->map, &data);
+        lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &key.hash));
         lard_found found = lard_index_find(&view, &key);
         size_t bytes = sizeof value - at < chunk ? sizeof value - at : chunk;
         CHECK(found.slot, "chunk %d", (int)i);

@@ -31,16 +31,16 @@ static const ground grounds[] = {
 };
 #define GROUNDS (sizeof grounds / sizeof *grounds)
 
-static lard_view only_shard(void) { return lard_view_of(cache->map, 0); }
+static lard_view only_shard(void) { return lard_view_of(cache->core->map, 0); }
 
 static bool lock(void) {
     lard_view view = only_shard();
-    return lard_shard_lock(cache, &view, NULL) == LARDER_OK;
+    return lard_shard_lock(cache->core, &view, NULL) == LARDER_OK;
 }
 
 static void unlock(void) {
     lard_view view = only_shard();
-    view.owner = cache->map->owner_word;
+    view.owner = cache->core->map->owner_word;
     lard_shard_unlock(&view);
 }
 
@@ -75,8 +75,8 @@ static bool prepare(const ground *at, larder_lease *lease) {
 }
 
 static uint32_t *awaited(void) {
-    lard_key key = lard_key_of(cache->map, "k", 1);
-    return &cache->map->dircache[0].hints->leases_ended[key.hash.fingerprint % LARD_LEASE_WORDS];
+    lard_key key = lard_key_of(cache->core->map, NULL, "k", 1);
+    return &cache->core->map->dircache[0].hints->leases_ended[key.hash.fingerprint % LARD_LEASE_WORDS];
 }
 
 static void somebody_waits(larder_lease *lease) { larder_lease_wait(cache, "k", 1, lease, 0, NULL); }
@@ -116,7 +116,7 @@ static bool is_as_it_was(const ground *at, larder_lease *lease) {
 
 static void begin(void) {
     cache = open_cache(1 << 20);
-    cache->lock_timeout_ms = 2;
+    cache->core->lock_timeout_ms = 2;
 }
 
 static void a_refused_store_drops_lease_and_old_value(void) {
@@ -209,15 +209,16 @@ static void a_refused_store_leaves_what_came_after_its_lease(void) {
 /* The record that was found is dropped, and no later one of the key. */
 static void only_the_record_that_was_found_is_dropped(void) {
     begin();
-    lard_key key = lard_key_of(cache->map, "k", 1);
+    lard_key key = lard_key_of(cache->core->map, NULL, "k", 1);
     lard_view view = only_shard();
     CHECK(set(cache, "k", "old") == LARDER_OK);
     uint64_t found = lard_index_find(&view, &key).value;
-    CHECK(set(cache, "k", "new") == LARDER_OK && !lard_drop_record(cache->map, &key, found) &&
+    CHECK(set(cache, "k", "new") == LARDER_OK && !lard_drop_record(cache->core->map, &key, found) &&
           is(cache, "k", "new"));
     found = lard_index_find(&view, &key).value;
-    CHECK(lard_drop_record(cache->map, &key, found | LARD_SLOT_PENDING) && is(cache, "k", NULL), "as it moved");
-    CHECK(!lard_drop_record(cache->map, &key, found) && stats().items == 0 && sound(cache));
+    CHECK(lard_drop_record(cache->core->map, &key, found | LARD_SLOT_PENDING) && is(cache, "k", NULL),
+          "as it moved");
+    CHECK(!lard_drop_record(cache->core->map, &key, found) && stats().items == 0 && sound(cache));
     larder_close(cache);
 }
 

@@ -282,8 +282,8 @@ static void large_values_stay_beside_a_lease_and_leave_no_chunks(void) {
                   ? larder_delete(cache, "k", 1, &at) == LARDER_MISS
                   : larder_lease_end(cache, "k", 1, &lease, 0, &at) == LARDER_OK && put("short") == LARDER_OK);
         uint64_t chunks = 0;
-        for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
-            chunks += lard_load(&lard_view_of(cache->map, s).header->chunks);
+        for (uint32_t s = 0; s < cache->core->map->super.shard_count; s++) {
+            chunks += lard_load(&lard_view_of(cache->core->map, s).header->chunks);
         }
         CHECK(chunks == 0, "way %d leaves %d chunks", way, (int)chunks);
     }
@@ -298,7 +298,7 @@ static void large_values_stay_beside_a_lease_and_leave_no_chunks(void) {
 static void a_value_that_fills_a_record_gives_way_to_the_lease(void) {
     larder_lease lease;
     begin();
-    size_t most = cache->map->record_limit - LARD_RECORD_HEADER - 8;
+    size_t most = cache->core->map->record_limit - LARD_RECORD_HEADER - 8;
     char *value = calloc(1, most);
     larder_store store = {.key = "k", .key_bytes = 1, .value = value, .value_bytes = most};
     CHECK(larder_set(cache, &store, &at) == LARDER_OK && take(&lease) == LARDER_NOT_STORED);
@@ -330,8 +330,8 @@ static void a_placeholder_outlives_as_much_writing_as_an_item_that_was_read(void
     begin();
     CHECK(take(&lease) == LARDER_OK);
     uint64_t moved = 0;
-    lard_key wanted = lard_key_of(cache->map, "k", 1);
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &wanted.hash));
+    lard_key wanted = lard_key_of(cache->core->map, NULL, "k", 1);
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &wanted.hash));
     uint64_t slot = lard_index_find(&view, &wanted).value;
     for (int i = 0; i < 1500; i++) { /* one and a half times the cache */
         larder_store other = {.key = key, .value = value, .value_bytes = sizeof value};
@@ -383,8 +383,8 @@ static void reads_of_the_placeholder_do_not_count_for_the_value(void) {
     larder_lease lease;
     begin();
     CHECK(take(&lease) == LARDER_OK && put_leased("computed", &lease) == LARDER_OK);
-    lard_key wanted = lard_key_of(cache->map, "k", 1);
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &wanted.hash));
+    lard_key wanted = lard_key_of(cache->core->map, NULL, "k", 1);
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &wanted.hash));
     lard_found found = lard_index_find(&view, &wanted);
     CHECK(found.slot && lard_reads_of(found.reads, found.slot) == 0);
     end();

@@ -95,12 +95,12 @@ static void hold_the_lock(void) {
     lard_opening opening;
     larder_error error;
     drop_rights();
-    CHILD_CHECK(lard_opening_begin(shared_cache, LARD_TO_ATTACH, 0, &opening, &error) == LARDER_SYSTEM);
+    CHILD_CHECK(lard_opening_begin(shared_cache->core, LARD_TO_ATTACH, 0, &opening, &error) == LARDER_SYSTEM);
     CHILD_CHECK(error.system_errno == EACCES);
-    CHILD_CHECK(lard_opening_begin(shared_cache, LARD_TO_REMOVE, 0, &opening, &error) == LARDER_OK);
+    CHILD_CHECK(lard_opening_begin(shared_cache->core, LARD_TO_REMOVE, 0, &opening, &error) == LARDER_OK);
     advance(&note->stage);
     CHILD_CHECK(await(&note->stage, 2));
-    lard_opening_end(shared_cache, &opening);
+    lard_opening_end(shared_cache->core, &opening);
     advance(&note->stage);
     CHILD_CHECK(await(&note->stage, 4));
 }
@@ -118,11 +118,11 @@ static void its_lock_is_its_own(void) {
         _exit(0);
     }
     CHECK(await(&note->stage, 1));
-    CHECK(lard_opening_begin(shared_cache, LARD_TO_ATTACH, 0, &opening, &error) == LARDER_LOCKED);
+    CHECK(lard_opening_begin(shared_cache->core, LARD_TO_ATTACH, 0, &opening, &error) == LARDER_LOCKED);
     advance(&note->stage);
     CHECK(await(&note->stage, 3));
-    CHECK(lard_opening_begin(shared_cache, LARD_TO_ATTACH, 0, &opening, &error) == LARDER_OK);
-    lard_opening_end(shared_cache, &opening);
+    CHECK(lard_opening_begin(shared_cache->core, LARD_TO_ATTACH, 0, &opening, &error) == LARDER_OK);
+    lard_opening_end(shared_cache->core, &opening);
     advance(&note->stage);
     CHECK(exited_well(child));
     end();
@@ -172,7 +172,7 @@ static void delete_where_nothing_can_be_told(void) {
     advance(&note->stage); /* 2: the directory may be searched again */
     CHILD_CHECK(await(&note->stage, 3));
     CHILD_CHECK(delete_key("b") == LARDER_OK && larder_pending(shared_cache) == 0);
-    lard_lockfile_close(&shared_cache->lock);
+    lard_lockfile_close(&shared_cache->core->lock);
     CHILD_CHECK(delete_key("c") == LARDER_SYSTEM || delete_key("c") == LARDER_LOCKED);
     CHILD_CHECK(larder_pending(shared_cache) == 1);
 }

@@ -35,7 +35,7 @@ LARGE_ACT(large_lease_and_end) { end_lease(c, key); }
 LARGE_ACT(lose_a_chunk) {
     lard_record_info info;
     lard_head head;
-    lard_key large = lard_key_of(c->map, key, strlen(key));
+    lard_key large = lard_key_of(c->map, NULL, key, strlen(key));
     lard_view view = lard_view_of(c->map, lard_hash_shard(c->map, &large.hash));
     set(c, key, text_of((content){OLD_LARGE, book->round}));
     lard_found found = lard_index_find(&view, &large);

@@ -14,7 +14,7 @@ static larder *cache;
 static char letters[LARGE], out[LARGE];
 
 static uint64_t top_byte(const char *key) {
-    return lard_key_of(cache->map, key, strlen(key)).hash.full >> LARD_SHARD_SHIFT;
+    return lard_key_of(cache->core->map, NULL, key, strlen(key)).hash.full >> LARD_SHARD_SHIFT;
 }
 
 /* A key whose large values have the same top byte in their ids as those of `key`. */
@@ -50,7 +50,7 @@ static int letter_of(const char *key) {
 static void a_damaged_incarnation_gives_no_other_value(void) {
     for (unsigned bit = 0; bit < 32; bit++) {
         cache = open_cache(SIZE);
-        uint32_t slot = cache->slot;
+        uint32_t slot = cache->core->slot;
         const char *other = neighbour_of("alice");
         CHECK(put("alice", 'A') == LARDER_OK && letter_of("alice") == 'A');
         larder_close(cache);
@@ -72,9 +72,9 @@ static void a_damaged_incarnation_gives_no_other_value(void) {
 static void two_values_of_one_id_are_not_mixed_up(void) {
     cache = open_cache(SIZE);
     const char *other = neighbour_of("alice");
-    uint64_t number = cache->next_value_id;
+    uint64_t number = cache->core->next_value_id;
     CHECK(put("alice", 'A') == LARDER_OK && letter_of("alice") == 'A');
-    cache->next_value_id = number;
+    cache->core->next_value_id = number;
     CHECK(put(other, 'B') == LARDER_OK && letter_of(other) == 'B');
     CHECK(letter_of("alice") == 0);
     CHECK(larder_exists(cache, "alice", 5, NULL, NULL) == LARDER_MISS);
@@ -82,8 +82,8 @@ static void two_values_of_one_id_are_not_mixed_up(void) {
 }
 
 static lard_head head_of(const char *key) {
-    lard_key wanted = lard_key_of(cache->map, key, strlen(key));
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &wanted.hash));
+    lard_key wanted = lard_key_of(cache->core->map, NULL, key, strlen(key));
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &wanted.hash));
     lard_found found = lard_index_find(&view, &wanted);
     lard_record_info info;
     lard_head head = {{0, 0}, 0, 0, 0};
@@ -97,19 +97,19 @@ static lard_head head_of(const char *key) {
 static larder_status replace_chunk(const lard_head *head, uint64_t number, size_t bytes) {
     static char others[1 << 16];
     lard_chunk_key data = {{head->id[0], head->id[1]}, number};
-    lard_key key = lard_key_of_chunk(cache->map, &data);
+    lard_key key = lard_key_of_chunk(cache->core->map, &data);
     memset(others, 'X', sizeof others);
     lard_write_op op = {.key = &key,
                         .spec = {.value = others, .value_bytes = bytes, .type = LARD_TYPE_CHUNK},
                         .condition = LARD_IF_ANY,
                         .now_ms = lard_clock_ms()};
-    return lard_write(cache, cache->map, &op, NULL);
+    return lard_write(cache->core, cache->core->map, &op, NULL);
 }
 
 static size_t chunk_bytes(const lard_head *head, uint64_t number) {
     lard_chunk_key data = {{head->id[0], head->id[1]}, number};
-    lard_key key = lard_key_of_chunk(cache->map, &data);
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &key.hash));
+    lard_key key = lard_key_of_chunk(cache->core->map, &data);
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &key.hash));
     lard_found found = lard_index_find(&view, &key);
     lard_record_info info;
     return found.slot && lard_record_of_slot(&view, found.value, &info) ? LARD_WORD0_VALUE_BYTES(info.word0) : 0;

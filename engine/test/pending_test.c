@@ -152,7 +152,7 @@ static void it_goes_on_when_the_file_is_lost(void) {
     larder_error error;
     larder *cache = opened_for_later(test_path("t.larder"));
     CHECK(larder_attach(cache, 0, &error) == LARDER_OK && set(cache, "k", "v") == LARDER_OK);
-    lard_map_supersede(cache->map);
+    lard_map_supersede(cache->core->map);
     CHECK(larder_attached(cache) == 0 && is(cache, "k", NULL));
     CHECK(larder_delete(cache, "gone", 4, NULL) == LARDER_SUPERSEDED, "reported, and remembered");
     CHECK(larder_attach(cache, 0, &error) == LARDER_OK && set(cache, "k", "w") == LARDER_OK &&

@@ -93,7 +93,7 @@ static void what_changes_in_the_main_queue_leaves_room(void) {
 static void a_full_index_costs_others_their_place(void) {
     int stored = 0;
     cache = open_cache(1 << 20);
-    lard_view view = lard_view_of(cache->map, 0);
+    lard_view view = lard_view_of(cache->core->map, 0);
     for (int i = 0; i < 200; i++) {
         CHECK(put("other", i, 10, 0, 0, 0) == LARDER_OK);
     }
@@ -161,7 +161,7 @@ static void who_is_refused_again_costs_no_count(void) {
     while (put("item", stored, BYTES, 1, 0, now) == LARDER_OK) {
         stored++;
     }
-    lard_view view = lard_view_of(cache->map, 0);
+    lard_view view = lard_view_of(cache->core->map, 0);
     lard_store(&view.header->pinned_bytes, 1ull << 40);
     CHECK(put("item", stored, BYTES, 1, 0, now + 999) == LARDER_PIN_FULL && lard_pin_bytes(&view) == 1ull << 40);
     CHECK(put("item", stored, BYTES, 1, 0, now + 1000) == LARDER_PIN_FULL && lard_pin_bytes(&view) < 2 << 20);
@@ -208,7 +208,7 @@ static void a_wrong_count_refuses_nobody(void) {
     enum { BYTES = 300 };
     cache = open_cache(2 << 20);
     CHECK(pin(0, BYTES) == LARDER_OK);
-    lard_view view = lard_view_of(cache->map, 0);
+    lard_view view = lard_view_of(cache->core->map, 0);
     lard_store(&view.header->pinned_bytes, 1ull << 40); /* as crashes might leave it, one after the other */
     CHECK(pin(1, BYTES) == LARDER_OK && stats().pinned_bytes < 1000);
     lard_store(&view.header->pinned_bytes, (uint64_t)-5000);
@@ -219,7 +219,7 @@ static void a_wrong_count_refuses_nobody(void) {
 }
 
 static uint32_t segment_of(const lard_view *view, const char *key) {
-    lard_key wanted = lard_key_of(view->map, key, strlen(key));
+    lard_key wanted = lard_key_of(view->map, NULL, key, strlen(key));
     uint64_t offset = LARD_SLOT_OFFSET(lard_index_find(view, &wanted).value);
     return (uint32_t)((offset - view->map->super.data_offset) >> view->map->segment_shift);
 }
@@ -232,7 +232,7 @@ static void a_damaged_shard_goes_on(void) {
     while (pin(stored, BYTES) == LARDER_OK) {
         stored++;
     }
-    lard_view view = lard_view_of(cache->map, 0);
+    lard_view view = lard_view_of(cache->core->map, 0);
     lard_store(&view.header->free_segments, 0); /* alone that costs nothing: it is counted anew */
     fill(0, 3000, BYTES, true);
     for (int i = 0; i < stored; i++) {
@@ -243,7 +243,7 @@ static void a_damaged_shard_goes_on(void) {
     for (stored = 0; pin(stored, BYTES) == LARDER_OK; stored++) { /* so that segments are full of the living */
     }
     fill(0, 3000, BYTES, false);
-    for (uint32_t s = 0; s < cache->map->super.segments_per_shard; s++) {
+    for (uint32_t s = 0; s < cache->core->map->super.segments_per_shard; s++) {
         if (lard_load(&view.segments[s].state) == LARD_SEGMENT_FREE) {
             lard_store(&view.segments[s].state, LARD_SEGMENT_INDEX);
         }

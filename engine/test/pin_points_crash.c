@@ -116,12 +116,12 @@ static void go_on(void *with) {
 
 /* Has the number of each store noted that goes elsewhere than into a record. */
 static void note_store(int signal) {
-    const lard_map *map = cache->map;
+    const lard_map *map = cache->core->map;
     uint64_t at = (uint64_t)((const uint8_t *)lard_crash_store - map->shards);
     (void)signal;
     bool elsewhere = !lard_crash_store || at < map->super.data_offset || at >= map->super.shard_bytes;
     if (!elsewhere) {
-        lard_view view = lard_view_of(cache->map, 0);
+        lard_view view = lard_view_of(cache->core->map, 0);
         uint64_t segment = (at - map->super.data_offset) >> map->segment_shift;
         elsewhere = lard_load(&view.segments[segment].state) == LARD_SEGMENT_INDEX;
     }
@@ -146,8 +146,9 @@ static bool note_points(void (*body)(void)) {
 
 static void restore(void) {
     memcpy(book, at_first, sizeof *book);
-    memcpy(cache->map->base, file_at_first, larder_size(cache));
-    memcpy(cache->map->hints, hints_at_first, cache->map->hints_bytes); /* what is evicted depends on them */
+    memcpy(cache->core->map->base, file_at_first, larder_size(cache));
+    memcpy(cache->core->map->hints, hints_at_first,
+           cache->core->map->hints_bytes); /* what is evicted depends on them */
 }
 
 static unsigned char *copy_of(const void *bytes, size_t count) {
@@ -163,8 +164,8 @@ static unsigned long each_death(void (*body)(void), unsigned long from, unsigned
     unsigned long killed = 0;
     bool well = true;
     memcpy(at_first, book, sizeof *book);
-    file_at_first = copy_of(cache->map->base, larder_size(cache));
-    hints_at_first = copy_of(cache->map->hints, cache->map->hints_bytes);
+    file_at_first = copy_of(cache->core->map->base, larder_size(cache));
+    hints_at_first = copy_of(cache->core->map->hints, cache->core->map->hints_bytes);
     well = note_points(body) && at_first->count > 5 && at_first->count < POINTS;
     for (unsigned long p = from; well && p < at_first->count; p += step) {
         restore();
@@ -194,7 +195,7 @@ static void prepare(size_t bytes) {
     at_first = shared_memory(sizeof *at_first);
     record_bytes = bytes;
     cache = open_cache(1 << 20);
-    cache->lock_timeout_ms = 10000;
+    cache->core->lock_timeout_ms = 10000;
 }
 
 static void fill(void *with) {

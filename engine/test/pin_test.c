@@ -98,23 +98,24 @@ static void a_prune_in_turns_counts_right(void) {
     uint64_t dropped = 0;
     char key[32];
     cache = open_cache(4 << 20);
-    CHECK(cache->map->super.shard_count == 1);
+    CHECK(cache->core->map->super.shard_count == 1);
     for (int i = 0; i < ITEMS; i++) {
         CHECK(put("item", i, BYTES, 1, i % 4 == 0 ? 1000 : 0, now_ms) == LARDER_OK);
     }
     do {
-        lard_view view = lard_view_of(cache->map, 0);
-        CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
-        dropped += lard_expired_drop(cache, &view, &next, BUCKETS, now_ms + 1000, NULL);
+        lard_view view = lard_view_of(cache->core->map, 0);
+        CHECK(lard_shard_lock(cache->core, &view, NULL) == LARDER_OK);
+        dropped += lard_expired_drop(cache->core, &view, &next, BUCKETS, now_ms + 1000, NULL);
         lard_shard_end_turn(&view);
         int i = (int)turns++ % ITEMS;
         CHECK(i % 2 ? larder_delete(cache, key, key_of(i, key), NULL) == LARDER_OK
                     : put("new", i, BYTES, 1, 0, now_ms) == LARDER_OK);
     } while (next);
     CHECK(turns >= ITEMS / 6 / BUCKETS);
-    lard_view view = lard_view_of(cache->map, 0); /* a store may have moved a slot to a bucket that was done */
-    CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
-    dropped += lard_expired_drop(cache, &view, &next, ITEMS, now_ms + 1000, NULL);
+    lard_view view =
+        lard_view_of(cache->core->map, 0); /* a store may have moved a slot to a bucket that was done */
+    CHECK(lard_shard_lock(cache->core, &view, NULL) == LARDER_OK);
+    dropped += lard_expired_drop(cache->core, &view, &next, ITEMS, now_ms + 1000, NULL);
     lard_shard_end_turn(&view);
     CHECK(dropped == ITEMS / 4 && next == 0, "%u turns, %d", turns, (int)dropped);
     CHECK(counted() && sound(cache));

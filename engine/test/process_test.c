@@ -4,9 +4,9 @@
 #include "attached.h"
 
 static void die_in_the_lock(void *shard) {
-    lard_map *map = lard_enter(shared_cache);
+    lard_map *map = lard_enter(shared_cache->core);
     lard_view view = lard_view_of(map, *(uint32_t *)shard);
-    CHILD_CHECK(lard_shard_lock(shared_cache, &view, NULL) == LARDER_OK);
+    CHILD_CHECK(lard_shard_lock(shared_cache->core, &view, NULL) == LARDER_OK);
     write_down(1);
     lard_store(&view.header->moves, 1); /* in the middle of something */
     kill(getpid(), SIGKILL);
@@ -53,13 +53,13 @@ static void a_dead_owners_shard_is_taken_over(void) {
 
 static void take_over(void *dead_slot) {
     CHILD_CHECK(set(shared_cache, "by", "the new one") == LARDER_OK);
-    CHILD_CHECK(shared_cache->slot == *(uint32_t *)dead_slot);
-    CHILD_CHECK(shared_cache->map->owner_word != note->words[1]);
+    CHILD_CHECK(shared_cache->core->slot == *(uint32_t *)dead_slot);
+    CHILD_CHECK(shared_cache->core->map->owner_word != note->words[1]);
 }
 
 static void sit_there(void *dead_slot) { /* attached by reading; writes nothing */
     CHILD_CHECK(is(shared_cache, "k", "v"));
-    CHILD_CHECK(shared_cache->slot == *(uint32_t *)dead_slot);
+    CHILD_CHECK(shared_cache->core->slot == *(uint32_t *)dead_slot);
     advance(&note->stage);
     CHILD_CHECK(await(&note->stage, 2));
 }
@@ -70,14 +70,14 @@ static void a_new_process_in_a_dead_ones_slot(void) {
     CHECK(set(shared_cache, "k", "v") == LARDER_OK);
     killed_in_the_lock(0);
     uint32_t dead = note->slots[1];
-    CHECK(dead != shared_cache->slot);
-    lard_store(&shared_cache->map->processes[dead].pid, 0); /* so that it is the next one to be given away */
+    CHECK(dead != shared_cache->core->slot);
+    lard_store(&shared_cache->core->map->processes[dead].pid, 0); /* so that it is the next one to be given away */
     CHECK(in_child(take_over, &dead), "in the dead one's slot");
     CHECK(is(shared_cache, "by", "the new one"));
 
     killed_in_the_lock(0);
     dead = note->slots[1];
-    lard_store(&shared_cache->map->processes[dead].pid, 0);
+    lard_store(&shared_cache->core->map->processes[dead].pid, 0);
     pid_t pid = fork_child();
     if (pid == 0) {
         sit_there(&dead);
@@ -93,13 +93,14 @@ static void a_new_process_in_a_dead_ones_slot(void) {
 
 static void forged_locks_are_repaired(void) {
     begin(1 << 20);
-    lard_shard *header = lard_view_of(shared_cache->map, 0).header;
+    lard_shard *header = lard_view_of(shared_cache->core->map, 0).header;
     uint32_t words[] = {
-        lard_process_owner_word(shared_cache->slot, shared_cache->incarnation - 1), /* this slot's last owner */
-        lard_process_owner_word(shared_cache->slot, shared_cache->incarnation + 1), /* one to come */
-        lard_process_owner_word(17, 1),                                             /* a slot never claimed */
-        lard_process_owner_word(4000, 1),                                           /* a slot that is not there */
-        0x80000000u,                                                                /* waiters, no owner */
+        lard_process_owner_word(shared_cache->core->slot,
+                                shared_cache->core->incarnation - 1), /* this slot's last owner */
+        lard_process_owner_word(shared_cache->core->slot, shared_cache->core->incarnation + 1), /* one to come */
+        lard_process_owner_word(17, 1),   /* a slot never claimed */
+        lard_process_owner_word(4000, 1), /* a slot that is not there */
+        0x80000000u,                      /* waiters, no owner */
         0x00000fffu,
         0xffffffffu,
     };
@@ -141,7 +142,7 @@ static void slots_may_all_be_taken(void) {
     enum { SLOTS = 64 };
     pid_t pids[SLOTS];
     begin(1 << 20);
-    CHECK(shared_cache->map->super.process_slots == SLOTS && set(shared_cache, "k", "v") == LARDER_OK);
+    CHECK(shared_cache->core->map->super.process_slots == SLOTS && set(shared_cache, "k", "v") == LARDER_OK);
     for (int i = 1; i < SLOTS; i++) {
         if ((pids[i] = fork_child()) == 0) {
             hold_a_slot(NULL);

@@ -39,8 +39,8 @@ static larder_stats counts(void) {
 /* All chunks in the index, also those that no head names. */
 static int64_t chunks(void) {
     int64_t sum = 0;
-    for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
-        sum += (int64_t)lard_load(&lard_view_of(cache->map, s).header->chunks);
+    for (uint32_t s = 0; s < cache->core->map->super.shard_count; s++) {
+        sum += (int64_t)lard_load(&lard_view_of(cache->core->map, s).header->chunks);
     }
     return sum;
 }
@@ -134,16 +134,16 @@ static void no_chunk_outlives_its_value(void) {
 static bool drop_a_chunk(const char *key) {
     lard_record_info info;
     lard_head head;
-    lard_key large = lard_key_of(cache->map, key, strlen(key));
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &large.hash));
+    lard_key large = lard_key_of(cache->core->map, NULL, key, strlen(key));
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &large.hash));
     lard_found found = lard_index_find(&view, &large);
     if (!found.slot || !lard_record_of_slot(&view, found.value, &info)) {
         return false;
     }
     lard_record_head(&view, LARD_SLOT_OFFSET(found.value), &info, &head);
     lard_chunk_key data = {{head.id[0], head.id[1]}, head.chunks - 1};
-    lard_key chunk = lard_key_of_chunk(cache->map, &data);
-    lard_view there = lard_view_of(cache->map, lard_hash_shard(cache->map, &chunk.hash));
+    lard_key chunk = lard_key_of_chunk(cache->core->map, &data);
+    lard_view there = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &chunk.hash));
     return lard_index_delete(&there, &chunk, 0, NULL);
 }
 

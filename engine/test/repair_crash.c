@@ -17,8 +17,8 @@ enum { QUICK_SAMPLE = 2, FULL_SAMPLE = 12 };
 static unsigned long pairs, first_stores, chains, chained;
 
 static bool lock_is_held(void) {
-    for (uint32_t s = 0; s < cache->map->super.shard_count; s++) {
-        lard_view view = lard_view_of(cache->map, s);
+    for (uint32_t s = 0; s < cache->core->map->super.shard_count; s++) {
+        lard_view view = lard_view_of(cache->core->map, s);
         if (lard_load(&view.header->lock)) {
             return true;
         }

@@ -126,10 +126,10 @@ static void while_everybody_writes(void) {
 static void a_writer_in_the_old_file_keeps_what_it_works_on(void) {
     cache = open_cache(SMALL);
     CHECK(set(cache, "k", "old") == LARDER_OK);
-    lard_map *map = cache->map;
-    lard_key key = lard_key_of(map, "k", 1);
+    lard_map *map = cache->core->map;
+    lard_key key = lard_key_of(map, NULL, "k", 1);
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key.hash));
-    CHECK(set(cache, "k", "new") == LARDER_OK && lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+    CHECK(set(cache, "k", "new") == LARDER_OK && lard_shard_lock(cache->core, &view, NULL) == LARDER_OK);
     uint64_t slot = lard_index_find(&view, &key).value, offset = LARD_SLOT_OFFSET(slot), epoch, now;
     CHECK(offset > 0 && lard_view_is_current(&view, &epoch));
     pid_t other = fork_child();
@@ -175,7 +175,7 @@ static void with_what_it_had(void) {
           set_bytes(cache, "gone", "", 0, 1) == LARDER_OK);
     CHECK(larder_increment(cache, "n", 1, 41, 0, 0, &n, NULL) == LARDER_OK);
     usleep(2000);
-    uint32_t incarnation = cache->incarnation;
+    uint32_t incarnation = cache->core->incarnation;
     CHECK(larder_resize(cache, 2 * LARGE, 1, &why) == LARDER_OK, "%s", why.detail);
     for (int i = 0; i < ITEMS; i++) {
         snprintf(key, sizeof key, "k%d", i);
@@ -189,7 +189,7 @@ static void with_what_it_had(void) {
     CHECK(larder_size(cache) == 2 * LARGE && sound(cache));
     larder_stats all;
     CHECK(larder_get_stats(cache, &all) == LARDER_OK && all.items == ITEMS + 2, "%d items", (int)all.items);
-    CHECK(cache->incarnation == incarnation + 1,
+    CHECK(cache->core->incarnation == incarnation + 1,
           "no later part of a large value has the name of one that was copied");
     larder_close(cache);
 }

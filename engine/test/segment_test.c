@@ -8,8 +8,8 @@ static lard_view view;
 
 static bool begin(void) {
     cache = open_cache(1 << 20);
-    view = lard_view_of(cache->map, 0);
-    return lard_shard_lock(cache, &view, NULL) == LARDER_OK;
+    view = lard_view_of(cache->core->map, 0);
+    return lard_shard_lock(cache->core, &view, NULL) == LARDER_OK;
 }
 
 static void end(void) {
@@ -18,7 +18,7 @@ static void end(void) {
 }
 
 static uint32_t number_of(uint64_t offset) {
-    return (uint32_t)((offset - cache->map->super.data_offset) >> cache->map->segment_shift);
+    return (uint32_t)((offset - cache->core->map->super.data_offset) >> cache->core->map->segment_shift);
 }
 
 static void a_freed_segment_is_another_one(void) {
@@ -57,11 +57,11 @@ static void there_are_as_many_as_there_are(void) {
 
 static void queues_append_to_their_own_segments(void) {
     CHECK(begin());
-    uint64_t small = lard_reserve(cache, &view, LARD_SEGMENT_SMALL, 100 * 8, 0);
-    CHECK(small && small == lard_reserve(cache, &view, LARD_SEGMENT_SMALL, 8, 0), "reserving takes nothing");
+    uint64_t small = lard_reserve(cache->core, &view, LARD_SEGMENT_SMALL, 100 * 8, 0);
+    CHECK(small && small == lard_reserve(cache->core, &view, LARD_SEGMENT_SMALL, 8, 0), "reserving takes nothing");
     lard_segment_commit(&view, small, 100 * 8, 5000);
-    CHECK(lard_reserve(cache, &view, LARD_SEGMENT_SMALL, 8, 0) == small + 100 * 8);
-    uint64_t main = lard_reserve(cache, &view, LARD_SEGMENT_MAIN, 8, 0);
+    CHECK(lard_reserve(cache->core, &view, LARD_SEGMENT_SMALL, 8, 0) == small + 100 * 8);
+    uint64_t main = lard_reserve(cache->core, &view, LARD_SEGMENT_MAIN, 8, 0);
     CHECK(main && number_of(main) != number_of(small));
     lard_segment *row = &view.segments[number_of(small)];
     CHECK(lard_load(&row->state) == LARD_SEGMENT_SMALL &&
@@ -72,9 +72,9 @@ static void queues_append_to_their_own_segments(void) {
     lard_segment_widen_expiry(&view, small, 0);
     CHECK(lard_load(&row->max_expiry_ms) == UINT64_MAX, "0 is for ever");
 
-    uint64_t rest = cache->map->super.segment_bytes - 100 * 8;
-    CHECK(lard_reserve(cache, &view, LARD_SEGMENT_SMALL, rest, 0) == small + 100 * 8, "to the last byte");
-    uint64_t next = lard_reserve(cache, &view, LARD_SEGMENT_SMALL, rest + 8, 0);
+    uint64_t rest = cache->core->map->super.segment_bytes - 100 * 8;
+    CHECK(lard_reserve(cache->core, &view, LARD_SEGMENT_SMALL, rest, 0) == small + 100 * 8, "to the last byte");
+    uint64_t next = lard_reserve(cache->core, &view, LARD_SEGMENT_SMALL, rest + 8, 0);
     CHECK(next && number_of(next) != number_of(small), "no further");
     CHECK(lard_load(&view.segments[number_of(next)].sequence) > lard_load(&row->sequence));
     end();
@@ -82,10 +82,10 @@ static void queues_append_to_their_own_segments(void) {
 
 /* A segment that was closed for something long, with room for something short: its number, locked. */
 static uint32_t close_early(uint32_t queue, uint64_t left) {
-    uint64_t first = lard_reserve(cache, &view, queue, 8, 0);
-    uint64_t bytes = cache->map->super.segment_bytes - left;
+    uint64_t first = lard_reserve(cache->core, &view, queue, 8, 0);
+    uint64_t bytes = cache->core->map->super.segment_bytes - left;
     lard_segment_commit(&view, first, bytes, 0);
-    uint64_t next = lard_reserve(cache, &view, queue, left + 8, 0);
+    uint64_t next = lard_reserve(cache->core, &view, queue, left + 8, 0);
     lard_segment_commit(&view, next, left + 8, 0);
     return number_of(first) == number_of(next) ? UINT32_MAX : number_of(first);
 }
@@ -94,15 +94,15 @@ static void what_is_short_fills_the_segment_before(void) {
     for (uint32_t queue = LARD_SEGMENT_SMALL; queue <= LARD_SEGMENT_MAIN; queue++) {
         CHECK(begin());
         uint32_t closed = close_early(queue, 800);
-        uint64_t offset = lard_reserve(cache, &view, queue, 600, 0);
+        uint64_t offset = lard_reserve(cache->core, &view, queue, 600, 0);
         CHECK(number_of(offset) == closed, "it fits there");
         lard_segment_commit(&view, offset, 600, 7000);
-        CHECK(number_of(lard_reserve(cache, &view, queue, 208, 0)) != closed, "200 bytes are left");
-        offset = lard_reserve(cache, &view, queue, 200, 0);
+        CHECK(number_of(lard_reserve(cache->core, &view, queue, 208, 0)) != closed, "200 bytes are left");
+        offset = lard_reserve(cache->core, &view, queue, 200, 0);
         CHECK(number_of(offset) == closed, "to the last byte");
         lard_segment_commit(&view, offset, 200, 0);
-        CHECK(number_of(lard_reserve(cache, &view, queue, 8, 0)) != closed);
-        CHECK(lard_load(&view.segments[closed].write_offset) == cache->map->super.segment_bytes);
+        CHECK(number_of(lard_reserve(cache->core, &view, queue, 8, 0)) != closed);
+        CHECK(lard_load(&view.segments[closed].write_offset) == cache->core->map->super.segment_bytes);
         end();
     }
 }
@@ -111,16 +111,17 @@ static void nothing_joins_what_is_being_emptied(void) {
     CHECK(begin());
     uint32_t closed = close_early(LARD_SEGMENT_MAIN, 800);
     lard_store(&view.header->victim, closed + 1);
-    CHECK(number_of(lard_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0)) != closed);
+    CHECK(number_of(lard_reserve(cache->core, &view, LARD_SEGMENT_MAIN, 600, 0)) != closed);
     lard_store(&view.header->victim, 0);
     lard_segment_free(&view, closed);
     lard_store(&view.header->gap[1], 800);
-    CHECK(number_of(lard_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0)) != closed, "nor what is free");
-    uint32_t damaged[] = {0, cache->map->super.segments_per_shard + 1, UINT32_MAX};
+    CHECK(number_of(lard_reserve(cache->core, &view, LARD_SEGMENT_MAIN, 600, 0)) != closed, "nor what is free");
+    uint32_t damaged[] = {0, cache->core->map->super.segments_per_shard + 1, UINT32_MAX};
     for (unsigned i = 0; i < 3; i++) {
         lard_store(&view.header->closed[1], damaged[i]);
         lard_store(&view.header->gap[1], UINT32_MAX);
-        CHECK(lard_reserve(cache, &view, LARD_SEGMENT_MAIN, 600, 0) != 0 && lard_load(&view.header->gap[1]) == 0,
+        CHECK(lard_reserve(cache->core, &view, LARD_SEGMENT_MAIN, 600, 0) != 0 &&
+                  lard_load(&view.header->gap[1]) == 0,
               "a damaged word is seen once");
     }
     end();
@@ -134,7 +135,8 @@ static void room_is_made_for_ever(void) {
     uint64_t bytes = lard_record_bytes(LARD_TYPE_PLAIN, 0, sizeof value);
     CHECK(begin());
     for (int i = 0; i < 5000; i++) {
-        uint64_t offset = lard_reserve(cache, &view, i % 3 ? LARD_SEGMENT_SMALL : LARD_SEGMENT_MAIN, bytes, 0);
+        uint64_t offset =
+            lard_reserve(cache->core, &view, i % 3 ? LARD_SEGMENT_SMALL : LARD_SEGMENT_MAIN, bytes, 0);
         CHECK(offset, "record %d", i);
         lard_record_write(&view, offset, lard_load(&view.segments[number_of(offset)].generation), &key, &spec);
         lard_segment_commit(&view, offset, bytes, 0);
@@ -150,10 +152,11 @@ static void a_table_is_left_alone(void) {
     CHECK(begin());
     CHECK(lard_tag_table_begin(&view, 1, 0) && lard_segment_take(&view, &orphan));
     lard_store(&view.segments[orphan].state, LARD_SEGMENT_TABLE); /* of an owner that died while it made a table */
-    lard_segment *row = &view.segments[lard_directory_segment(&view, cache->map->super.segments_per_shard - 1)];
+    lard_segment *row =
+        &view.segments[lard_directory_segment(&view, cache->core->map->super.segments_per_shard - 1)];
     uint64_t generation = lard_load(&row->generation);
     CHECK(lard_load(&row->state) == LARD_SEGMENT_TABLE);
-    lard_repair_shard(cache, &view);
+    lard_repair_shard(cache->core, &view);
     CHECK(lard_load(&view.segments[orphan].state) == LARD_SEGMENT_FREE);
     lard_shard_unlock(&view);
     for (int i = 0; i < 3000; i++) {

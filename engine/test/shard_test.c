@@ -13,12 +13,12 @@ typedef struct {
     uint32_t stage;
 } script;
 
-static lard_view only_shard(void) { return lard_view_of(cache->map, 0); }
+static lard_view only_shard(void) { return lard_view_of(cache->core->map, 0); }
 
 static void hold_until(script *play, uint32_t stage) {
-    lard_map *map = lard_enter(cache);
+    lard_map *map = lard_enter(cache->core);
     lard_view view = lard_view_of(map, 0);
-    CHILD_CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+    CHILD_CHECK(lard_shard_lock(cache->core, &view, NULL) == LARDER_OK);
     advance(&play->stage);
     CHILD_CHECK(await(&play->stage, stage));
     lard_shard_unlock(&view);
@@ -42,7 +42,7 @@ static void a_live_owner_is_waited_for_within_bounds(void) {
 
     larder_call only_try = {.flags = LARDER_CALL_TRY};
     larder_store store = {.key = "k", .key_bytes = 1, .value = "new", .value_bytes = 3};
-    cache->lock_timeout_ms = 20000;
+    cache->core->lock_timeout_ms = 20000;
     int64_t start = now_us();
     CHECK(larder_set(cache, &store, &only_try) == LARDER_BUSY);
     static char large[100000];
@@ -53,18 +53,18 @@ static void a_live_owner_is_waited_for_within_bounds(void) {
     CHECK(larder_increment(cache, "k", 1, 1, 0, 0, NULL, &only_try) == LARDER_BUSY);
     CHECK(now_us() - start < 5000000, "a call that only tries does not wait");
     CHECK(larder_delete(cache, "deleted", 7, &only_try) == LARDER_OK && is(cache, "deleted", NULL));
-    cache->lock_timeout_ms = 200;
+    cache->core->lock_timeout_ms = 200;
 
     start = now_us();
     CHECK(larder_set(cache, &store, NULL) == LARDER_BUSY);
     int64_t waited = now_us() - start;
     CHECK(waited >= 190000 && waited < 5000000, "%d us", (int)waited);
     CHECK(is(cache, "k", NULL), "a patient call that is refused leaves no old value");
-    cache->lock_timeout_ms = 20000;
+    cache->core->lock_timeout_ms = 20000;
     start = now_us();
     CHECK(larder_set(cache, &store, NULL) == LARDER_BUSY);
     CHECK(now_us() - start < 5000000, "the same hold is not waited for twice");
-    cache->lock_timeout_ms = 200;
+    cache->core->lock_timeout_ms = 200;
     store.mode = LARDER_ADD;
     CHECK(larder_set(cache, &store, NULL) == LARDER_BUSY);
     CHECK(larder_cas(cache, &store, "old", 3, NULL) == LARDER_MISS);
@@ -111,7 +111,7 @@ static bool is_waited_for(lard_view *view, unsigned held_us) {
     pthread_t thread;
     larder_status status = LARDER_INVALID;
     larder_stats before;
-    cache->lock_timeout_ms = 20000;
+    cache->core->lock_timeout_ms = 20000;
     if (larder_get_stats(cache, &before) != LARDER_OK ||
         pthread_create(&thread, NULL, store_patiently, &status) != 0 || !await_waits(before.lock_waits + 1)) {
         return false;
@@ -126,9 +126,9 @@ static void an_owner_that_takes_the_lock_again_is_waited_for(void) {
     cache = open_cache(SIZE);
     for (int marked = 0; marked < 2; marked++) {
         lard_view view = only_shard();
-        CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+        CHECK(lard_shard_lock(cache->core, &view, NULL) == LARDER_OK);
         for (int i = 0; i < 3; i++) { /* the first waits for the whole time, the others not for the same hold */
-            cache->lock_timeout_ms = i ? 20000 : 30;
+            cache->core->lock_timeout_ms = i ? 20000 : 30;
             CHECK(set(cache, "k", "old") == LARDER_BUSY);
         }
         view = held_again(view, marked);
@@ -159,8 +159,8 @@ static void a_wait_through_several_holds_marks_none_of_them(void) {
     cache = open_cache(SIZE);
     for (int i = 0; i < 200 && refused < 3; i++) {
         lard_view view = only_shard();
-        cache->lock_timeout_ms = 20;
-        CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+        cache->core->lock_timeout_ms = 20;
+        CHECK(lard_shard_lock(cache->core, &view, NULL) == LARDER_OK);
         if (is_refused_by_a_busy_owner(&view)) {
             refused++;
             CHECK(is_waited_for(&view, 30000));
@@ -176,13 +176,13 @@ static void a_wait_through_several_holds_marks_none_of_them(void) {
 static void a_forked_child_waits_for_the_next_hold(void) {
     script *play = shared_memory(sizeof *play);
     cache = open_cache(SIZE);
-    cache->lock_timeout_ms = 30;
+    cache->core->lock_timeout_ms = 30;
     lard_view view = only_shard();
-    CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK && set(cache, "k", "old") == LARDER_BUSY);
+    CHECK(lard_shard_lock(cache->core, &view, NULL) == LARDER_OK && set(cache, "k", "old") == LARDER_BUSY);
     view = held_again(view, true);
     pid_t child = fork_child();
     if (child == 0) {
-        cache->lock_timeout_ms = 20000;
+        cache->core->lock_timeout_ms = 20000;
         advance(&play->stage);
         CHILD_CHECK(set(cache, "k", "new") == LARDER_OK);
         _exit(0);
@@ -232,7 +232,7 @@ static void everything_else_goes_on_beside_a_held_lock(void) {
     uint64_t cursor = 0;
     size_t count, used;
     cache = open_cache(SIZE);
-    cache->lock_timeout_ms = 20;
+    cache->core->lock_timeout_ms = 20;
     CHECK(set(cache, "k", "v") == LARDER_OK && set(cache, "l", "v") == LARDER_OK);
     pid_t holder = start_holder(play, 2);
     CHECK(await(&play->stage, 1));
@@ -256,7 +256,7 @@ static void everything_else_goes_on_beside_a_held_lock(void) {
 static void *let_go_soon(void *unused) {
     lard_view view = only_shard();
     (void)unused;
-    view.owner = cache->map->owner_word;
+    view.owner = cache->core->map->owner_word;
     sleep_us(30000);
     lard_shard_unlock(&view);
     return NULL;
@@ -265,11 +265,11 @@ static void *let_go_soon(void *unused) {
 static void a_waiter_is_woken(void) {
     pthread_t thread;
     cache = open_cache(SIZE);
-    cache->lock_timeout_ms = 20000;
+    cache->core->lock_timeout_ms = 20000;
     CHECK(set(cache, "k", "v") == LARDER_OK);
     for (int i = 0; i < 5; i++) {
         lard_view view = only_shard();
-        CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+        CHECK(lard_shard_lock(cache->core, &view, NULL) == LARDER_OK);
         int64_t start = now_us();
         CHECK(pthread_create(&thread, NULL, let_go_soon, NULL) == 0);
         CHECK(set(cache, "k", "w") == LARDER_OK);
@@ -355,7 +355,7 @@ static void what_is_counted_in_a_large_shard_stays_as_it_is(void) {
     enum { ITEMS = 60000, OFF = 3 };
     larder_stats stats;
     cache = open_cache(20 << 20);
-    CHECK(cache->map->super.shard_count == 1);
+    CHECK(cache->core->map->super.shard_count == 1);
     fill(ITEMS);
     lard_view view = only_shard();
     lard_store(&view.header->items, ITEMS + OFF);
@@ -372,7 +372,7 @@ static void what_is_counted_in_a_large_shard_stays_as_it_is(void) {
 static void whose_time_is_up_looks_for_the_dead_all_the_same(void) {
     cache = open_cache(SIZE);
     fill(100);
-    cache->lock_timeout_ms = 0;
+    cache->core->lock_timeout_ms = 0;
     die_with_the_lock();
     CHECK(set(cache, "written", "after") == LARDER_OK && found(100) == 100 && sound(cache));
     larder_close(cache);
@@ -427,7 +427,7 @@ static void a_clear_is_met_by_the_next_lock(void) {
 /* A flipped bit of the epoch would have the shards of the other epoch read again. */
 static void no_flipped_bit_leads_back_to_a_cleared_epoch(void) {
     cache = open_cache(SIZE);
-    lard_u32 *epoch = &cache->map->control->clear_epoch;
+    lard_u32 *epoch = &cache->core->map->control->clear_epoch;
     for (int round = 0; round < 300; round++) {
         CHECK(set(cache, "k", "cleared") == LARDER_OK);
         uint32_t before = lard_load(epoch);
@@ -449,7 +449,7 @@ static void any_other_number_ends_an_epoch(void) {
     cache = open_cache(SIZE);
     CHECK(set(cache, "k", "v") == LARDER_OK);
     for (size_t i = 0; i < sizeof epochs / sizeof *epochs; i++) {
-        lard_store(&cache->map->control->clear_epoch, epochs[i]);
+        lard_store(&cache->core->map->control->clear_epoch, epochs[i]);
         CHECK(is(cache, "k", NULL), "%x", epochs[i]);
         CHECK(set(cache, "k", "v") == LARDER_OK && is(cache, "k", "v") && sound(cache), "%x", epochs[i]);
     }
@@ -458,7 +458,7 @@ static void any_other_number_ends_an_epoch(void) {
 
 static void no_flipped_bit_revives_a_superseded_file(void) {
     cache = open_cache(SIZE);
-    lard_map *old = cache->map;
+    lard_map *old = cache->core->map;
     lard_u32 *mark = &old->control->superseded;
     CHECK(set(cache, "k", "old") == LARDER_OK && larder_resize(cache, SIZE, LARDER_KEEP_NONE, NULL) == LARDER_OK);
     for (unsigned bit = 0; bit < 32; bit++) {

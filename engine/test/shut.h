@@ -160,14 +160,14 @@ static inline void shut_memory(larder *cache) {
     action.sa_sigaction = after_store;
     sigaction(SIGTRAP, &action, NULL);
     if (cache) {
-        shut_maps[0].base = cache->map->base;
-        shut_maps[0].bytes = cache->map->bytes;
+        shut_maps[0].base = cache->core->map->base;
+        shut_maps[0].bytes = cache->core->map->bytes;
         shut_maps[0].is_hints = false;
-        shut_maps[1].base = cache->map->hints;
-        shut_maps[1].bytes = cache->map->hints_bytes;
+        shut_maps[1].base = cache->core->map->hints;
+        shut_maps[1].bytes = cache->core->map->hints_bytes;
         shut_maps[1].is_hints = true;
-        mprotect(cache->map->base, cache->map->bytes, PROT_READ);
-        mprotect(cache->map->hints, cache->map->hints_bytes, PROT_READ);
+        mprotect(cache->core->map->base, cache->core->map->bytes, PROT_READ);
+        mprotect(cache->core->map->hints, cache->core->map->hints_bytes, PROT_READ);
     }
     shutting = true;
     lard_crash_count = 0;

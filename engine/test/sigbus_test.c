@@ -117,7 +117,7 @@ static void cut_grown_and_stored_in(void) {
     larder *cache = open_cache(SIZE);
     CHECK(cache && fill(cache));
     CHECK(truncate(test_path("t.larder"), 0) == 0 && truncate(test_path("t.larder"), SIZE) == 0);
-    memset((char *)cache->map->base + LARD_CONTROL_OFFSET + LARD_PAGE, 's', 100);
+    memset((char *)cache->core->map->base + LARD_CONTROL_OFFSET + LARD_PAGE, 's', 100);
     set(cache, "unnoticed", "yet");
     sleep_us(300000); /* calls look at the file every 200 ms */
     CHECK(heals(cache, "of the parent") && sound(cache));
@@ -165,16 +165,16 @@ static void faults_again_and_again(void) {
     larder *cache = open_cache(SIZE);
     CHECK(cache && fill(cache));
     for (unsigned before = 0; before < 60; before += 20) {
-        cache->faults = before;
-        cache->last_fault_ms = lard_clock_monotonic_ms();
-        cache->retry_attach_ms = 0;
+        cache->core->faults = before;
+        cache->core->last_fault_ms = lard_clock_monotonic_ms();
+        cache->core->retry_attach_ms = 0;
         CHECK(truncate(test_path("t.larder"), 0) == 0);
         CHECK(found_whole(cache) >= 0);
-        for (int i = 0; i < 2000 && cache->faults == before; i++) {
+        for (int i = 0; i < 2000 && cache->core->faults == before; i++) {
             set(cache, "it is noticed", "by a call");
         }
-        CHECK(cache->faults == before + 1);
-        int64_t wait_ms = cache->retry_attach_ms - lard_clock_monotonic_ms();
+        CHECK(cache->core->faults == before + 1);
+        int64_t wait_ms = cache->core->retry_attach_ms - lard_clock_monotonic_ms();
         CHECK(before > 32 ? wait_ms > 100000 && wait_ms <= 600000 : wait_ms <= 1000, "%lld ms after %u faults",
               (long long)wait_ms, before);
         CHECK(heals(cache, "the file that was made meanwhile"));
@@ -184,7 +184,7 @@ static void faults_again_and_again(void) {
 
 /* This process has no page of the shards any more, others have all of them: a disk that takes no more writes. */
 static bool lose_pages(larder *cache) {
-    lard_map *map = cache->map;
+    lard_map *map = cache->core->map;
     size_t page = lard_page_bytes(), from = (map->super.shard_offset + page - 1) / page * page,
            bytes = map->bytes - from;
     int fd = open(test_path("empty"), O_RDWR | O_CREAT, 0600);

@@ -76,8 +76,8 @@ static void counts_of_the_dead_are_kept(void) {
 static void damage_is_counted_and_is_a_miss(void) {
     cache = open_cache(1 << 20);
     CHECK(set(cache, "k", "a value of some length") == LARDER_OK && set(cache, "l", "whole") == LARDER_OK);
-    lard_key wanted = lard_key_of(cache->map, "k", 1);
-    lard_view view = lard_view_of(cache->map, 0);
+    lard_key wanted = lard_key_of(cache->core->map, NULL, "k", 1);
+    lard_view view = lard_view_of(cache->core->map, 0);
     lard_found found = lard_index_find(&view, &wanted);
     lard_u64 *body = lard_view_words(&view, LARD_SLOT_OFFSET(found.value) + LARD_RECORD_HEADER + 8);
     lard_store(body, lard_load(body) ^ 1);
@@ -106,8 +106,8 @@ static void large_values_are_one_item(void) {
     usleep(2000);
     CHECK(larder_prune(cache, &dropped, NULL) == LARDER_OK && dropped == 1 && stats().items == 2 &&
           stats().expirations == 1);
-    lard_view view = lard_view_of(cache->map, 0);
-    CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+    lard_view view = lard_view_of(cache->core->map, 0);
+    CHECK(lard_shard_lock(cache->core, &view, NULL) == LARDER_OK);
     uint64_t items = lard_load(&view.header->items), chunks = lard_load(&view.header->chunks);
     lard_index_recount(&view);
     CHECK(lard_load(&view.header->items) == items && lard_load(&view.header->chunks) == chunks && chunks,

@@ -24,9 +24,9 @@ static bool ask(int i) {
 /* As an application does: what is not there is stored. */
 static bool use(int i) { return ask(i) || (put(i, 1000) == LARDER_OK && false); }
 
-static lard_shard_hints *hints(void) { return cache->map->dircache[0].hints; }
+static lard_shard_hints *hints(void) { return cache->core->map->dircache[0].hints; }
 
-static lard_view shard(void) { return lard_view_of(cache->map, 0); }
+static lard_view shard(void) { return lard_view_of(cache->core->map, 0); }
 
 static unsigned small_per_cent(void) {
     lard_view view = shard();
@@ -99,7 +99,7 @@ static void few_large_items_are_all_in_the_sample(void) {
 
 static lard_found find(int i) {
     char key[32];
-    lard_key wanted = lard_key_of(cache->map, key, (size_t)snprintf(key, sizeof key, "%d", i));
+    lard_key wanted = lard_key_of(cache->core->map, NULL, key, (size_t)snprintf(key, sizeof key, "%d", i));
     lard_view view = shard();
     return lard_index_find(&view, &wanted);
 }
@@ -142,7 +142,7 @@ static void any_bytes_are_hints(void) {
     cache = open_cache(2 << 20);
     for (int round = 0; round < 60; round++) {
         uint64_t *words = (uint64_t *)hints();
-        size_t bytes = (size_t)(cache->map->hints + cache->map->hints_bytes - (uint8_t *)hints());
+        size_t bytes = (size_t)(cache->core->map->hints + cache->core->map->hints_bytes - (uint8_t *)hints());
         for (size_t w = 0; w < bytes / sizeof *words; w++) {
             words[w] = round % 3 == 0 ? next_random(&state) : round % 3 == 1 ? UINT64_MAX : 0x0101010101010101;
         }

@@ -114,8 +114,8 @@ static larder_status store_bystander(larder *cache, int i, uint64_t stamp) {
 }
 
 static bool is_held(larder *cache, const char *key) {
-    lard_hash hash = lard_hash_key(cache->map, key, strlen(key), false);
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
+    lard_hash hash = lard_hash_key(cache->core->map, key, strlen(key), false);
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &hash));
     return lard_load(&view.header->lock) != 0;
 }
 
@@ -195,7 +195,7 @@ static void one_operation(const operation *op) {
     larder *cache = open_cache(op->size_bytes);
     state s = {.dealing = LEFT_ALONE};
     CHECK(cache);
-    cache->lock_timeout_ms = 3;
+    cache->core->lock_timeout_ms = 3;
     memset(old_large, 'o', LARGE - 1);
     memset(new_large, 'n', LARGE - 1);
     for (unsigned long at = 1, round = 1;; at = next_point(at, op->concerned), round++) {

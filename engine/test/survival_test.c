@@ -41,12 +41,12 @@ static void begin(play *p, bool with_room, uint64_t seed) {
     p->times = calloc(MOST_TIMES, sizeof *p->times);
     book = shared_memory(sizeof *book);
     p->cache = open_cache(with_room ? 64 << 20 : 4 << 20);
-    for (uint32_t shard = 0, found = 0; p->cache && found < p->cache->map->super.shard_count; shard = 0) {
-        for (int i = 0; found < p->cache->map->super.shard_count; i++) {
+    for (uint32_t shard = 0, found = 0; p->cache && found < p->cache->core->map->super.shard_count; shard = 0) {
+        for (int i = 0; found < p->cache->core->map->super.shard_count; i++) {
             char name[16];
             int bytes = snprintf(name, sizeof name, "probe %d", i);
-            lard_hash hash = lard_hash_key(p->cache->map, name, (size_t)bytes, false);
-            shard = lard_hash_shard(p->cache->map, &hash);
+            lard_hash hash = lard_hash_key(p->cache->core->map, name, (size_t)bytes, false);
+            shard = lard_hash_shard(p->cache->core->map, &hash);
             if (!p->probes[shard][0]) {
                 memcpy(p->probes[shard], name, sizeof name);
                 found++;
@@ -61,7 +61,7 @@ static void begin(play *p, bool with_room, uint64_t seed) {
 /* How long until a value could be stored in every shard; -1 where that did not come about. */
 static int64_t time_to_write_everywhere(play *p) {
     int64_t start = now_us();
-    for (uint32_t shard = 0; shard < p->cache->map->super.shard_count; shard++) {
+    for (uint32_t shard = 0; shard < p->cache->core->map->super.shard_count; shard++) {
         while (set(p->cache, p->probes[shard], "probe") != LARDER_OK) {
             if (now_us() - start > LONGEST_MS * 1000ll) {
                 return -1;
@@ -227,7 +227,7 @@ static void stopped_at_random(void) {
     int before = test_failures;
     begin(&p, false, 13);
     CHECK(p.cache);
-    p.cache->lock_timeout_ms = 5;
+    p.cache->core->lock_timeout_ms = 5;
     while (now_us() < until && test_failures == before) {
         sleep_us(200 + (unsigned)(next_random(&p.seed) % 1500));
         int which = (int)(next_random(&p.seed) % WORKERS), status;

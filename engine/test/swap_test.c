@@ -196,8 +196,8 @@ static void a_segment_that_was_emptied_65536_times_has_other_values(void) {
     uint64_t identity;
     cache = open_cache(SIZE);
     CHECK(set(cache, "k", "old") == LARDER_OK && read_value(NULL, &identity) == LARDER_OK);
-    lard_key key = lard_key_of(cache->map, "k", 1);
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &key.hash));
+    lard_key key = lard_key_of(cache->core->map, NULL, "k", 1);
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &key.hash));
     uint64_t slot = lard_index_find(&view, &key).value;
     lard_segment *row = &view.segments[lard_segment_at(&view, LARD_SLOT_OFFSET(slot))];
     lard_add(&row->generation, 65536);

@@ -473,7 +473,8 @@ static void a_count_of_deletions_that_outgrows_a_table_starts_it_anew(void) {
     begin(1 << 20);
     CHECK(delete_tag("t") == LARDER_OK && larder_stamp_now(cache, &old) == LARDER_OK);
     CHECK(put("k", "1", "u", NULL) == LARDER_OK && is(cache, "k", "1"));
-    lard_store(&cache->map->control->stamp, lard_stamp_sealed(lard_stamp_now(cache->map) + LARD_CELL_STAMP_MASK));
+    lard_store(&cache->core->map->control->stamp,
+               lard_stamp_sealed(lard_stamp_now(cache->core->map) + LARD_CELL_STAMP_MASK));
     CHECK(larder_stamp_now(cache, &later) == LARDER_OK && put("m", "1", "u", &later) == LARDER_OK);
     CHECK(delete_tag("w") == LARDER_OK && sound(cache));
     CHECK(put("k", "2", "t", &old) == LARDER_OK && is(cache, "k", NULL));
@@ -486,15 +487,15 @@ static void flip(lard_u64 *word, uint64_t bits) { lard_store(word, lard_load(wor
 
 static void damage_takes_items_away_and_never_brings_them_back(void) {
     begin(1 << 20);
-    lard_view view = lard_view_of(cache->map, 0);
+    lard_view view = lard_view_of(cache->core->map, 0);
     lard_u64 *header = &view.header->tags_floor, *counts_from = &view.header->tags_start;
     lard_u64 *pages = (lard_u64 *)&view.header->table_pages;
     for (int kind = 0; kind < 8; kind++) {
         CHECK(larder_clear(cache) == LARDER_OK && put("gone", "1", "t", NULL) == LARDER_OK);
         CHECK(put("stays", "2", "u", NULL) == LARDER_OK && delete_tag("t") == LARDER_OK && sound(cache));
-        uint32_t segment = lard_directory_segment(&view, cache->map->super.segments_per_shard - 1);
+        uint32_t segment = lard_directory_segment(&view, cache->core->map->super.segments_per_shard - 1);
         lard_u64 *table = lard_view_words(&view, lard_view_segment_offset(&view, segment));
-        size_t words = cache->map->super.segment_bytes / 8;
+        size_t words = cache->core->map->super.segment_bytes / 8;
         CHECK(lard_load(&view.segments[segment].state) == LARD_SEGMENT_TABLE);
         switch (kind) {
         case 0:
@@ -513,7 +514,7 @@ static void damage_takes_items_away_and_never_brings_them_back(void) {
             memset((void *)view.header, 0, sizeof *view.header);
             break;
         case 5:
-            lard_store(&view.directory[cache->map->super.segments_per_shard - 1], UINT32_MAX);
+            lard_store(&view.directory[cache->core->map->super.segments_per_shard - 1], UINT32_MAX);
             break;
         case 6: /* each line in the place of another */
             memmove((void *)table, (void *)(table + 8), words * 8 - 64);
@@ -541,7 +542,7 @@ static void a_damaged_number_of_deletions_keeps_no_item(void) {
         }
         CHECK(larder_stamp_now(cache, &before) == LARDER_OK && put("k", "1", "t", NULL) == LARDER_OK);
         CHECK(put("gone", "1", "u", NULL) == LARDER_OK && delete_tag("u") == LARDER_OK && sound(cache));
-        flip(&cache->map->control->stamp, 1ull << bit);
+        flip(&cache->core->map->control->stamp, 1ull << bit);
         CHECK(is(cache, "k", "1") && is(cache, "gone", NULL), "bit %u", bit);
         CHECK((bit & 1 ? delete_tag("t") : larder_stamp_now(cache, &after)) == LARDER_OK, "bit %u", bit);
         CHECK(is(cache, "k", NULL) && is(cache, "gone", NULL), "bit %u: the cache is cleared", bit);
@@ -564,8 +565,8 @@ static void a_damaged_epoch_keeps_no_item(void) {
             CHECK(put(key, "1", "t", NULL) == LARDER_OK && is(cache, key, "1"));
         }
         CHECK(delete_tag("t") == LARDER_OK);
-        for (uint32_t shard = 0; shard < cache->map->super.shard_count; shard++) {
-            lard_view view = lard_view_of(cache->map, shard);
+        for (uint32_t shard = 0; shard < cache->core->map->super.shard_count; shard++) {
+            lard_view view = lard_view_of(cache->core->map, shard);
             flip(&view.header->epoch, 1ull << bit);
             for (int i = 0; i < 40; i++) {
                 snprintf(key, sizeof key, "k%d", i);
@@ -585,8 +586,8 @@ static void a_deletion_needs_no_lock_that_it_cannot_have(void) {
     begin(1 << 20);
     CHECK(put("a", "1", "t", NULL) == LARDER_OK && put("b", "2", "u", NULL) == LARDER_OK);
     CHECK(delete_tag("w") == LARDER_OK && is(cache, "a", "1"));
-    lard_view view = lard_view_of(cache->map, 0);
-    lard_store(&view.header->lock, cache->map->owner_word); /* as a thread of this process that is stopped */
+    lard_view view = lard_view_of(cache->core->map, 0);
+    lard_store(&view.header->lock, cache->core->map->owner_word); /* as a thread of this process that is stopped */
     CHECK(delete_tag("t") == LARDER_OK && is(cache, "a", NULL));
     lard_store(&view.header->lock, 0);
     CHECK(is(cache, "a", NULL) && counts().forgotten_tags == 1);

@@ -95,7 +95,7 @@ static void *use_all_of_it(void *number) {
 
 static void threads_share_a_handle(void) {
     cache = open_cache(32 << 20);
-    cache->lock_timeout_ms = 20000; /* threads are slow under a sanitizer */
+    cache->core->lock_timeout_ms = 20000; /* threads are slow under a sanitizer */
     CHECK(all_threads(use_all_of_it));
     larder_stats stats;
     CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.resets == 0 && stats.repairs == 0 &&
@@ -119,7 +119,7 @@ static void *add_one_again_and_again(void *number) {
 static void increments_are_not_lost(void) {
     char want[32];
     cache = open_cache(4 << 20);
-    cache->lock_timeout_ms = 20000;
+    cache->core->lock_timeout_ms = 20000;
     CHECK(all_threads(add_one_again_and_again));
     snprintf(want, sizeof want, "%d", THREADS * rounds(30000));
     CHECK(is(cache, "sum", want), "%s, not %s", get(cache, "sum"), want);
@@ -170,7 +170,7 @@ static void *add_what_only_one_can_add(void *number) {
 static void conditions_hold_between_threads(void) {
     char want[32];
     cache = open_cache(16 << 20);
-    cache->lock_timeout_ms = 20000;
+    cache->core->lock_timeout_ms = 20000;
     CHECK(set(cache, "swapped", "0") == LARDER_OK);
     CHECK(all_threads(swap_again_and_again));
     snprintf(want, sizeof want, "%d", THREADS * rounds(3000));
@@ -206,7 +206,7 @@ static void *add_beside_what_has_expired(void *number) {
 
 static void an_add_that_has_expired_takes_nothing_away(void) {
     cache = open_cache(1 << 20);
-    cache->lock_timeout_ms = 20000;
+    cache->core->lock_timeout_ms = 20000;
     CHECK(all_threads(add_beside_what_has_expired));
     larder_close(cache);
 }
@@ -249,7 +249,7 @@ static void *fill_and_read(void *number) {
 static void a_full_cache_is_shared(void) {
     larder_stats stats;
     cache = open_cache(1 << 20);
-    cache->lock_timeout_ms = 20000;
+    cache->core->lock_timeout_ms = 20000;
     CHECK(all_threads(fill_and_read));
     CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.evictions > 0 && stats.damaged == 0);
     CHECK(sound(cache));
@@ -282,7 +282,7 @@ static void *write_beside_upkeep(void *number) {
 
 static void upkeep_takes_turns_with_writers(void) {
     cache = open_cache(20 << 20);
-    cache->lock_timeout_ms = 20000;
+    cache->core->lock_timeout_ms = 20000;
     char key[32];
     for (int i = 0; i < rounds(50000); i++) {
         snprintf(key, sizeof key, "item %d", i);
@@ -322,7 +322,7 @@ static void *use_whatever_is_there(void *number) {
     for (int i = 0; i < rounds(20000); i++) {
         larder_item item;
         if (number == NULL && i % 2000 == 1000) {
-            lard_map_supersede(__atomic_load_n(&cache->map, __ATOMIC_ACQUIRE));
+            lard_map_supersede(__atomic_load_n(&cache->core->map, __ATOMIC_ACQUIRE));
         }
         set_bytes(cache, key, key, strlen(key), 0);
         if (larder_get(cache, key, strlen(key), have, sizeof have, &item, NULL) == LARDER_OK) {

@@ -66,9 +66,9 @@ static bool await_waits(uint64_t least) {
 static bool race(void *(*change)(void *), bool waits) {
     pthread_t changing, touching;
     larder_stats stats;
-    lard_hash hash = lard_hash_key(cache->map, key, strlen(key), false);
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &hash));
-    if (larder_get_stats(cache, &stats) != LARDER_OK || lard_shard_lock(cache, &view, NULL) != LARDER_OK) {
+    lard_hash hash = lard_hash_key(cache->core->map, key, strlen(key), false);
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &hash));
+    if (larder_get_stats(cache, &stats) != LARDER_OK || lard_shard_lock(cache->core, &view, NULL) != LARDER_OK) {
         return false;
     }
     bool began = pthread_create(&changing, NULL, change, NULL) == 0 && await_waits(stats.lock_waits + 1);
@@ -89,7 +89,7 @@ static void races(bool (*prepare)(void), enum swap_of which) {
     char out[8];
     bool named = which != ANY;
     cache = open_cache(1 << 20);
-    cache->lock_timeout_ms = 20000;
+    cache->core->lock_timeout_ms = 20000;
     for (int round = 0; round < ROUNDS; round++) {
         CHECK(prepare());
         int64_t before = expires_at_ms();
@@ -111,7 +111,7 @@ static void races(bool (*prepare)(void), enum swap_of which) {
 /* In turn a lease is taken over a fresh value, and ended, which leaves the value. */
 static void races_with_leases(bool (*prepare)(void), const char *value) {
     cache = open_cache(1 << 20);
-    cache->lock_timeout_ms = 20000;
+    cache->core->lock_timeout_ms = 20000;
     for (int round = 0; round < ROUNDS; round++) {
         bool ends = round % 2;
         lease = (larder_lease){.token = {0, 0}};
@@ -182,14 +182,14 @@ static void a_touch_beside_a_lease_over_a_value_without_expiry(void) {
 static void a_touch_of_a_number_beside_a_swap_that_fails(void) {
     cache = open_cache(1 << 20);
     CHECK(number());
-    lard_key wanted = lard_key_of(cache->map, key, 1);
+    lard_key wanted = lard_key_of(cache->core->map, NULL, key, 1);
     CHECK(larder_touch(cache, key, 1, LONGER_MS, NULL) == LARDER_OK);
     int64_t longer = expires_at_ms();
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &wanted.hash));
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &wanted.hash));
     uint64_t slot = lard_index_find(&view, &wanted).value, before = slot;
-    CHECK(lard_increment_to_plain(cache, cache->map, &wanted, "7", 1, &slot, NULL) == LARDER_OK);
+    CHECK(lard_increment_to_plain(cache, cache->core->map, &wanted, "7", 1, &slot, NULL) == LARDER_OK);
     CHECK(slot != before && lard_index_find(&view, &wanted).value == slot && is(cache, key, "7"));
-    CHECK(lard_increment_to_plain(cache, cache->map, &wanted, "7", 1, &slot, NULL) == LARDER_NOT_STORED);
+    CHECK(lard_increment_to_plain(cache, cache->core->map, &wanted, "7", 1, &slot, NULL) == LARDER_NOT_STORED);
     CHECK(expires_at_ms() == longer, "%lld, not %lld", (long long)expires_at_ms(), (long long)longer);
     larder_close(cache);
 }
@@ -205,16 +205,18 @@ static void touches_of_a_large_value_that_pass_each_other(void) {
     key = "large";
     describe(value, BYTES, 1, 1);
     CHECK(set_bytes(cache, key, value, BYTES, LIFE_MS) == LARDER_OK);
-    lard_key wanted = lard_key_of(cache->map, key, strlen(key));
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &wanted.hash));
+    lard_key wanted = lard_key_of(cache->core->map, NULL, key, strlen(key));
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &wanted.hash));
     lard_found found = lard_index_find(&view, &wanted);
     CHECK(found.slot && lard_record_of_slot(&view, found.value, &info));
     lard_record_head(&view, LARD_SLOT_OFFSET(found.value), &info, &head);
     CHECK(larder_touch(cache, key, strlen(key), LONGER_MS, NULL) == LARDER_OK);
-    CHECK(lard_large_touch(cache, cache->map, &head, (uint64_t)lard_clock_ms() + SHORTER_MS) == LARDER_OK);
-    cache->lock_timeout_ms = 5;
-    CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
-    CHECK(lard_large_touch(cache, cache->map, &head, 0) == LARDER_BUSY, "and says where it cannot reach them");
+    CHECK(lard_large_touch(cache->core, cache->core->map, &head, (uint64_t)lard_clock_ms() + SHORTER_MS) ==
+          LARDER_OK);
+    cache->core->lock_timeout_ms = 5;
+    CHECK(lard_shard_lock(cache->core, &view, NULL) == LARDER_OK);
+    CHECK(lard_large_touch(cache->core, cache->core->map, &head, 0) == LARDER_BUSY,
+          "and says where it cannot reach them");
     lard_shard_unlock(&view);
     CHECK(larder_prune(cache, NULL, &later) == LARDER_OK);
     CHECK(larder_get(cache, key, strlen(key), have, BYTES, NULL, &later) == LARDER_OK &&

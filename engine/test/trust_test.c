@@ -29,9 +29,9 @@ static void a_time_of_a_boot_before_is_past(void) {
     larder *cache = open_cache(1 << 20);
     uint64_t now_ms = (uint64_t)lard_clock_monotonic_ms();
     CHECK(larder_trust(cache, 60000) == LARDER_OK && larder_trusted(cache) == LARDER_OK);
-    lard_store(&cache->map->control->configurations[0].trusted_ms, now_ms + 3600000);
+    lard_store(&cache->core->map->control->configurations[0].trusted_ms, now_ms + 3600000);
     CHECK(larder_trusted(cache) == LARDER_MISS);
-    lard_store(&cache->map->control->configurations[0].trusted_ms, UINT64_MAX);
+    lard_store(&cache->core->map->control->configurations[0].trusted_ms, UINT64_MAX);
     CHECK(larder_trusted(cache) == LARDER_MISS);
     larder_close(cache);
 }

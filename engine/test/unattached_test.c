@@ -126,7 +126,7 @@ static void hold_all_slots(void) {
     static lard_bytelock held[HELD_SLOTS];
     lard_lockfile_path(test_path("t.larder"), lock);
     CHILD_CHECK(lard_lockfile_open(lock, &lockfile, NULL) == LARDER_OK);
-    for (uint32_t slot = 0; slot < shared_cache->map->super.process_slots; slot++) {
+    for (uint32_t slot = 0; slot < shared_cache->core->map->super.process_slots; slot++) {
         lard_bytelock_take(&lockfile, lock, 1 + slot, &held[slot]);
     }
     advance(&note->stage);
@@ -140,7 +140,7 @@ static void go_on_without_a_slot(void) {
     CHILD_CHECK(put("a", "new", 0, NULL) == LARDER_NO_SLOT && delete_key("b") == LARDER_OK &&
                 delete_key("never") == LARDER_MISS);
     CHILD_CHECK(larder_delete_tagged(shared_cache, tags, 1, NULL) == LARDER_OK);
-    CHILD_CHECK(shared_cache->map->owner_word == 0);
+    CHILD_CHECK(shared_cache->core->map->owner_word == 0);
     advance(&note->stage); /* 2: the parent looks, and holds the opener's lock */
     CHILD_CHECK(await(&note->stage, 3));
     CHILD_CHECK(delete_key("d") == LARDER_LOCKED && delete_key("d") == LARDER_LOCKED &&

@@ -29,11 +29,11 @@ static bool finds(const char *words) {
     return false;
 }
 
-static lard_view shard(void) { return lard_view_of(cache->map, 0); }
+static lard_view shard(void) { return lard_view_of(cache->core->map, 0); }
 
 static lard_found slot_of(const char *key) {
     lard_view view = shard();
-    lard_key wanted = lard_key_of(cache->map, key, strlen(key));
+    lard_key wanted = lard_key_of(cache->core->map, NULL, key, strlen(key));
     return lard_index_find(&view, &wanted);
 }
 
@@ -44,8 +44,8 @@ static lard_u64 *record_of(const char *key) {
 
 static lard_segment *segment_of(const char *key) {
     lard_view view = shard();
-    uint64_t inside = LARD_SLOT_OFFSET(slot_of(key).value) - cache->map->super.data_offset;
-    return &view.segments[inside >> cache->map->segment_shift];
+    uint64_t inside = LARD_SLOT_OFFSET(slot_of(key).value) - cache->core->map->super.data_offset;
+    return &view.segments[inside >> cache->core->map->segment_shift];
 }
 
 static void a_sound_file_is_counted(void) {
@@ -145,7 +145,7 @@ static void segments_are_walked(void) {
     lard_store(&row->state, state == LARD_SEGMENT_SMALL ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL);
     CHECK(finds("counted otherwise"));
     lard_store(&row->state, state);
-    lard_store(&row->write_offset, cache->map->super.segment_bytes + 8);
+    lard_store(&row->write_offset, cache->core->map->super.segment_bytes + 8);
     CHECK(finds("is written to"));
     lard_store(&row->write_offset, end + 8);
     CHECK(finds("no record at"));

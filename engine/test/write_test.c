@@ -114,7 +114,7 @@ static void a_life_of_less_than_nothing_keeps_the_mode(void) {
 
 /* A record that a process of a later version has stored under the key. */
 static void store_extended(const char *name) {
-    lard_key key = lard_key_of(cache->map, name, strlen(name));
+    lard_key key = lard_key_of(cache->core->map, NULL, name, strlen(name));
     lard_extension extension = {.kind = LARD_TYPE_PLAIN, .fields = 0x80};
     lard_write_op op = {.key = &key,
                         .spec = {.value = "more, then a value",
@@ -122,7 +122,7 @@ static void store_extended(const char *name) {
                                  .type = LARD_TYPE_EXTENDED,
                                  .extension = &extension},
                         .condition = LARD_IF_ANY};
-    CHECK(lard_put(cache, cache->map, &op, NULL) == LARDER_OK);
+    CHECK(lard_put(cache->core, cache->core->map, &op, NULL) == LARDER_OK);
 }
 
 static void a_record_of_a_later_version_is_a_miss(void) {
@@ -139,8 +139,8 @@ static void a_record_of_a_later_version_is_a_miss(void) {
           larder_cas(cache, &store, "", 0, NULL) == LARDER_MISS);
     CHECK(larder_scan(cache, &cursor, NULL, 0, listed, sizeof listed, &count, &used, NULL) == LARDER_OK &&
           count == 0);
-    lard_key key = lard_key_of(cache->map, "k", 1);
-    lard_view view = lard_view_of(cache->map, lard_hash_shard(cache->map, &key.hash));
+    lard_key key = lard_key_of(cache->core->map, NULL, "k", 1);
+    lard_view view = lard_view_of(cache->core->map, lard_hash_shard(cache->core->map, &key.hash));
     CHECK(lard_index_find(&view, &key).slot && larder_delete(cache, "k", 1, NULL) == LARDER_MISS &&
               !lard_index_find(&view, &key).slot,
           "a delete removes it");

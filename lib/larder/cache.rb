@@ -82,18 +82,25 @@ module Larder
       #   when the file is opened, at the latest when the cache is closed or the process ends. Larder tries again every
       #   second. `:strict`: every call raises. `:required`: every call waits 5 seconds at most and raises if there is
       #   no file then; nothing is remembered, and a file of a newer version is not cleared.
+      # @param configuration [Integer, nil] a digest (64 bits) of the settings that decide what the items mean; nil, 0:
+      #   none. A cache reads only items that a cache of its own configuration stored. An item of another configuration
+      #   is a miss, {#add} replaces it, and a counter starts again. A delete, {#clear} or store acts on the key
+      #   whichever configuration stored it, and {#keys} lists the keys of all. The file remembers seven configurations;
+      #   opening it with an eighth empties it.
       # @yieldparam cache [Cache] closed when the block ends
       # @return [Cache, Object] the cache, or the block's value
       # @raise [OpenError] with the path and the remedy
       # @example
       #   opened = Larder::Cache.open("open.larder", size: 4 << 20)
       #   opened.close #=> nil
-      def open(path, size: nil, size_from: nil, lock_timeout: nil, create: true, lazy: false)
+      def open(path, size: nil, size_from: nil, lock_timeout: nil, create: true, lazy: false, configuration: nil)
         check_lazy(lazy, create)
         check_create(create)
+        configuration = Options.configuration(configuration)
         path = Options.path(path)
         size_from ||= Application.calling_line if size && lazy # the caller's line is on the stack only now
-        cache = open_explained(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), create, lazy)
+        cache = open_explained(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), create, lazy,
+                               configuration)
         cache.send(:opened, path, size, size_from, lazy)
         return cache unless block_given?
 

@@ -12,6 +12,7 @@ module Larder
     NEVER_MS = 0
     LONGEST_LOCK_TIMEOUT = 3600
     UNIX_MS = (1..((1 << 53) - 1))
+    CONFIGURATIONS = (0..((1 << 64) - 1))
 
     module_function
 
@@ -39,6 +40,14 @@ module Larder
       return given if range.cover?(given)
 
       raise OpenError, "size #{given} is not between #{range.min} and #{range.max} bytes"
+    end
+
+    # @return [Integer] of 64 bits without a sign, 0: no configuration
+    def configuration(given)
+      return 0 if given.nil?
+      return given if given.is_a?(Integer) && CONFIGURATIONS.cover?(given)
+
+      raise ArgumentError, "configuration is #{given.inspect}; it takes an Integer from 0 to 2**64 - 1, or nil"
     end
 
     # @return [Integer] milliseconds, 0 where the engine's default is meant

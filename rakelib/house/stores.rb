@@ -56,7 +56,7 @@ module House
       "&guarded[i].base", "&guarded[i].bytes", "&questions", "&map->fd", "&view->map->unadvised", "word",
       "byte", "&hints->sampled",
       "&hints->heard[end % LARD_HEARD]", "&hints->heard_end", "&shadow->score", "&map->reads_mask",
-      "&header_of(map)->words", "&reads[i]"
+      "&header_of(map)->words", "&reads[i]", "&belief->word"
     ].freeze
 
     # Where pointers into a map are made, and words are not stored to through them: the lines, without blanks around.

@@ -17,11 +17,11 @@ int larder_attached(larder *cache) {
         return -1;
     }
     lard_sigbus_enter();
-    if (LARD_LIKELY(lard_current_map(cache) != NULL)) {
+    if (LARD_LIKELY(lard_current_map(cache->core) != NULL)) {
         return 1;
     }
     lard_fork_lock();
-    int due = lard_attach_is_due(cache) ? 0 : -1;
+    int due = lard_attach_is_due(cache->core) ? 0 : -1;
     lard_fork_unlock();
     return due;
 }
@@ -33,14 +33,14 @@ larder_status larder_attach(larder *cache, uint32_t wait_ms, larder_error *error
         }
         return lard_fail(error, LARDER_INVALID, 0, "larder_attach needs a handle");
     }
-    return lard_attach(cache, wait_ms, error);
+    return lard_attach(cache->core, wait_ms, error);
 }
 
 larder_status larder_last_failure(larder *cache, larder_error *error) {
     memset(error, 0, sizeof *error);
     if (cache) {
         lard_fork_lock();
-        *error = cache->failure;
+        *error = cache->core->failure;
         lard_fork_unlock();
     }
     return error->status;
@@ -51,7 +51,7 @@ uint32_t larder_pending(larder *cache) {
         return 0;
     }
     lard_fork_lock();
-    uint32_t count = lard_pending_count(cache);
+    uint32_t count = lard_pending_count(cache->core);
     lard_fork_unlock();
     return count;
 }

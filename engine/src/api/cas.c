@@ -36,7 +36,7 @@ static larder_status attempt(larder *cache, lard_map *map, const lard_write_op *
     larder_item item = {0};
     lard_hit hit;
     int64_t now_ms = call ? call->now_ms : 0;
-    larder_status status = lard_read(cache, map, op->key, NULL, &room, &item, &hit, now_ms);
+    larder_status status = lard_read(cache->core, map, op->key, NULL, &room, &item, &hit, now_ms);
     if (status == LARDER_MISS || item.staleness) {
         return LARDER_MISS;
     }
@@ -71,7 +71,7 @@ static larder_status attempt(larder *cache, lard_map *map, const lard_write_op *
         swap.condition = LARD_IF_SLOT_AND_EXPIRY;
         swap.expected_expiry_ms = hit.info.expiry_ms;
     }
-    return lard_put(cache, map, &swap, call);
+    return lard_put(cache->core, map, &swap, call);
 }
 
 /* `room` is for a value as long as the expected one, or a counter. */
@@ -85,7 +85,7 @@ static larder_status swap(larder *cache, const larder_store *request, const expe
     if (!map) {
         return status;
     }
-    lard_key key = lard_key_of(map, request->key, request->key_bytes);
+    lard_key key = lard_key_of(map, cache->belief, request->key, request->key_bytes);
     bool differs = false;
     lard_extension extension;
     op.key = &key;

@@ -13,11 +13,11 @@ larder_status larder_clear(larder *cache) {
     if (!cache) {
         return LARDER_INVALID;
     }
-    lard_map *map = lard_enter_after_look(cache);
+    lard_map *map = lard_enter_after_look(cache->core);
     if (!map) {
         const lard_removal removal = {.kind = LARD_REMOVE_ALL};
         larder_status status;
-        return lard_unattached_remove(cache, &removal, true, 0, &status) ? status : larder_clear(cache);
+        return lard_unattached_remove(cache->core, &removal, true, 0, &status) ? status : larder_clear(cache);
     }
     lard_map_clear(map);
     lard_stamp_repair(map);

@@ -15,9 +15,9 @@
 
 static inline larder_status delete_in(larder *cache, lard_map *map, const void *key, size_t key_bytes,
                                       const larder_call *call) {
-    lard_key wanted = lard_key_of(map, key, key_bytes);
+    lard_key wanted = lard_key_of(map, cache->belief, key, key_bytes);
     bool was_live = lard_drop(map, &wanted, lard_clock_of_call(call));
-    lard_count(cache, LARD_STAT_deletes, was_live);
+    lard_count(cache->core, LARD_STAT_deletes, was_live);
     return lard_map_outcome(map, was_live ? LARDER_OK : LARDER_MISS);
 }
 
@@ -25,7 +25,7 @@ static __attribute__((noinline)) larder_status delete_unattached(larder *cache, 
                                                                  const larder_call *call) {
     const lard_removal removal = lard_pending_of_key(key, key_bytes);
     larder_status status;
-    return lard_unattached_remove(cache, &removal, true, lard_clock_of_call(call), &status)
+    return lard_unattached_remove(cache->core, &removal, true, lard_clock_of_call(call), &status)
                ? status
                : larder_delete(cache, key, key_bytes, call);
 }
@@ -35,7 +35,7 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
     if (status != LARDER_OK) {
         return status;
     }
-    lard_map *map = lard_enter_after_look(cache);
+    lard_map *map = lard_enter_after_look(cache->core);
     if (LARD_UNLIKELY(!map)) {
         return delete_unattached(cache, key, key_bytes, call);
     }

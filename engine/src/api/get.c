@@ -14,6 +14,7 @@
 #include "base/key.h"
 #include "base/reads.h"
 #include "evict/steer.h"
+#include "file/belief.h"
 #include "file/view.h"
 #include "handle/enter.h"
 #include "index/dircache.h"
@@ -47,6 +48,7 @@ static bool get_tagged(lard_map *map, const request *wanted, const lard_place *p
     size_t value_bytes;
     if (!lard_record_of_slot(&view, value, &info) || LARD_WORD0_TYPE_BITS(info.word0) != LARD_TYPE_EXTENDED ||
         !lard_record_is_key(&view, offset, &info, &wanted->key) ||
+        !lard_belief_accepts(wanted->key.belief, map, place->epoch, info.word1) ||
         lard_record_extended(&view, offset, &info, &extension, wanted->room.bytes, wanted->room.capacity,
                              &value_bytes) != LARDER_OK) {
         return false;
@@ -76,12 +78,12 @@ LARD_INLINE larder_status find_slowly(larder *cache, lard_map *map, request *wan
     bool is_found = place && get_tagged(map, wanted, place, &found);
     larder_status status =
         is_found ? LARDER_OK
-                 : lard_read(cache, map, &wanted->key, place, &wanted->room, &found, hit, now_of(wanted));
+                 : lard_read(cache->core, map, &wanted->key, place, &wanted->room, &found, hit, now_of(wanted));
     if (found.staleness && !(wanted->call && (wanted->call->flags & LARDER_CALL_STALE))) {
         return LARDER_MISS;
     }
     if (LARD_UNLIKELY(found.staleness)) {
-        lard_count(cache, LARD_STAT_stale_hits, 1);
+        lard_count(cache->core, LARD_STAT_stale_hits, 1);
     }
     if (item && status != LARDER_MISS) {
         *item = found;
@@ -102,10 +104,12 @@ static __attribute__((noinline)) bool grow(lard_room *room, size_t bytes, uint64
 /*
  * Copies the value of the record at `offset`. Compares the key and computes the checksum on the way, so that each
  * word is loaded once. False, with undefined content of the room, unless it is a whole and undamaged plain
- * record of that key and origin that fits the room and is not pinned.
+ * record of that key, origin and configuration that fits the room and is not pinned. `row` is that of the reader's
+ * configuration, as a record's second word has it. The checksum is computed with it in place of the record's own,
+ * so it is wrong for a record of another configuration.
  */
-LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset, uint64_t origin, request *wanted,
-                               lard_record_info *info) {
+LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset, uint64_t origin, uint64_t row,
+                               request *wanted, lard_record_info *info) {
     const lard_u64 *words = lard_view_words(view, offset);
     size_t key_bytes = wanted->key.bytes;
     const unsigned char *key = wanted->key.data;
@@ -125,7 +129,7 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
     if (LARD_UNLIKELY(value_bytes > wanted->room.capacity) && !grow(&wanted->room, value_bytes, info->word1)) {
         return false;
     }
-    uint64_t crc = lard_crc_step(fast, LARD_CRC_START, lard_record_checked(info->word0, info->word1));
+    uint64_t crc = lard_crc_step(fast, LARD_CRC_START, lard_record_checked_as(info->word0, info->word1, row));
     uint64_t difference = 0;
     words += LARD_RECORD_HEADER / 8;
     for (size_t i = 0; i < key_bytes / 8; i++, words++) {
@@ -168,6 +172,10 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, reques
     if (LARD_UNLIKELY(buckets->epoch != epoch)) {
         return renew_and_get_slowly(cache, map, wanted, item);
     }
+    uint64_t row = 0;
+    if (LARD_UNLIKELY(wanted->key.belief != NULL)) {
+        row = (uint64_t)lard_belief_row(wanted->key.belief, map, epoch) << LARD_CONFIGURATION_SHIFT;
+    }
     uint32_t moves = lard_load_acquire(&view.header->moves);
     /* Half of all items are in the first bucket and need not wait for the second, which is prefetched meanwhile.
      */
@@ -196,7 +204,7 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, reques
     uint64_t offset = LARD_SLOT_OFFSET(value);
     lard_record_prefetch(&view, offset);
     if (LARD_UNLIKELY(LARD_SLOT_FINGERPRINT(value) != wanted->key.hash.fingerprint ||
-                      !copy_ordinary(fast, &view, offset, LARD_SLOT_ORIGIN(value), wanted, &info))) {
+                      !copy_ordinary(fast, &view, offset, LARD_SLOT_ORIGIN(value), row, wanted, &info))) {
         const lard_place place = {slot, lard_reads_in(map, copy, bucket_number), epoch};
         return get_slowly(cache, map, wanted, &place, item);
     }
@@ -222,9 +230,9 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, reques
 
 /* Counts, and checks from time to time that the file is still at its path. */
 LARD_INLINE void counted(larder *cache, lard_map *map, unsigned which, uint64_t by) {
-    uint64_t count = lard_count(cache, which, by);
+    uint64_t count = lard_count(cache->core, which, by);
     if (LARD_UNLIKELY((count & (READS_PER_LOOK - 1)) < by)) {
-        lard_enter_look(cache, map);
+        lard_enter_look(cache->core, map);
     }
 }
 
@@ -236,8 +244,9 @@ LARD_INLINE void counted_one(larder *cache, lard_map *map, larder_status status)
     }
 }
 
-LARD_INLINE void prepare(lard_map *map, request *wanted, const void *key, size_t key_bytes, void *buffer,
-                         size_t buffer_bytes, const larder_allocator *more, const larder_call *call) {
+LARD_INLINE void prepare(lard_map *map, lard_belief *belief, request *wanted, const void *key, size_t key_bytes,
+                         void *buffer, size_t buffer_bytes, const larder_allocator *more,
+                         const larder_call *call) {
     static char none;
     wanted->tail = lard_word_tail(key, key_bytes);
     wanted->room.bytes = buffer ? buffer : &none;
@@ -248,6 +257,7 @@ LARD_INLINE void prepare(lard_map *map, request *wanted, const void *key, size_t
     wanted->key.bytes = key_bytes;
     wanted->key.hash = lard_hash_inline(map->super.seed, key, key_bytes, wanted->tail, false);
     wanted->key.is_chunk = false;
+    wanted->key.belief = belief;
 }
 
 LARD_INLINE larder_status get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
@@ -257,12 +267,12 @@ LARD_INLINE larder_status get(larder *cache, const void *key, size_t key_bytes, 
     if (LARD_UNLIKELY(status != LARDER_OK)) {
         return status;
     }
-    lard_map *map = lard_enter(cache);
+    lard_map *map = lard_enter(cache->core);
     if (LARD_UNLIKELY(!map)) {
         return LARDER_MISS;
     }
     lard_buckets buckets;
-    prepare(map, &wanted, key, key_bytes, buffer, buffer_bytes, more, call);
+    prepare(map, cache->belief, &wanted, key, key_bytes, buffer, buffer_bytes, more, call);
     lard_dircache_pair(map, &wanted.key.hash, &buckets);
     status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted, &buckets, item)
                                             : get_slowly(cache, map, &wanted, NULL, item);
@@ -288,11 +298,11 @@ larder_status larder_get_to_swap(larder *cache, const void *key, size_t key_byte
     lard_hit hit;
     larder_item found = {0};
     larder_status status = identity ? lard_request_check_key(cache, key, key_bytes, call) : LARDER_INVALID;
-    lard_map *map = status == LARDER_OK ? lard_enter(cache) : NULL;
+    lard_map *map = status == LARDER_OK ? lard_enter(cache->core) : NULL;
     if (!map) {
         return status == LARDER_OK ? LARDER_MISS : status;
     }
-    prepare(map, &wanted, key, key_bytes, buffer, buffer_bytes, more, call);
+    prepare(map, cache->belief, &wanted, key, key_bytes, buffer, buffer_bytes, more, call);
     status = find_slowly(cache, map, &wanted, NULL, &found, &hit);
     if (status == LARDER_OK) {
         *identity = lard_identity_of_value(map, &wanted.key, &hit, wanted.room.bytes, found.size_bytes);
@@ -315,7 +325,8 @@ static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size
         one->status =
             one->reserved ? LARDER_INVALID : lard_request_check_key(cache, one->key, one->key_bytes, NULL);
         if (LARD_LIKELY(one->status == LARDER_OK)) {
-            prepare(map, &wanted[i], one->key, one->key_bytes, one->buffer, one->buffer_bytes, one->more, call);
+            prepare(map, cache->belief, &wanted[i], one->key, one->key_bytes, one->buffer, one->buffer_bytes,
+                    one->more, call);
             lard_dircache_prefetch_buckets(map, &wanted[i].key.hash, &buckets[i]);
         }
     }
@@ -346,7 +357,7 @@ larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t cou
     if (!cache || (!lookups && count) || !lard_request_knows_call(call)) {
         return LARDER_INVALID;
     }
-    lard_map *map = lard_enter(cache);
+    lard_map *map = lard_enter(cache->core);
     for (size_t from = 0; from < count; from += BATCH) {
         size_t batch = count - from < BATCH ? count - from : BATCH;
         if (LARD_LIKELY(map != NULL)) {
@@ -363,15 +374,16 @@ larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t cou
 larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, larder_item *item,
                             const larder_call *call) {
     larder_status status = lard_request_check_key(cache, key, key_bytes, call);
-    lard_map *map = status == LARDER_OK ? lard_enter(cache) : NULL;
+    lard_map *map = status == LARDER_OK ? lard_enter(cache->core) : NULL;
     if (!map) {
         return status == LARDER_OK ? LARDER_MISS : status;
     }
     larder_item found;
     lard_hit hit;
-    lard_key wanted = lard_key_of(map, key, key_bytes);
-    bool exists = lard_read(cache, map, &wanted, NULL, NULL, &found, &hit, call ? call->now_ms : 0) == LARDER_OK &&
-                  (!found.staleness || (call && (call->flags & LARDER_CALL_STALE)));
+    lard_key wanted = lard_key_of(map, cache->belief, key, key_bytes);
+    bool exists =
+        lard_read(cache->core, map, &wanted, NULL, NULL, &found, &hit, call ? call->now_ms : 0) == LARDER_OK &&
+        (!found.staleness || (call && (call->flags & LARDER_CALL_STALE)));
     if (exists && item) {
         *item = found;
     }

@@ -86,10 +86,11 @@ static larder_status increment_once(larder *cache, lard_view *view, lard_write_o
     int64_t number = initial;
     larder_status status = LARDER_MISS;
 
-    if (found.slot && lard_record_of_slot(view, found.value, &info) && !lard_record_expired(&info, op->now_ms)) {
+    if (found.slot && lard_record_of_slot(view, found.value, &info) && !lard_record_expired(&info, op->now_ms) &&
+        LARD_WORD1_CONFIGURATION(info.word1) == op->spec.configuration) {
         status = number_of(view, offset, &info, op->now_ms, &extension, &number);
         if (status == LARDER_DAMAGED) { /* a damaged record is a miss */
-            lard_count(cache, LARD_STAT_damaged, 1);
+            lard_count(cache->core, LARD_STAT_damaged, 1);
             number = initial;
         } else if (status == LARDER_OK) {
             take_over(&op->spec, &info);
@@ -120,17 +121,21 @@ static larder_status increment_once(larder *cache, lard_view *view, lard_write_o
     }
     op->condition = status == LARDER_OK ? LARD_IF_SLOT : LARD_IF_ANY;
     op->expected_slot = found.value;
-    return lard_write_locked(cache, view, op);
+    return lard_write_locked(cache->core, view, op);
 }
 
 /* Each attempt reads the number again. A number that was deleted meanwhile must not become part of the sum: the
  * next attempt starts from `initial`. */
 static larder_status increment_locked(larder *cache, lard_view *view, lard_write_op *op, int64_t delta,
                                       int64_t initial, const lard_extension *tagged) {
+    larder_status status = lard_write_configure(view, op);
     const lard_record_spec fresh = op->spec;
+    if (status != LARDER_OK) {
+        return status;
+    }
     for (int attempt = 0; attempt < INCREMENT_ATTEMPTS; attempt++) {
         op->spec = fresh;
-        larder_status status = increment_once(cache, view, op, delta, initial, tagged);
+        status = increment_once(cache, view, op, delta, initial, tagged);
         if (status != LARDER_NOT_STORED) {
             return status;
         }
@@ -145,7 +150,7 @@ static larder_status increment(larder *cache, lard_map *map, lard_write_op *op, 
         lard_dirty_for_write(&view, &op->key->hash, &op->buckets, LARD_SEGMENT_FREE,
                              lard_record_bytes(LARD_TYPE_COUNTER, op->key->bytes, 0));
     }
-    larder_status status = lard_shard_lock(cache, &view, call);
+    larder_status status = lard_shard_lock(cache->core, &view, call);
     if (status != LARDER_OK) {
         return status;
     }
@@ -164,7 +169,7 @@ larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_k
     lard_record_info info;
     char now[24];
     int64_t number;
-    larder_status status = lard_shard_lock(cache, &view, call);
+    larder_status status = lard_shard_lock(cache->core, &view, call);
     if (status != LARDER_OK) {
         return status;
     }
@@ -179,7 +184,7 @@ larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_k
                             .expected_slot = *slot,
                             .now_ms = lard_clock_of_call(call)};
         take_over(&op.spec, &info); /* of the record as it is now: it may have changed since its text was read */
-        status = lard_write_locked(cache, &view, &op);
+        status = lard_write_locked(cache->core, &view, &op);
         lard_found found = lard_index_find(&view, key);
         *slot = found.value;
         if (status == LARDER_OK && !found.slot) { /* deleted since, which takes no lock */
@@ -202,24 +207,24 @@ static larder_status increment_extended(larder *cache, const void *key, size_t k
     if (!lard_expiry_from_ttl(ttl_ms, op.now_ms, &op.spec.expiry_ms)) {
         return LARDER_INVALID;
     }
-    lard_map *map = lard_enter_after_look(cache);
+    lard_map *map = lard_enter_after_look(cache->core);
     if (!map) {
-        return lard_enter_failure(cache);
+        return lard_enter_failure(cache->core);
     }
-    lard_key wanted = lard_key_of(map, key, key_bytes);
+    lard_key wanted = lard_key_of(map, cache->belief, key, key_bytes);
     op.key = &wanted;
     lard_extension extension, *tagged = NULL;
     if (extra) {
         tagged = &extension;
         lard_extension_init(tagged, LARD_TYPE_PLAIN, 0);
-        lard_tagged_extend(cache, map, extra, tagged, call);
+        lard_tagged_extend(cache->core, map, extra, tagged, call);
     }
     status = increment(cache, map, &op, delta, initial, tagged, call);
-    if (status == LARDER_NOT_A_NUMBER && !lard_read_exists(cache, map, &wanted, NULL, op.now_ms)) {
+    if (status == LARDER_NOT_A_NUMBER && !lard_read_exists(cache->core, map, &wanted, NULL, op.now_ms)) {
         status = increment(cache, map, &op, delta, initial, tagged, call); /* it was large; a chunk is missing */
     }
     if (status == LARDER_OK) {
-        lard_count(cache, LARD_STAT_increments, 1);
+        lard_count(cache->core, LARD_STAT_increments, 1);
         if (result) {
             *result = op.spec.number;
         }

@@ -1,9 +1,10 @@
 /*
  * open.c — larder_open, larder_close and larder_path: opens, shares and closes handles.
  *
- * A process has one handle per file, in a list that the fork lock guards (registry.c, fork.c). Opening a file
- * again returns the same handle with one more reference; the last larder_close closes it. The lock is not held
- * while a handle attaches or writes its file back.
+ * A process has one core per file, in a list that the fork lock guards (registry.c, fork.c), and one handle per
+ * configuration of it. Opening a file again with the same configuration returns the same handle with one more
+ * reference; the last larder_close closes it, and the core with the last handle. The lock is not held while a core
+ * attaches or writes its file back.
  */
 #define _GNU_SOURCE
 #include "base/crc.h"
@@ -60,9 +61,9 @@ static bool is_known(const larder_options *options) {
     return set == 0;
 }
 
-static larder *new_handle(const char *path) {
+static lard_core *new_core(const char *path) {
     size_t length = strlen(path) + 1;
-    larder *cache = calloc(1, sizeof *cache + length);
+    lard_core *cache = calloc(1, sizeof *cache + length);
     if (!cache) {
         return NULL;
     }
@@ -73,11 +74,10 @@ static larder *new_handle(const char *path) {
     }
     memcpy(cache->path, path, length);
     cache->lock.fd = cache->slot_lock.fd = -1;
-    cache->references = 1;
     return cache;
 }
 
-static void free_handle(larder *cache) {
+static void free_core(lard_core *cache) {
     while (cache->old_maps) {
         lard_map *map = cache->old_maps;
         cache->old_maps = map->older;
@@ -95,29 +95,20 @@ static void free_handle(larder *cache) {
     free(cache);
 }
 
-/* The open handle of this path, even if its file is gone, or of the file at this path under another path. */
-static larder *known_handle(const char *path) {
+/* What the process has of this path, even if its file is gone, or of the file at this path under another path. */
+static lard_core *known_core(const char *path) {
     char lock[LARD_LOCK_PATH_MAX];
     struct stat info;
-    larder *known = lard_registry_find_path(path);
+    lard_core *known = lard_registry_find_path(path);
     if (!known && lard_lockfile_look(path, lock, &info) == 1) {
         known = lard_registry_find_lockfile((uint64_t)info.st_dev, (uint64_t)info.st_ino);
     }
     return known;
 }
 
-/* With a refusal the handle is a separate one that never attaches. */
-static larder_status take_handle(const char *path, const larder_options *options, const larder_error *refusal,
-                                 larder **out) {
-    lard_fork_lock();
-    if (!lard_fork_watch()) {
-        lard_fork_unlock();
-        return LARDER_NO_MEMORY;
-    }
-    larder *cache = refusal->status == LARDER_OK ? known_handle(path) : NULL;
-    if (cache) {
-        cache->references++;
-    } else if ((cache = new_handle(path)) != NULL) {
+static lard_core *take_core(const char *path, const larder_options *options, const larder_error *refusal) {
+    lard_core *cache = refusal->status == LARDER_OK ? known_core(path) : NULL;
+    if (!cache && (cache = new_core(path)) != NULL) {
         cache->lock_timeout_ms =
             options && options->lock_timeout_ms ? options->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
         cache->requested_bytes = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
@@ -127,9 +118,54 @@ static larder_status take_handle(const char *path, const larder_options *options
         cache->attaches_explicitly = options && options->attach_later;
         lard_registry_add(cache);
     }
+    return cache;
+}
+
+static void free_core_without_handles(lard_core *cache) {
+    if (cache && !cache->handles) {
+        lard_registry_remove(cache);
+        free_core(cache);
+    }
+}
+
+static larder *known_handle(const lard_core *cache, uint64_t configuration) {
+    larder *handle = cache->handles;
+    while (handle && handle->own.digest != configuration) {
+        handle = handle->next;
+    }
+    return handle;
+}
+
+static larder *new_handle(lard_core *cache, uint64_t configuration) {
+    larder *handle = calloc(1, sizeof *handle);
+    if (handle) {
+        handle->core = cache;
+        handle->own.digest = configuration;
+        handle->belief = configuration ? &handle->own : NULL;
+        handle->next = cache->handles;
+        cache->handles = handle;
+    }
+    return handle;
+}
+
+/* With a refusal the handle is one of its own that never attaches. */
+static larder_status take_handle(const char *path, const larder_options *options, const larder_error *refusal,
+                                 larder **out) {
+    uint64_t configuration = options ? options->configuration : 0;
+    lard_fork_lock();
+    lard_core *cache = lard_fork_watch() ? take_core(path, options, refusal) : NULL;
+    larder *handle = cache ? known_handle(cache, configuration) : NULL;
+    if (cache && !handle) {
+        handle = new_handle(cache, configuration);
+    }
+    if (handle) {
+        handle->references++;
+    } else {
+        free_core_without_handles(cache);
+    }
     lard_fork_unlock();
-    *out = cache;
-    return cache ? LARDER_OK : LARDER_NO_MEMORY;
+    *out = handle;
+    return handle ? LARDER_OK : LARDER_NO_MEMORY;
 }
 
 larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error) {
@@ -164,8 +200,10 @@ larder_status larder_open(const char *path, const larder_options *options, larde
     if (status != LARDER_OK) {
         return lard_fail(error, status, ENOMEM, "%s", path);
     }
-    if (!(options && options->attach_later) && !__atomic_load_n(&cache->map, __ATOMIC_ACQUIRE)) {
-        status = lard_attach(cache, OPEN_WAIT_MS, error);
+    if (__atomic_load_n(&cache->core->map, __ATOMIC_ACQUIRE)) {
+        lard_attach_adopt(cache, OPEN_WAIT_MS);
+    } else if (!(options && options->attach_later)) {
+        status = lard_attach(cache->core, OPEN_WAIT_MS, error);
     }
     if (status != LARDER_OK) {
         larder_close(cache);
@@ -175,7 +213,7 @@ larder_status larder_open(const char *path, const larder_options *options, larde
     return LARDER_OK;
 }
 
-static bool is_last(const larder *cache, const char *path) {
+static bool is_last(const lard_core *cache, const char *path) {
     return lard_map_is_fit(cache->map) && lard_process_is_alone(cache, &cache->lock, path) == 1;
 }
 
@@ -183,7 +221,7 @@ static bool is_last(const larder *cache, const char *path) {
  * Marks the file clean if no other process has it open. Most of it is written back before that with no lock held,
  * so that neither openers nor forks wait for the disk.
  */
-static void detach(larder *cache) {
+static void detach(lard_core *cache) {
     char path[LARD_LOCK_PATH_MAX];
     lard_bytelock opener;
     lard_map *map = cache->map;
@@ -205,22 +243,42 @@ static void detach(larder *cache) {
     }
 }
 
-void larder_close(larder *cache) {
-    if (!cache) {
+/* Removes the handle from its core. True: the core has no other. Under the fork lock. */
+static bool leave_core(larder *handle) {
+    lard_core *cache = handle->core;
+    for (larder **at = &cache->handles; *at; at = &(*at)->next) {
+        if (*at == handle) {
+            *at = handle->next;
+            break;
+        }
+    }
+    if (!cache->handles) {
+        lard_registry_remove(cache);
+    }
+    return !cache->handles;
+}
+
+void larder_close(larder *handle) {
+    if (!handle) {
         return;
     }
+    lard_core *cache = handle->core;
     lard_sigbus_enter();
     lard_fork_lock();
-    if (--cache->references > 0) {
+    if (--handle->references > 0) {
         lard_fork_unlock();
         return;
     }
-    lard_registry_remove(cache);
+    bool is_last_handle = leave_core(handle);
     lard_fork_unlock();
+    free(handle);
+    if (!is_last_handle) {
+        return;
+    }
     if (cache->map && lard_bytelock_is_ours(&cache->slot_lock)) { /* otherwise the slot is the parent's */
         detach(cache);
     }
-    free_handle(cache);
+    free_core(cache);
 }
 
-const char *larder_path(const larder *cache) { return cache->path; }
+const char *larder_path(const larder *cache) { return cache->core->path; }

@@ -20,12 +20,12 @@ static larder_status prune_shard(larder *cache, lard_view *view, uint64_t *dropp
     uint32_t next = 0, moves_down = 0;
     for (unsigned pass = 0; pass < MAX_PASSES;) {
         lard_expired_large large = {.count = 0};
-        larder_status status = lard_shard_lock(cache, view, call);
+        larder_status status = lard_shard_lock(cache->core, view, call);
         if (status != LARDER_OK) {
             return status;
         }
         moves_down = next ? moves_down : lard_load(&view->header->moves_down);
-        *dropped += lard_expired_drop(cache, view, &next, BUCKETS_A_TURN, lard_clock_of_call(call), &large);
+        *dropped += lard_expired_drop(cache->core, view, &next, BUCKETS_A_TURN, lard_clock_of_call(call), &large);
         pass += next == 0;
         bool done = next == 0 && lard_load(&view->header->moves_down) == moves_down;
         lard_shard_end_turn(view);
@@ -45,9 +45,9 @@ larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *
     if (!cache || !lard_request_knows_call(call)) {
         return LARDER_INVALID;
     }
-    lard_map *map = lard_enter(cache);
+    lard_map *map = lard_enter(cache->core);
     if (!map) {
-        return lard_enter_failure(cache);
+        return lard_enter_failure(cache->core);
     }
     for (uint32_t s = 0; s < map->super.shard_count; s++) {
         lard_view view = lard_view_of(map, s);

@@ -55,7 +55,7 @@ void lard_request_extend(larder *cache, lard_map *map, const larder_extra *extra
     lard_extension_init(extension, LARD_TYPE_PLAIN, extra->compute_ms);
     op->spec.expiry_ms = (uint64_t)lard_extended_expiry(op->spec.expiry_ms, extra->stale_ms, extension);
     if (extra->tag_count) {
-        op->origin = lard_tagged_extend(cache, map, extra, extension, call);
+        op->origin = lard_tagged_extend(cache->core, map, extra, extension, call);
     }
     if (extension->fields || extension->compute_ms) {
         op->spec.type = LARD_TYPE_EXTENDED;
@@ -69,15 +69,15 @@ static __attribute__((noinline)) lard_map *enter_unattached(larder *cache, const
     const larder_lease *lease = store->extra ? store->extra->lease : NULL;
     const lard_removal removal = lease ? lard_pending_of_lease(store->key, store->key_bytes, lease->token)
                                        : lard_pending_of_key(store->key, store->key_bytes);
-    if (lard_put_overwrites(condition) && !lard_unattached_remove(cache, &removal, false, now_ms, status)) {
+    if (lard_put_overwrites(condition) && !lard_unattached_remove(cache->core, &removal, false, now_ms, status)) {
         return lard_request_enter(cache, store, condition, now_ms, status); /* another thread has attached it */
     }
-    *status = lard_enter_failure(cache);
+    *status = lard_enter_failure(cache->core);
     return NULL;
 }
 
 lard_map *lard_request_enter(larder *cache, const larder_store *store, lard_condition condition, int64_t now_ms,
                              larder_status *status) {
-    lard_map *map = lard_enter_to_write(cache, now_ms);
+    lard_map *map = lard_enter_to_write(cache->core, now_ms);
     return LARD_LIKELY(map != NULL) ? map : enter_unattached(cache, store, condition, now_ms, status);
 }

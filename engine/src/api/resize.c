@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/key.h"
 #include "base/place.h"
+#include "file/belief.h"
 #include "file/format.h"
 #include "file/map.h"
 #include "file/view.h"
@@ -40,16 +41,17 @@ typedef struct {
 /* Copies one item, also a stale one that is kept. If the new file has no room for it, it is left out; that is an
  * error if it is pinned or `all`. */
 static larder_status copy_item(copying *copy, const char *key, size_t key_bytes) {
-    lard_map *from = copy->cache->map;
-    lard_key wanted = lard_key_of(from, key, key_bytes);
+    lard_map *from = copy->cache->core->map;
+    lard_key wanted = lard_key_of(from, &lard_belief_any, key, key_bytes);
     lard_room room = {.bytes = copy->value, .capacity = larder_max_value(copy->cache)};
     larder_item item;
     lard_hit hit;
-    larder_status status = lard_read(copy->cache, from, &wanted, NULL, &room, &item, &hit, copy->call.now_ms);
+    larder_status status =
+        lard_read(copy->cache->core, from, &wanted, NULL, &room, &item, &hit, copy->call.now_ms);
     if (status != LARDER_OK) {
         return LARDER_OK; /* it has expired, its tag was deleted, or it is a placeholder, whose lease ends here */
     }
-    status = lard_put_item(copy->cache, copy->to, key, key_bytes, copy->value, &item, &hit, &copy->call,
+    status = lard_put_item(copy->cache->core, copy->to, key, key_bytes, copy->value, &item, &hit, &copy->call,
                            &copy->records);
     if (status == LARDER_VALUE_TOO_LARGE) {
         status = LARDER_FULL; /* a larger file would have room for it */
@@ -96,7 +98,7 @@ static larder_status keep_items(larder *cache, lard_map *from, lard_map *to, boo
     larder_status status = LARDER_NO_MEMORY;
     /* Ids of large values contain slot and incarnation: so no later process uses an id again. */
     if (copy.value && keys) {
-        lard_store(&to->processes[from->slot].incarnation, cache->incarnation);
+        lard_store(&to->processes[from->slot].incarnation, cache->core->incarnation);
         to->slot = from->slot;
         to->owner_word = from->owner_word;
         to->lock = from->lock;
@@ -116,37 +118,38 @@ static larder_status keep_items(larder *cache, lard_map *from, lard_map *to, boo
     }
     if (status == LARDER_FULL || status == LARDER_PIN_FULL) {
         return lard_fail(error, status, 0, "%s: a file of %llu bytes has no room for the items to keep",
-                         cache->path, (unsigned long long)to->super.file_bytes);
+                         cache->core->path, (unsigned long long)to->super.file_bytes);
     }
-    return status == LARDER_OK ? status : lard_fail(error, status, 0, "%s: copying its items", cache->path);
+    return status == LARDER_OK ? status : lard_fail(error, status, 0, "%s: copying its items", cache->core->path);
 }
 
 /* The opener's lock is held. */
 static larder_status take_place(larder *cache, const char *lock, uint64_t size_bytes, uint32_t keep,
                                 const lard_lockfile_content *content, larder_error *error) {
     lard_beside beside;
-    lard_map *old = cache->map;
+    lard_map *old = cache->core->map;
     if (!lard_map_is_fit(old)) { /* it has changed since lard_enter */
-        return lard_fail(error, LARDER_SUPERSEDED, 0, "%s", cache->path);
+        return lard_fail(error, LARDER_SUPERSEDED, 0, "%s", cache->core->path);
     }
-    if (keep && lard_process_is_alone(cache, &cache->lock, lock) != 1) {
-        return lard_fail(error, LARDER_IN_USE, 0, "%s", cache->path);
+    if (keep && lard_process_is_alone(cache->core, &cache->core->lock, lock) != 1) {
+        return lard_fail(error, LARDER_IN_USE, 0, "%s", cache->core->path);
     }
-    larder_status status = lard_beside_make(cache->path, size_bytes, old->super.seed, content, &beside, error);
+    larder_status status =
+        lard_beside_make(cache->core->path, size_bytes, old->super.seed, content, &beside, error);
     if (status != LARDER_OK) {
         return status;
     }
     if (keep) {
         status = old->slot < beside.map->super.process_slots
                      ? keep_items(cache, old, beside.map, keep >= LARDER_KEEP_ALL, error)
-                     : lard_fail(error, LARDER_NO_SLOT, 0, "%s (%u slots)", cache->path,
+                     : lard_fail(error, LARDER_NO_SLOT, 0, "%s (%u slots)", cache->core->path,
                                  beside.map->super.process_slots);
     }
     if (keep == LARDER_KEEP_TRIAL) {
         lard_beside_remove(&beside);
         return status;
     }
-    return lard_beside_end(status, &beside, cache->path, old, error);
+    return lard_beside_end(status, &beside, cache->core->path, old, error);
 }
 
 larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, larder_error *error) {
@@ -162,23 +165,24 @@ larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, l
     }
     larder_status status = lard_format_plan(size_bytes, &plan);
     if (status != LARDER_OK) {
-        return lard_fail(error, status, 0, "%s: size %llu bytes", cache->path, (unsigned long long)size_bytes);
+        return lard_fail(error, status, 0, "%s: size %llu bytes", cache->core->path,
+                         (unsigned long long)size_bytes);
     }
-    if (!lard_enter(cache)) {
-        return lard_fail(error, lard_enter_failure(cache), 0, "%s", cache->path);
+    if (!lard_enter(cache->core)) {
+        return lard_fail(error, lard_enter_failure(cache->core), 0, "%s", cache->core->path);
     }
-    lard_lockfile_path(cache->path, lock);
-    status = lard_opener_lock(&cache->lock, lock, WAIT_MS, &opener, error);
+    lard_lockfile_path(cache->core->path, lock);
+    status = lard_opener_lock(&cache->core->lock, lock, WAIT_MS, &opener, error);
     if (status != LARDER_OK) {
         return status;
     }
-    status = lard_lockfile_is_at(&cache->lock, lock) == 1
-                 ? lard_lockfile_read(&cache->lock, lock, &content, error)
+    status = lard_lockfile_is_at(&cache->core->lock, lock) == 1
+                 ? lard_lockfile_read(&cache->core->lock, lock, &content, error)
                  : lard_fail(error, LARDER_SUPERSEDED, 0,
-                             "%s: its lock file was removed or replaced; open the cache again", cache->path);
+                             "%s: its lock file was removed or replaced; open the cache again", cache->core->path);
     if (status == LARDER_OK) {
         status = take_place(cache, lock, size_bytes, keep, &content, error);
     }
-    lard_bytelock_drop(&opener, &cache->lock);
+    lard_bytelock_drop(&opener, &cache->core->lock);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/key.h"
 #include "base/word.h"
+#include "file/belief.h"
 #include "file/view.h"
 #include "handle/enter.h"
 #include "index/bucket.h"
@@ -69,8 +70,8 @@ static bool begin_again(const lard_view *view, position *at) {
 
 /* Is the key present? A pending slot does not prove it: its item may have been deleted. */
 static bool is_found(larder *cache, lard_map *map, const void *key, size_t key_bytes, int64_t now_ms) {
-    lard_key wanted = lard_key_of(map, key, key_bytes);
-    return lard_read_exists(cache, map, &wanted, NULL, now_ms);
+    lard_key wanted = lard_key_of(map, &lard_belief_any, key, key_bytes);
+    return lard_read_exists(cache->core, map, &wanted, NULL, now_ms);
 }
 
 /* Is it a record that a get may find? With `all` also one whose value is stale or being computed. */
@@ -106,7 +107,7 @@ static int64_t listed_key(larder *cache, const lard_view *view, lard_u64 *slot, 
             size_t key_bytes = LARD_WORD0_KEY_BYTES(info.word0);
             if (fit && !all) {
                 fit = value != settled ? is_found(cache, view->map, key, key_bytes, now_ms)
-                                       : !head.value_bytes || lard_large_is_whole(cache, view->map, &head);
+                                       : !head.value_bytes || lard_large_is_whole(cache->core, view->map, &head);
             }
             return fit ? (int64_t)key_bytes : -1;
         }
@@ -123,11 +124,11 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
         return LARDER_INVALID;
     }
     *count = *used = 0;
-    lard_map *map = lard_enter(cache);
+    lard_map *map = lard_enter(cache->core);
     unsigned walked = 0;
     bool all = call && (call->flags & LARDER_CALL_STALE);
     if (!map) {
-        return lard_enter_failure(cache);
+        return lard_enter_failure(cache->core);
     }
     position at = unpack(map, *cursor);
     if (prefix_bytes > LARDER_MAX_KEY) {

@@ -29,13 +29,15 @@ LARD_INLINE void prepare(larder *cache, const larder_store *store, const larder_
     ahead->map = NULL;
     ahead->status = lard_request_check_store(cache, store, call);
     if (LARD_LIKELY(ahead->status == LARDER_OK)) {
-        ahead->map = lard_enter(cache);
+        ahead->map = lard_enter(cache->core);
     }
     if (LARD_LIKELY(ahead->map != NULL)) {
         uint64_t tail = lard_word_tail(store->key, store->key_bytes);
         ahead->key =
-            (lard_key){store->key, store->key_bytes,
-                       lard_hash_inline(ahead->map->super.seed, store->key, store->key_bytes, tail, false), false};
+            (lard_key){.data = store->key,
+                       .bytes = store->key_bytes,
+                       .hash = lard_hash_inline(ahead->map->super.seed, store->key, store->key_bytes, tail, false),
+                       .belief = cache->belief};
         lard_dircache_prefetch_buckets(ahead->map, &ahead->key.hash, &ahead->buckets);
     }
 }
@@ -76,8 +78,8 @@ static larder_status store_extended(larder *cache, lard_map *map, const lard_wri
         lard_extension extension;
         one = *op;
         lard_request_extend(cache, map, extra, &one, &extension, call);
-        status = extra->lease ? lard_lease_store(cache, map, &one, extra->lease->token, call)
-                              : lard_put(cache, map, &one, call);
+        status = extra->lease ? lard_lease_store(cache->core, map, &one, extra->lease->token, call)
+                              : lard_put(cache->core, map, &one, call);
     } while (status == LARDER_NOT_STORED && was_overtaken(map, extra, &one));
     return status;
 }
@@ -89,8 +91,9 @@ static __attribute__((noinline)) larder_status store_specially(larder *cache, la
                                                                const larder_call *call) {
     const larder_extra *extra = store->extra;
     if (store->ttl_ms < 0) {
-        return extra && extra->lease ? lard_lease_end(cache, map, op->key, extra->lease->token, false, 0, call)
-                                     : store_expired(cache, map, op->key, store, call);
+        return extra && extra->lease
+                   ? lard_lease_end(cache->core, map, op->key, extra->lease->token, false, 0, call)
+                   : store_expired(cache, map, op->key, store, call);
     }
     return store_extended(cache, map, op, extra, call);
 }
@@ -111,13 +114,13 @@ LARD_INLINE larder_status set_prepared(larder *cache, const larder_store *store,
         return status;
     }
     if (LARD_UNLIKELY(map != ahead->map)) { /* the handle has attached to another file, which has another seed */
-        ahead->key = lard_key_of(map, store->key, store->key_bytes);
+        ahead->key = lard_key_of(map, cache->belief, store->key, store->key_bytes);
         ahead->buckets.epoch = 0;
     }
     op.key = &ahead->key;
     op.buckets = ahead->buckets;
     return LARD_UNLIKELY(store->extra || store->ttl_ms < 0) ? store_specially(cache, map, &op, store, &known)
-                                                            : lard_put(cache, map, &op, &known);
+                                                            : lard_put(cache->core, map, &op, &known);
 }
 
 larder_status larder_set(larder *cache, const larder_store *store, const larder_call *call) {

@@ -39,9 +39,9 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
         return LARDER_INVALID;
     }
     memset(stats, 0, sizeof *stats);
-    lard_map *map = lard_enter(cache);
+    lard_map *map = lard_enter(cache->core);
     if (!map) {
-        return lard_enter_failure(cache);
+        return lard_enter_failure(cache->core);
     }
     int64_t now_ms = lard_clock_of_call(NULL);
     uint64_t sums[LARD_COUNTERS];
@@ -56,7 +56,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
         for (unsigned i = 0; i < LARD_COUNTERS; i++) {
             sums[i] += lard_process_count(map, slot, i, now_ms);
         }
-        bool attached = lard_process_is_attached(cache, map, slot);
+        bool attached = lard_process_is_attached(cache->core, map, slot);
         int64_t age_ms = lard_clock_since(now_ms, lard_process_counted_ms(map, slot));
         stats->processes += attached;
         if (attached && age_ms > (int64_t)stats->counts_age_ms) {

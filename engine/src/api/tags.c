@@ -15,9 +15,9 @@ larder_status larder_stamp_now(larder *cache, larder_stamp *stamp) {
     if (!cache || !stamp) {
         return LARDER_INVALID;
     }
-    lard_map *map = lard_enter(cache);
+    lard_map *map = lard_enter(cache->core);
     if (!map) {
-        return lard_enter_failure(cache);
+        return lard_enter_failure(cache->core);
     }
     *stamp = lard_tagged_now(map);
     return LARDER_OK;
@@ -30,7 +30,7 @@ static __attribute__((noinline)) larder_status delete_unattached(larder *cache, 
     for (size_t i = 0; i < count; i++) {
         const lard_removal removal = {.kind = LARD_REMOVE_TAG, .text = tags[i].text, .bytes = tags[i].bytes};
         larder_status status;
-        if (!lard_unattached_remove(cache, &removal, true, 0, &status)) {
+        if (!lard_unattached_remove(cache->core, &removal, true, 0, &status)) {
             return larder_delete_tagged(cache, tags, count, call); /* another thread has attached it */
         }
         result = result == LARDER_OK ? status : result;
@@ -45,13 +45,13 @@ larder_status larder_delete_tagged(larder *cache, const larder_tag *tags, size_t
     if (count == 0) {
         return LARDER_OK;
     }
-    lard_map *map = lard_enter_after_look(cache);
+    lard_map *map = lard_enter_after_look(cache->core);
     if (!map) {
         return delete_unattached(cache, tags, count, call);
     }
     for (size_t i = 0; i < count; i++) {
-        lard_tagged_delete(cache, map, lard_deletions_hash(map, tags[i].text, tags[i].bytes), call);
+        lard_tagged_delete(cache->core, map, lard_deletions_hash(map, tags[i].text, tags[i].bytes), call);
     }
-    lard_count(cache, LARD_STAT_tag_deletes, count);
+    lard_count(cache->core, LARD_STAT_tag_deletes, count);
     return lard_map_outcome(map, LARDER_OK);
 }

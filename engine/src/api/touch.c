@@ -26,25 +26,25 @@ larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int
     if (!lard_expiry_from_ttl(ttl_ms, lard_clock_of_call(call), &expiry_ms)) {
         return LARDER_INVALID;
     }
-    lard_map *map = lard_enter_after_look(cache);
+    lard_map *map = lard_enter_after_look(cache->core);
     if (!map) {
-        return lard_enter_failure(cache);
+        return lard_enter_failure(cache->core);
     }
-    lard_key wanted = lard_key_of(map, key, key_bytes);
+    lard_key wanted = lard_key_of(map, cache->belief, key, key_bytes);
     bool replaced = true;
     for (int i = 0; replaced && i < TOUCH_ATTEMPTS; i++) {
         lard_head head = {{0, 0}, 0, 0, 0};
         uint64_t kept_until_ms = expiry_ms;
-        status = lard_expiry_set(cache, map, &wanted, expiry_ms, &head, call);
+        status = lard_expiry_set(cache->core, map, &wanted, expiry_ms, &head, call);
         if (status == LARDER_NOT_STORED) {
-            status = lard_extended_touch(cache, map, &wanted, &kept_until_ms, &head, call);
+            status = lard_extended_touch(cache->core, map, &wanted, &kept_until_ms, &head, call);
         }
         if (status == LARDER_OK && head.value_bytes) {
-            status = lard_large_touch(cache, map, &head, kept_until_ms);
+            status = lard_large_touch(cache->core, map, &head, kept_until_ms);
         }
-        replaced =
-            status == LARDER_NOT_STORED || (status == LARDER_MISS && head.value_bytes &&
-                                            lard_read_exists(cache, map, &wanted, NULL, call ? call->now_ms : 0));
+        replaced = status == LARDER_NOT_STORED ||
+                   (status == LARDER_MISS && head.value_bytes &&
+                    lard_read_exists(cache->core, map, &wanted, NULL, call ? call->now_ms : 0));
     }
     return status == LARDER_NOT_STORED ? LARDER_BUSY : status;
 }

@@ -257,7 +257,7 @@ static bool check_some(const lard_view *view, position *at, larder_report *repor
 static larder_status check_shard(larder *cache, lard_view *view, larder_report *report) {
     position at = {0, 0};
     for (bool more = true; more;) {
-        larder_status status = lard_shard_lock(cache, view, NULL);
+        larder_status status = lard_shard_lock(cache->core, view, NULL);
         if (status != LARDER_OK) {
             return status;
         }
@@ -272,7 +272,7 @@ larder_status larder_verify(larder *cache, larder_report *report) {
         return LARDER_INVALID;
     }
     *report = (larder_report){0};
-    lard_map *map = lard_enter(cache);
+    lard_map *map = lard_enter(cache->core);
     if (!map) {
         return LARDER_DAMAGED;
     }

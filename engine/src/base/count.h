@@ -16,7 +16,7 @@ static inline void lard_count_store(lard_u64 *counter, uint64_t count) {
     __atomic_store_n(LARD_RAW(counter), count, __ATOMIC_RELAXED);
 }
 
-static inline uint64_t lard_count(larder *cache, unsigned which, uint64_t by) {
+static inline uint64_t lard_count(lard_core *cache, unsigned which, uint64_t by) {
     lard_u64 *counter = &__atomic_load_n(&cache->counters, __ATOMIC_RELAXED)[which];
     uint64_t count = lard_load(counter) + by;
     lard_count_store(counter, count);

@@ -133,12 +133,13 @@ typedef struct { /* superblock; private copies are plain memory */
 } lard_superblock;
 
 #define LARD_CONFIGURATIONS 8u
-typedef struct {           /* a configuration of processes that use the file, and trust in its copies */
-    lard_u64 digest;       /* 0: the row is free; row 0 is that of no configuration */
-    lard_u64 trusted_ms;   /* until when by the monotonic clock, see larder_trust */
-    lard_u64 trusted_wall; /* and until when by the wall clock, Unix ms */
+typedef struct {         /* a configuration of processes that use the file, and trust in its copies */
+    lard_u64 digest;     /* its mark: a hash, see belief.h; 0: the row is free. 0 in row 0, of no configuration */
+    lard_u64 trusted_ms; /* until when by the monotonic clock, see larder_trust; exclusive or `digest` */
+    lard_u64 trusted_wall; /* and until when by the wall clock, Unix ms; the same */
     lard_u64 reserved;
 } lard_configuration;
+#define LARD_ROW_ENDING 1u /* a mark of no configuration: the row will be free when the clear epoch has ended */
 
 /*
  * Control page. Its place and its first two words are the same in every format, for processes of other versions:
@@ -383,6 +384,7 @@ typedef struct {
 #define LARD_CONFIGURATION_SHIFT (LARD_EXPIRY_BITS + 8)
 #define LARD_WORD1_EXPIRY_MS(w) ((w)&LARD_EXPIRY_MASK)
 #define LARD_WORD1_CHECKED_MASK (LARD_SEAL_BELOW ^ LARD_EXPIRY_MASK) /* flags and configuration */
+#define LARD_WORD1_FLAGS_MASK (0xffull << LARD_EXPIRY_BITS)
 #define LARD_WORD1_FLAGS(w) ((unsigned)((w) >> LARD_EXPIRY_BITS) & 0xff)
 #define LARD_WORD1_CONFIGURATION(w) ((unsigned)((w) >> LARD_CONFIGURATION_SHIFT) & (LARD_CONFIGURATIONS - 1))
 

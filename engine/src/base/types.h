@@ -134,14 +134,21 @@ typedef struct lard_view { /* a shard */
     uint32_t owner; /* under the lock: the word that this call wrote into the lock */
 } lard_view;
 
-struct larder {
+/* A configuration, and its row in the table of a file as it was last found; see file/belief.h. */
+typedef struct {
+    uint64_t digest; /* never 0 */
+    uint64_t
+        word; /* clear epoch that the row was found in (32 bits) | row << LARD_CONFIGURATION_SHIFT; 0: unknown */
+} lard_belief;
+
+/* What a process has of a file, for all its handles of it. */
+typedef struct lard_core {
     lard_map *map;      /* current file; swapped atomically on reattachment */
     lard_u64 *counters; /* of this process, in the hints */
     uint32_t slot;
     uint32_t incarnation;
     uint32_t lock_timeout_ms;
     unsigned fork_number;
-    uint32_t references;
     uint64_t next_value_id;
     uint64_t requested_bytes;
     int64_t counted_ms;         /* when the counters were last copied into the file */
@@ -167,8 +174,18 @@ struct larder {
     uint64_t lived;           /* of process.c: a process that was found alive, and when */
     uint64_t *stuck;          /* per shard: the hold of the lock in which a whole wait has passed, see shard.c */
     lard_map *old_maps;
-    struct larder *next; /* in the registry */
+    larder *handles;        /* one for each configuration */
+    struct lard_core *next; /* in the registry */
     char path[];
+} lard_core;
+
+struct larder { /* a handle */
+    lard_core *core;
+    lard_belief *belief; /* NULL: of no configuration */
+    lard_belief own;
+    const lard_map *adopted; /* for which it may have cleared the file to get a row; it does that once */
+    uint32_t references;
+    larder *next; /* of the same core */
 };
 
 #endif

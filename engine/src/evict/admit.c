@@ -20,7 +20,7 @@
 
 /* Grows the index if it is due; that sometimes needs a free segment. In an index that does not grow with its
  * items, a new item overwrites another one. Pinned items must not be lost that way. */
-static void widen_index(larder *cache, lard_view *view, int64_t now_ms) {
+static void widen_index(lard_core *cache, lard_view *view, int64_t now_ms) {
     for (unsigned i = 0; i < WIDENINGS && lard_index_resize_is_due(view); i++) {
         if (lard_load(&view->header->free_segments) < LARD_MIN_FREE_SEGMENTS) {
             lard_evict_some(cache, view, UINT64_MAX, i / (WIDENINGS / 4), now_ms);
@@ -38,7 +38,7 @@ static bool fits(const lard_view *view, const lard_key *key, uint64_t record_byt
     return cost <= before || lard_pin_bytes(view) + cost <= lard_pin_room(view) + before;
 }
 
-bool lard_admit_pinned(larder *cache, lard_view *view, const lard_key *key, uint64_t record_bytes,
+bool lard_admit_pinned(lard_core *cache, lard_view *view, const lard_key *key, uint64_t record_bytes,
                        int64_t now_ms) {
     bool is_new;
     if (!fits(view, key, record_bytes, &is_new)) {

@@ -8,6 +8,7 @@
 
 /* Is there room for a pinned record, which replaces the key's present one? Drops expired items if it must. Grows
  * the index for a new key. */
-bool lard_admit_pinned(larder *cache, lard_view *view, const lard_key *key, uint64_t record_bytes, int64_t now_ms);
+bool lard_admit_pinned(lard_core *cache, lard_view *view, const lard_key *key, uint64_t record_bytes,
+                       int64_t now_ms);
 
 #endif

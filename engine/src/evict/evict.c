@@ -137,8 +137,8 @@ static bool is_stale(const lard_view *view, const candidate *one, int64_t now_ms
 }
 
 /* Moves a record of the victim to the main queue if it stays, else empties its slot. */
-static void move_or_drop(larder *cache, lard_view *view, const candidate *one, uint32_t state, unsigned min_reads,
-                         int64_t now_ms) {
+static void move_or_drop(lard_core *cache, lard_view *view, const candidate *one, uint32_t state,
+                         unsigned min_reads, int64_t now_ms) {
     const lard_record_info *info = &one->info;
     lard_hash hash = one->hash;
     lard_found found = lard_index_find_offset(view, &hash, one->offset, (uint32_t)one->generation);
@@ -170,7 +170,7 @@ static void move_or_drop(larder *cache, lard_view *view, const candidate *one, u
 }
 
 /* For a segment whose records cannot be walked: finds the slots that point into it by a walk of the index. */
-static void sweep_slots(larder *cache, lard_view *view, uint32_t segment) {
+static void sweep_slots(lard_core *cache, lard_view *view, uint32_t segment) {
     uint32_t count = lard_bucket_count(view);
     uint64_t start = lard_view_segment_offset(view, segment);
     lard_count(cache, LARD_STAT_damaged, 1);
@@ -208,7 +208,8 @@ static bool is_urgent(const lard_view *view) {
     return lard_load(&view->header->free_segments) == 0 && lard_pin_any(view);
 }
 
-void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned min_reads, int64_t now_ms) {
+void lard_evict_some(lard_core *cache, lard_view *view, uint64_t budget_bytes, unsigned min_reads,
+                     int64_t now_ms) {
     uint32_t victim = lard_load(&view->header->victim);
     if (!holds_records(view, victim)) { /* 0, or damaged */
         victim = lard_victim_choose(view, now_ms);

@@ -10,6 +10,6 @@
 
 /* Processes up to `budget_bytes` of the victim, chooses one if there is none, and frees it at its end. Items with
  * at least `min_reads` reads stay. */
-void lard_evict_some(larder *cache, lard_view *view, uint64_t budget_bytes, unsigned min_reads, int64_t now_ms);
+void lard_evict_some(lard_core *cache, lard_view *view, uint64_t budget_bytes, unsigned min_reads, int64_t now_ms);
 
 #endif

@@ -27,7 +27,7 @@ static bool is_full(const lard_expired_large *large) {
     return large && large->count + LARD_BUCKET_SLOTS > LARD_EXPIRED_HEADS;
 }
 
-uint64_t lard_expired_drop(larder *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms,
+uint64_t lard_expired_drop(lard_core *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms,
                            lard_expired_large *large) {
     uint64_t dropped = 0, pinned = 0;
     uint32_t count = lard_bucket_count(view), from = *next;

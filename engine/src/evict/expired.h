@@ -18,7 +18,7 @@ typedef struct { /* large values that were dropped, but not yet their chunks, wh
  * segments are emptied later.
  * Adds large values to *large, for lard_large_drop, and stops when that is full. `large` NULL: large values whose
  * tag was deleted stay, and the chunks of those that have expired are left to expire. */
-uint64_t lard_expired_drop(larder *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms,
+uint64_t lard_expired_drop(lard_core *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms,
                            lard_expired_large *large);
 
 #endif

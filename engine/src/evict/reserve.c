@@ -28,7 +28,8 @@ static unsigned min_reads_at(const lard_view *view, uint64_t attempt, uint64_t b
     return attempt < searched ? 1 : attempt < searched + 2 ? 2 : attempt < searched + 4 ? 3 : NONE_STAYS;
 }
 
-uint64_t lard_reserve_when_short(larder *cache, lard_view *view, uint32_t queue, uint64_t bytes, int64_t now_ms) {
+uint64_t lard_reserve_when_short(lard_core *cache, lard_view *view, uint32_t queue, uint64_t bytes,
+                                 int64_t now_ms) {
     uint32_t most = 2 * view->map->super.segments_per_shard + 8;
 
     for (uint32_t attempt = 0; attempt < most; attempt++) {
@@ -50,7 +51,7 @@ static bool is_wanted_soon(const lard_view *view, uint32_t queue) {
     return lard_segment_room(view, queue) < view->map->super.segment_bytes / 4;
 }
 
-void lard_reserve_upkeep_when_short(larder *cache, lard_view *view, uint32_t queue, uint64_t written_bytes,
+void lard_reserve_upkeep_when_short(lard_core *cache, lard_view *view, uint32_t queue, uint64_t written_bytes,
                                     int64_t now_ms) {
     if (lard_load(&view->header->free_segments) == 0 || lard_load(&view->header->victim) ||
         is_wanted_soon(view, queue)) {

@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "base/place.h"
 #include "base/random.h"
+#include "file/belief.h"
 #include "file/file.h"
 #include "file/map.h"
 #include "file/sigbus.h"
@@ -24,6 +25,7 @@
 #include "proc/bytelock.h"
 #include "proc/fork.h"
 #include "proc/lockfile.h"
+#include "proc/opener.h"
 #include "proc/process.h"
 #include "shard/discard.h"
 
@@ -41,13 +43,13 @@
 #define LOCKED_RETRY_MS 10          /* the wait after another opener held the lock for too long */
 #define ATTEMPTS 8
 
-static void forget_waits(larder *cache) {
+static void forget_waits(lard_core *cache) {
     for (unsigned shard = 0; shard < LARD_MAX_SHARDS; shard++) {
         __atomic_store_n(&cache->stuck[shard], 0, __ATOMIC_RELAXED);
     }
 }
 
-static larder_status fail_claim(larder *cache, const lard_map *map, larder_status status, larder_error *error) {
+static larder_status fail_claim(lard_core *cache, const lard_map *map, larder_status status, larder_error *error) {
     return status == LARDER_SYSTEM
                ? lard_fail_call(error, "lock a process slot of", cache->path, errno)
                : lard_fail(error, status, 0, "%s (%u slots)", cache->path, map->super.process_slots);
@@ -64,7 +66,7 @@ static larder_status fail_unknown_users(const char *path, larder_error *error) {
 
 /* A host may replace the file every minute for years. So only the addresses of all but the last few maps are kept.
  */
-static void release_old_files(larder *cache) {
+static void release_old_files(lard_core *cache) {
     unsigned kept = 0;
     for (lard_map *map = cache->old_maps; map; map = map->older) {
         if (kept++ >= OLD_FILES) {
@@ -77,8 +79,17 @@ static void release_old_files(larder *cache) {
     }
 }
 
+/* A forked child keeps the row of its parent: it must not clear the file for a configuration that its parent found
+ * no room for. */
+static void adopt_row(larder *handle, lard_map *map) {
+    if (handle->belief && handle->adopted != map) {
+        handle->adopted = map;
+        lard_belief_adopt(handle->belief, map);
+    }
+}
+
 /* Makes `map` the handle's map. The old one stays mapped: other threads may be inside. */
-static void switch_to(larder *cache, const lard_lockfile *file, lard_map *map, lard_process_claimed *claim) {
+static void switch_to(lard_core *cache, const lard_lockfile *file, lard_map *map, lard_process_claimed *claim) {
     lard_map *old = cache->map == map ? NULL : cache->map;
     lard_fork_lock(); /* no fork sees half of this */
     if (old && claim->lock.held && lard_bytelock_is_ours(&cache->slot_lock)) {
@@ -89,6 +100,9 @@ static void switch_to(larder *cache, const lard_lockfile *file, lard_map *map, l
     }
     lard_process_adopt(cache, file, map, claim);
     lard_pending_apply(cache, map);
+    for (larder *handle = cache->handles; handle; handle = handle->next) {
+        adopt_row(handle, map);
+    }
     if (old) {
         lard_discard(old);
         old->older = cache->old_maps;
@@ -103,7 +117,7 @@ static void switch_to(larder *cache, const lard_lockfile *file, lard_map *map, l
 }
 
 /* Removes the map from the handle first: a child that is forked in between must not unmap it again. */
-static void drop_arriving(larder *cache) {
+static void drop_arriving(lard_core *cache) {
     lard_fork_lock();
     lard_map *map = cache->arriving;
     cache->arriving = NULL;
@@ -115,7 +129,7 @@ static void drop_arriving(larder *cache) {
 
 /* Without a lock file no cache file fits, but there may be another reason not to use the path. Checks that first,
  * so that no lock file is created beside a file that is not Larder's. */
-static larder_status look_without_lockfile(larder *cache, larder_error *error) {
+static larder_status look_without_lockfile(lard_core *cache, larder_error *error) {
     lard_lockfile_content content;
     int code = lard_random(&content, sizeof content);
     return code ? lard_fail_call(error, "random bytes for", cache->path, code)
@@ -124,7 +138,7 @@ static larder_status look_without_lockfile(larder *cache, larder_error *error) {
 
 /* Opens the cache file. One that this handle had open and that somebody truncated and grew again looks like a
  * stranger's once anything was stored in it: it is replaced. */
-static larder_status open_file(larder *cache, uint64_t size_bytes, const lard_lockfile_content *content,
+static larder_status open_file(lard_core *cache, uint64_t size_bytes, const lard_lockfile_content *content,
                                bool alone, larder_error *error) {
     larder_status status = lard_file_open(cache->path, size_bytes, NULL, content, alone, &cache->arriving, error);
     if (status == LARDER_NOT_LARDER && size_bytes && cache->map &&
@@ -138,7 +152,7 @@ static larder_status open_file(larder *cache, uint64_t size_bytes, const lard_lo
 
 /* As above. A process of this version that has called nothing since the newer version came, such as the parent of
  * preloaded workers, still has its slot: so this process is not alone when the newer version has gone. */
-static larder_status open_after_newer(larder *cache, uint64_t size_bytes, const lard_opening *opening,
+static larder_status open_after_newer(lard_core *cache, uint64_t size_bytes, const lard_opening *opening,
                                       const lard_lockfile_content *content, bool alone, larder_error *error) {
     larder_status status = open_file(cache, size_bytes, content, alone, error);
     if (status == LARDER_NEWER_VERSION && lard_newer_was_left(cache, &opening->file, opening->path)) {
@@ -149,7 +163,7 @@ static larder_status open_after_newer(larder *cache, uint64_t size_bytes, const 
 }
 
 /* Opens the cache file, claims a slot, and sets cache->map. The opener's lock is held. */
-static larder_status attach_in(larder *cache, uint64_t size_bytes, const lard_opening *opening,
+static larder_status attach_in(lard_core *cache, uint64_t size_bytes, const lard_opening *opening,
                                larder_error *error) {
     lard_lockfile_content content;
     lard_process_claimed claim;
@@ -182,7 +196,7 @@ static larder_status attach_in(larder *cache, uint64_t size_bytes, const lard_op
 }
 
 /* Opens the lock file and the cache file. Size 0: creates no cache file. */
-static larder_status try_to_attach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
+static larder_status try_to_attach(lard_core *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     char path[LARD_LOCK_PATH_MAX];
     struct stat info;
     lard_opening opening;
@@ -209,7 +223,7 @@ static larder_status try_to_attach(larder *cache, uint64_t size_bytes, int64_t w
 }
 
 /* Attaches to the file at the path. Tries again if meanwhile files were removed or descriptors were closed. */
-static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
+static larder_status attach_to_path(lard_core *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         larder_status status = try_to_attach(cache, size_bytes, wait_ms, error);
         if (status != LARDER_SYSTEM || (error->system_errno != ESTALE && error->system_errno != EBADF)) {
@@ -226,7 +240,7 @@ static larder_status attach_to_path(larder *cache, uint64_t size_bytes, int64_t 
 
 /* Attaches a forked child: it keeps the map and needs its own slot. The parent may have detached and marked the
  * file clean. SUPERSEDED: the file was replaced, perhaps while this process waited for the lock. */
-static larder_status attach_child(larder *cache, int64_t wait_ms, larder_error *error) {
+static larder_status attach_child(lard_core *cache, int64_t wait_ms, larder_error *error) {
     lard_opening opening;
     lard_process_claimed claim;
     larder_status status = lard_opening_begin(cache, LARD_TO_ATTACH, wait_ms, &opening, error);
@@ -253,14 +267,14 @@ static larder_status attach_child(larder *cache, int64_t wait_ms, larder_error *
  * The wait before the next attempt. Each fault costs a map, because other threads may still be inside. A full disk
  * under a copy-on-write file system may fault for days, so after many faults the waits grow.
  */
-static int64_t wait_after_fault(larder *cache, int64_t now_ms) {
+static int64_t wait_after_fault(lard_core *cache, int64_t now_ms) {
     cache->faults = now_ms - cache->last_fault_ms < FAULT_FREE_MS ? cache->faults + 1 : 1;
     cache->last_fault_ms = now_ms;
     unsigned doublings = cache->faults > FAULTS_IN_ROW ? cache->faults - FAULTS_IN_ROW : 0;
     return doublings < 10 ? (int64_t)RETRY_MS << doublings : FAULT_WAIT_MS;
 }
 
-static larder_status reattach(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
+static larder_status reattach(lard_core *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     lard_map *map = cache->map;
     if (cache->refusal.status != LARDER_OK) {
         *error = cache->refusal;
@@ -279,7 +293,7 @@ static larder_status reattach(larder *cache, uint64_t size_bytes, int64_t wait_m
     return attach_to_path(cache, size_bytes, wait_ms, error);
 }
 
-bool lard_attach_begin(larder *cache, bool *attached) {
+bool lard_attach_begin(lard_core *cache, bool *attached) {
     lard_fork_lock();
     *attached = lard_current_map(cache) != NULL;
     bool mine = !*attached && cache->attaching != lard_fork_number();
@@ -290,7 +304,7 @@ bool lard_attach_begin(larder *cache, bool *attached) {
     return mine;
 }
 
-static void end_attaching(larder *cache, bool faulted, const larder_error *outcome, int64_t started_ms) {
+static void end_attaching(lard_core *cache, bool faulted, const larder_error *outcome, int64_t started_ms) {
     larder_status status = outcome->status;
     bool attached = status == LARDER_OK;
     lard_fork_lock();
@@ -305,7 +319,7 @@ static void end_attaching(larder *cache, bool faulted, const larder_error *outco
     lard_fork_unlock();
 }
 
-void lard_attach_end(larder *cache, const larder_error *failure) {
+void lard_attach_end(lard_core *cache, const larder_error *failure) {
     lard_fork_lock();
     if (failure) {
         cache->failure = *failure;
@@ -315,7 +329,7 @@ void lard_attach_end(larder *cache, const larder_error *failure) {
 }
 
 /* Attaches, or waits for the thread that does. */
-static larder_status attach_once(larder *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
+static larder_status attach_once(lard_core *cache, uint64_t size_bytes, int64_t wait_ms, larder_error *error) {
     int64_t start = lard_clock_monotonic_ms();
     bool done;
     while (!lard_attach_begin(cache, &done)) {
@@ -334,7 +348,7 @@ static larder_status attach_once(larder *cache, uint64_t size_bytes, int64_t wai
     return error->status;
 }
 
-larder_status lard_attach(larder *cache, int64_t wait_ms, larder_error *error) {
+larder_status lard_attach(lard_core *cache, int64_t wait_ms, larder_error *error) {
     larder_error mine;
     error = error ? error : &mine;
     memset(error, 0, sizeof *error);
@@ -344,7 +358,37 @@ larder_status lard_attach(larder *cache, int64_t wait_ms, larder_error *error) {
     return attach_once(cache, size, wait_ms, error);
 }
 
-bool lard_attach_is_due(const larder *cache) {
+/* Clears the file to get a row, unless the map is another file's by now. */
+static void adopt_locked(larder *handle, lard_map *map, int64_t wait_ms) {
+    char path[LARD_LOCK_PATH_MAX];
+    lard_bytelock opener;
+    lard_lockfile *lock = &handle->core->lock;
+    lard_lockfile_path(handle->core->path, path);
+    if (lard_opener_lock(lock, path, wait_ms, &opener, NULL) == LARDER_OK) {
+        lard_fork_lock();
+        if (lard_map_is_fit(map) && lard_lockfile_is_at(lock, path) == 1) {
+            adopt_row(handle, map);
+        }
+        lard_fork_unlock();
+        lard_bytelock_drop(&opener, lock);
+    }
+}
+
+void lard_attach_adopt(larder *handle, int64_t wait_ms) {
+    lard_map *map = handle->belief ? lard_current_map(handle->core) : NULL;
+    if (!map || handle->adopted == map) {
+        return;
+    }
+    if (lard_belief_row_now(handle->belief, map) == LARD_ROW_NONE) {
+        adopt_locked(handle, map, wait_ms);
+        return;
+    }
+    lard_fork_lock();
+    handle->adopted = map;
+    lard_fork_unlock();
+}
+
+bool lard_attach_is_due(const lard_core *cache) {
     return !cache->retry_attach_ms || lard_clock_monotonic_ms() >= cache->retry_attach_ms ||
            (lard_map_is_fit(cache->map) && cache->retry_fork_number != lard_fork_number());
 }

@@ -23,7 +23,7 @@
 #define TOUCH_MS (3600 * 1000) /* between new timestamps of the lock file, by which cleaners find old files */
 #define STORES_PER_LOOK 64     /* while the time given with the stores does not change */
 
-lard_map *lard_enter_slow(larder *cache) {
+lard_map *lard_enter_slow(lard_core *cache) {
     lard_fork_lock();
     lard_map *map = lard_current_map(cache); /* another thread may have attached it */
     bool tries = !map && !cache->attaches_explicitly && lard_attach_is_due(cache);
@@ -31,7 +31,7 @@ lard_map *lard_enter_slow(larder *cache) {
     return tries && lard_attach(cache, ATTACH_WAIT_MS, NULL) == LARDER_OK ? cache->map : map;
 }
 
-larder_status lard_enter_failure(const larder *cache) {
+larder_status lard_enter_failure(const lard_core *cache) {
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
     larder_status failure = cache->failure.status;
     if (map && map->poisoned) {
@@ -44,7 +44,7 @@ larder_status lard_enter_failure(const larder *cache) {
 }
 
 /* Renews the timestamps of the lock file, so that cleaners keep a file that is in use but rarely opened. */
-static void touch_lockfile(larder *cache, int64_t now_ms) {
+static void touch_lockfile(lard_core *cache, int64_t now_ms) {
     char path[LARD_LOCK_PATH_MAX];
     __atomic_store_n(&cache->next_touch_ms, now_ms + TOUCH_MS, __ATOMIC_RELAXED);
     lard_lockfile_path(cache->path, path);
@@ -59,7 +59,7 @@ static bool was_overwritten(const lard_map *map) {
 
 /* All processes leave a file that was removed, replaced or overwritten by hand, like one that the engine replaced.
  * Else the hints grow with the index. */
-void lard_enter_look(larder *cache, lard_map *map) {
+void lard_enter_look(lard_core *cache, lard_map *map) {
     int64_t now_ms = lard_clock_monotonic_coarse_ms();
     if (now_ms < __atomic_load_n(&cache->next_look_ms, __ATOMIC_RELAXED)) {
         return;
@@ -76,7 +76,7 @@ void lard_enter_look(larder *cache, lard_map *map) {
 }
 
 /* Does the store come with the same time as the last one? True for STORES_PER_LOOK stores at most. */
-static bool has_time_of_last_store(larder *cache, int64_t now_ms) {
+static bool has_time_of_last_store(lard_core *cache, int64_t now_ms) {
     uint32_t count = __atomic_load_n(&cache->store_count, __ATOMIC_RELAXED);
     bool same = now_ms && now_ms == __atomic_load_n(&cache->store_ms, __ATOMIC_RELAXED) && count < STORES_PER_LOOK;
     __atomic_store_n(&cache->store_count, same ? count + 1 : 0, __ATOMIC_RELAXED);
@@ -86,6 +86,6 @@ static bool has_time_of_last_store(larder *cache, int64_t now_ms) {
     return same;
 }
 
-lard_map *lard_enter_to_write(larder *cache, int64_t now_ms) {
+lard_map *lard_enter_to_write(lard_core *cache, int64_t now_ms) {
     return has_time_of_last_store(cache, now_ms) ? lard_enter(cache) : lard_enter_after_look(cache);
 }

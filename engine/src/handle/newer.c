@@ -33,7 +33,7 @@ static bool is_newer(int fd, const char *path, struct stat *info) {
            lard_validate(&facts, &unknown, false).kind == LARD_FILE_NEWER;
 }
 
-bool lard_newer_clear(const larder *cache) {
+bool lard_newer_clear(const lard_core *cache) {
     struct stat info;
     larder_error error;
     lard_map *map;
@@ -72,7 +72,7 @@ static bool has_user(int fd, const lard_lockfile *file, const char *lock_path) {
     return false;
 }
 
-bool lard_newer_was_left(const larder *cache, const lard_lockfile *file, const char *lock_path) {
+bool lard_newer_was_left(const lard_core *cache, const lard_lockfile *file, const char *lock_path) {
     struct stat info;
     int fd = lard_descriptor_open(cache->path, O_RDONLY | O_NONBLOCK, &info);
     if (fd < 0) {

@@ -9,10 +9,10 @@
 
 /* Clears the file at the handle's path if a newer version made it. False: it is of no newer version, could not be
  * cleared, or the handle was opened with keep_newer. The opener's lock is held. */
-bool lard_newer_clear(const larder *cache);
+bool lard_newer_clear(const lard_core *cache);
 
 /* True if the file at the handle's path is of a newer version, and no process of that version has it open.
  * Processes of this version may be attached to a file that was there before. The opener's lock is held. */
-bool lard_newer_was_left(const larder *cache, const lard_lockfile *file, const char *lock_path);
+bool lard_newer_was_left(const lard_core *cache, const lard_lockfile *file, const char *lock_path);
 
 #endif

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 
 /* The handle's open lock file; if it is gone or another file is at its path, opens or creates one. */
-static larder_status find_lockfile(const larder *cache, const char *path, bool creates, lard_lockfile *file,
+static larder_status find_lockfile(const lard_core *cache, const char *path, bool creates, lard_lockfile *file,
                                    larder_error *error) {
     struct stat info;
     bool is_there = stat(path, &info) == 0;
@@ -28,7 +28,7 @@ static larder_status find_lockfile(const larder *cache, const char *path, bool c
         return LARDER_OK;
     }
     lard_fork_lock();
-    const larder *known =
+    const lard_core *known =
         is_there ? lard_registry_find_lockfile((uint64_t)info.st_dev, (uint64_t)info.st_ino) : NULL;
     bool opens_twice = known && known != cache && lard_bytelock_is_posix(&known->lock);
     lard_fork_unlock();
@@ -52,7 +52,7 @@ static larder_status lock_it(lard_opening *opening, lard_opening_purpose purpose
     return status;
 }
 
-larder_status lard_opening_begin(const larder *cache, lard_opening_purpose purpose, int64_t wait_ms,
+larder_status lard_opening_begin(const lard_core *cache, lard_opening_purpose purpose, int64_t wait_ms,
                                  lard_opening *opening, larder_error *error) {
     lard_lockfile_path(cache->path, opening->path);
     opening->opener = (lard_bytelock){.fd = -1};
@@ -72,7 +72,7 @@ larder_status lard_opening_begin(const larder *cache, lard_opening_purpose purpo
     return status;
 }
 
-void lard_opening_end(const larder *cache, lard_opening *opening) {
+void lard_opening_end(const lard_core *cache, lard_opening *opening) {
     if (opening->file.fd != cache->lock.fd) {
         lard_lockfile_close(&opening->file);
     }

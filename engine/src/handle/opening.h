@@ -23,10 +23,10 @@ typedef enum {
 
 /* OK, LOCKED: another process has had the lock for `wait_ms`, NOT_THERE, or another error. One thread of a process
  * at a time, see lard_attach_begin. */
-larder_status lard_opening_begin(const larder *cache, lard_opening_purpose purpose, int64_t wait_ms,
+larder_status lard_opening_begin(const lard_core *cache, lard_opening_purpose purpose, int64_t wait_ms,
                                  lard_opening *opening, larder_error *error);
 /* Releases the lock, and closes the lock file if it has not become the handle's. */
-void lard_opening_end(const larder *cache, lard_opening *opening);
+void lard_opening_end(const lard_core *cache, lard_opening *opening);
 
 /* True if the map is fit and is the file at the path, and the lock is of its lock file: no other process replaces
  * it then. */

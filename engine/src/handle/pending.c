@@ -11,6 +11,7 @@
  */
 #include "handle/pending.h"
 #include "base/key.h"
+#include "file/belief.h"
 #include "file/map.h"
 #include "handle/current.h"
 #include "item/drop.h"
@@ -59,7 +60,7 @@ static bool add(lard_pending *pending, const lard_removal *removal) {
     return true;
 }
 
-static void note(larder *cache, const lard_removal *removal) {
+static void note(lard_core *cache, const lard_removal *removal) {
     if (cache->all_pending) {
         return;
     }
@@ -73,7 +74,7 @@ static void note(larder *cache, const lard_removal *removal) {
     }
 }
 
-bool lard_pending_note(larder *cache, const lard_removal *removal) {
+bool lard_pending_note(lard_core *cache, const lard_removal *removal) {
     lard_fork_lock();
     bool unattached = !lard_current_map(cache);
     if (unattached) {
@@ -83,7 +84,7 @@ bool lard_pending_note(larder *cache, const lard_removal *removal) {
     return unattached;
 }
 
-bool lard_pending_remove(larder *cache, lard_map *map, const lard_removal *removal, int64_t now_ms) {
+bool lard_pending_remove(lard_core *cache, lard_map *map, const lard_removal *removal, int64_t now_ms) {
     if (removal->kind == LARD_REMOVE_ALL) {
         lard_map_clear(map);
         return false;
@@ -92,14 +93,14 @@ bool lard_pending_remove(larder *cache, lard_map *map, const lard_removal *remov
         lard_tagged_forget(map, lard_deletions_hash(map, removal->text, removal->bytes));
         return false;
     }
-    lard_key key = lard_key_of(map, removal->text, removal->bytes);
+    lard_key key = lard_key_of(map, &lard_belief_any, removal->text, removal->bytes);
     if (removal->kind == LARD_REMOVE_LEASE) {
         return lard_lease_end(cache, map, &key, removal->token, false, 0, NULL) == LARDER_OK;
     }
     return lard_drop(map, &key, now_ms);
 }
 
-void lard_pending_apply(larder *cache, lard_map *map) {
+void lard_pending_apply(lard_core *cache, lard_map *map) {
     const lard_removal all = {.kind = LARD_REMOVE_ALL};
     if (cache->all_pending) {
         lard_pending_remove(cache, map, &all, 0);
@@ -112,11 +113,11 @@ void lard_pending_apply(larder *cache, lard_map *map) {
     }
 }
 
-uint32_t lard_pending_count(const larder *cache) {
+uint32_t lard_pending_count(const lard_core *cache) {
     return cache->all_pending ? LARDER_ALL_PENDING : cache->pending ? cache->pending->count : 0;
 }
 
-void lard_pending_free(larder *cache) {
+void lard_pending_free(lard_core *cache) {
     for (uint32_t i = 0; cache->pending && i < cache->pending->count; i++) {
         free(cache->pending->notes[i]);
     }

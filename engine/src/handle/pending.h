@@ -28,13 +28,13 @@ static inline lard_removal lard_pending_of_lease(const void *key, size_t bytes, 
 }
 
 /* Applies a removal without a process slot and without a shard's lock. True if the key had a live value. */
-bool lard_pending_remove(larder *cache, lard_map *map, const lard_removal *removal, int64_t now_ms);
+bool lard_pending_remove(lard_core *cache, lard_map *map, const lard_removal *removal, int64_t now_ms);
 /* Notes a removal. False: the handle is attached by now, and nothing was noted. */
-bool lard_pending_note(larder *cache, const lard_removal *removal);
+bool lard_pending_note(lard_core *cache, const lard_removal *removal);
 /* Applies what was noted. It stays noted if the file cannot be read. The fork lock is held. */
-void lard_pending_apply(larder *cache, lard_map *map);
+void lard_pending_apply(lard_core *cache, lard_map *map);
 /* As larder_pending(). The fork lock is held. */
-uint32_t lard_pending_count(const larder *cache);
-void lard_pending_free(larder *cache);
+uint32_t lard_pending_count(const lard_core *cache);
+void lard_pending_free(lard_core *cache);
 
 #endif

@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-static larder *handles;
+static lard_core *handles;
 
-larder *lard_registry_find_lockfile(uint64_t device, uint64_t inode) {
-    for (larder *cache = handles; cache; cache = cache->next) {
+lard_core *lard_registry_find_lockfile(uint64_t device, uint64_t inode) {
+    for (lard_core *cache = handles; cache; cache = cache->next) {
         if (cache->lock.fd >= 0 && cache->lock.device == device && cache->lock.inode == inode) {
             return cache;
         }
@@ -17,8 +17,8 @@ larder *lard_registry_find_lockfile(uint64_t device, uint64_t inode) {
     return NULL;
 }
 
-larder *lard_registry_find_path(const char *path) {
-    for (larder *cache = handles; cache; cache = cache->next) {
+lard_core *lard_registry_find_path(const char *path) {
+    for (lard_core *cache = handles; cache; cache = cache->next) {
         if (strcmp(cache->path, path) == 0) {
             return cache;
         }
@@ -26,13 +26,13 @@ larder *lard_registry_find_path(const char *path) {
     return NULL;
 }
 
-void lard_registry_add(larder *cache) {
+void lard_registry_add(lard_core *cache) {
     cache->next = handles;
     handles = cache;
 }
 
-void lard_registry_remove(larder *cache) {
-    for (larder **at = &handles; *at; at = &(*at)->next) {
+void lard_registry_remove(lard_core *cache) {
+    for (lard_core **at = &handles; *at; at = &(*at)->next) {
         if (*at == cache) {
             *at = cache->next;
             break;

@@ -4,11 +4,11 @@
 #ifndef LARD_REGISTRY_H
 #define LARD_REGISTRY_H
 
-#include "larder.h"
+#include "base/types.h"
 
-larder *lard_registry_find_lockfile(uint64_t device, uint64_t inode); /* of an open lock file, or NULL */
-larder *lard_registry_find_path(const char *path);                    /* or NULL */
-void lard_registry_add(larder *cache);
-void lard_registry_remove(larder *cache);
+lard_core *lard_registry_find_lockfile(uint64_t device, uint64_t inode); /* of an open lock file, or NULL */
+lard_core *lard_registry_find_path(const char *path);                    /* or NULL */
+void lard_registry_add(lard_core *cache);
+void lard_registry_remove(lard_core *cache);
 
 #endif

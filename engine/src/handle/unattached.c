@@ -24,7 +24,7 @@ static lard_u64 uncounted[LARD_COUNTERS];
 
 /* Removes also what was noted before. The owner word and the counters are those of the parent process, which has
  * the slot: this one must take no lock of a shard, and must not count. */
-static larder_status remove_from(larder *cache, lard_map *map, const lard_removal *removal, int64_t now_ms) {
+static larder_status remove_from(lard_core *cache, lard_map *map, const lard_removal *removal, int64_t now_ms) {
     if (lard_use_mark_dirty(map) != LARDER_OK) {
         return LARDER_DAMAGED;
     }
@@ -37,7 +37,7 @@ static larder_status remove_from(larder *cache, lard_map *map, const lard_remova
     return lard_map_outcome(map, was_live || removal->kind != LARD_REMOVE_KEY ? LARDER_OK : LARDER_MISS);
 }
 
-static larder_status remove_in(larder *cache, const lard_opening *opening, const lard_removal *removal,
+static larder_status remove_in(lard_core *cache, const lard_opening *opening, const lard_removal *removal,
                                bool clears_newer, int64_t now_ms) {
     lard_map *map = cache->map;
     if (lard_opening_is_for(opening, map, cache->path)) {
@@ -53,7 +53,7 @@ static larder_status remove_in(larder *cache, const lard_opening *opening, const
 }
 
 /* Waits for a thread that removes something: that takes microseconds. One that attaches may take longer. */
-static bool begin(larder *cache, bool *attached) {
+static bool begin(lard_core *cache, bool *attached) {
     int64_t start = lard_clock_monotonic_ms();
     while (!lard_attach_begin(cache, attached)) {
         int64_t waited = lard_clock_monotonic_ms() - start;
@@ -65,7 +65,7 @@ static bool begin(larder *cache, bool *attached) {
     return true;
 }
 
-bool lard_unattached_remove(larder *cache, const lard_removal *removal, bool clears_newer, int64_t now_ms,
+bool lard_unattached_remove(lard_core *cache, const lard_removal *removal, bool clears_newer, int64_t now_ms,
                             larder_status *status) {
     lard_opening opening;
     larder_error error = {.status = LARDER_LOCKED};

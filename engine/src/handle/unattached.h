@@ -11,7 +11,7 @@
  * newer version. Takes the opener's lock. *status: OK; MISS: a key had no live value; or why it could not: then
  * the removal is noted until the handle attaches. False: the handle is attached by now, and nothing was done.
  */
-bool lard_unattached_remove(larder *cache, const lard_removal *removal, bool clears_newer, int64_t now_ms,
+bool lard_unattached_remove(lard_core *cache, const lard_removal *removal, bool clears_newer, int64_t now_ms,
                             larder_status *status);
 
 #endif

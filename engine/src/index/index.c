@@ -147,7 +147,7 @@ static place find_victim(const lard_view *view, const lard_buckets *pair) {
     return best;
 }
 
-larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, lard_buckets *pair,
+larder_status lard_index_insert(lard_core *cache, lard_view *view, const lard_hash *hash, lard_buckets *pair,
                                 uint64_t slot, unsigned reads) {
     if (!lard_bucket_renew(view, hash, pair)) {
         return LARDER_DAMAGED;

@@ -15,7 +15,7 @@ lard_found lard_index_probe(const lard_view *view, const lard_hash *hash, lard_b
 lard_found lard_index_find_offset(const lard_view *view, const lard_hash *hash, uint64_t offset,
                                   uint32_t generation);
 /* Under the lock. `reads`: of the new item. FULL: all slots of the key's buckets hold pinned items. */
-larder_status lard_index_insert(larder *cache, lard_view *view, const lard_hash *hash, lard_buckets *buckets,
+larder_status lard_index_insert(lard_core *cache, lard_view *view, const lard_hash *hash, lard_buckets *buckets,
                                 uint64_t slot, unsigned reads);
 /* Lock-free. Empties every slot of the key. Fills *head if it was a large value. True: the item was live. */
 bool lard_index_delete(const lard_view *view, const lard_key *key, int64_t now_ms, lard_head *head);

@@ -173,14 +173,14 @@ bool lard_index_resize_begin(lard_view *view) {
  * use would hide it from writers only, because readers have a copy of the directory (dircache.h). So from now on
  * all reads of the shard are misses, and the next owner of the lock empties it.
  */
-static void give_up(larder *cache, lard_view *view) {
+static void give_up(lard_core *cache, lard_view *view) {
     lard_count(cache, LARD_STAT_resets, 1);
     lard_store_release(&view->header->epoch, 0);
 }
 
 static uint32_t split_source(uint32_t count) { return count - (1u << (31 - __builtin_clz(count))); }
 
-static bool split_next(larder *cache, lard_view *view) {
+static bool split_next(lard_core *cache, lard_view *view) {
     uint32_t count = lard_bucket_count(view);
     unsigned shift = view->map->index_shift;
     uint32_t page = count >> shift, pages = lard_load(&view->header->index_pages);
@@ -249,7 +249,7 @@ static bool split_next(larder *cache, lard_view *view) {
     return true;
 }
 
-void lard_index_resize_split(larder *cache, lard_view *view) {
+void lard_index_resize_split(lard_core *cache, lard_view *view) {
     for (int i = 0; i < SPLITS_PER_INSERT; i++) {
         if (!lard_index_resize_is_due(view) || !split_next(cache, view)) {
             return;

@@ -10,7 +10,7 @@ bool lard_index_resize_begin(lard_view *view); /* makes the index of an empty sh
 /* Moves an item of two full buckets to another bucket. True: there is an empty slot now. */
 bool lard_index_resize_make_room(lard_view *view, const lard_buckets *pair);
 /* Splits a few buckets, as long as splits are due. */
-void lard_index_resize_split(larder *cache, lard_view *view);
+void lard_index_resize_split(lard_core *cache, lard_view *view);
 /* Finishes or undoes the split and the move of a dead owner of the lock. */
 void lard_index_resize_finish(lard_view *view);
 
@@ -21,7 +21,7 @@ static inline bool lard_index_resize_is_due(const lard_view *view) {
     return items > (count < view->map->small_index ? count * 7 / 2 : count * 17 / 3);
 }
 
-static inline void lard_index_resize_grow(larder *cache, lard_view *view) {
+static inline void lard_index_resize_grow(lard_core *cache, lard_view *view) {
     if (LARD_UNLIKELY(lard_index_resize_is_due(view))) {
         lard_index_resize_split(cache, view);
     }

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/key.h"
 #include "base/reads.h"
+#include "file/belief.h"
 #include "file/map.h"
 #include "file/view.h"
 #include "index/index.h"
@@ -34,7 +35,7 @@ bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms) {
  * may reach a chunk in another order than its head. */
 static uint64_t later(uint64_t a_ms, uint64_t b_ms) { return !a_ms || !b_ms ? 0 : a_ms > b_ms ? a_ms : b_ms; }
 
-larder_status lard_expiry_set(larder *cache, lard_map *map, const lard_key *key, uint64_t expiry_ms,
+larder_status lard_expiry_set(lard_core *cache, lard_map *map, const lard_key *key, uint64_t expiry_ms,
                               lard_head *head, const larder_call *call) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
     lard_record_info info;
@@ -47,8 +48,9 @@ larder_status lard_expiry_set(larder *cache, lard_map *map, const lard_key *key,
     lard_found found = lard_index_find(&view, key);
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
     if (found.slot && lard_record_of_slot(&view, found.value, &info) &&
-        (key->is_chunk ||
-         !lard_record_expired(&info, lard_clock_of_call(call)))) { /* the head decides for its chunks */
+        (key->is_chunk || !lard_record_expired(&info, lard_clock_of_call(call))) &&
+        lard_belief_accepts(key->belief, map, lard_load(&view.header->epoch),
+                            info.word1)) { /* the head decides for its chunks */
         bool large = LARD_WORD0_TYPE(info.word0) == LARD_TYPE_HEAD;
         if (LARD_WORD0_TYPE(info.word0) == LARD_TYPE_EXTENDED) {
             lard_shard_unlock(&view);

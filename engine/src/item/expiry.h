@@ -15,7 +15,7 @@ bool lard_expiry_from_ttl(int64_t ttl_ms, int64_t now_ms, uint64_t *expiry_ms);
 /* Changes the expiry of the key's record. If that is the head of a large value, fills *head, else sets its
  * value_bytes to 0; `head` may be NULL. OK, MISS, BUSY, DAMAGED, or NOT_STORED: its record is extended
  * (extended.h). */
-larder_status lard_expiry_set(larder *cache, lard_map *map, const lard_key *key, uint64_t expiry_ms,
+larder_status lard_expiry_set(lard_core *cache, lard_map *map, const lard_key *key, uint64_t expiry_ms,
                               lard_head *head, const larder_call *call);
 
 #endif

@@ -22,7 +22,7 @@ static uint64_t placeholder_expiry(int64_t lease_ms, int64_t now_ms) {
     return (uint64_t)lard_expiry_after(now_ms < 0 ? 0 : now_ms, lease_ms + PLACEHOLDER_SLACK_MS);
 }
 
-larder_status lard_extended_rewrite(larder *cache, lard_map *map, const lard_key *key, lard_hit *hit,
+larder_status lard_extended_rewrite(lard_core *cache, lard_map *map, const lard_key *key, lard_hit *hit,
                                     lard_extension *extension, const larder_item *item, int64_t now_ms,
                                     const larder_call *call) {
     char *copy = NULL;
@@ -68,7 +68,7 @@ larder_status lard_extended_rewrite(larder *cache, lard_map *map, const lard_key
     return status;
 }
 
-larder_status lard_extended_touch(larder *cache, lard_map *map, const lard_key *key, uint64_t *expiry_ms,
+larder_status lard_extended_touch(lard_core *cache, lard_map *map, const lard_key *key, uint64_t *expiry_ms,
                                   lard_head *head, const larder_call *call) {
     larder_status status = LARDER_NOT_STORED;
     for (int i = 0; i < ATTEMPTS && status == LARDER_NOT_STORED; i++) {

@@ -89,7 +89,7 @@ static const prefetched *next_of_walk(walk *steps, lard_map *map, const lard_hea
 }
 
 /* Copies the chunks to `out`, or only looks for them if that is NULL. */
-static larder_status read_chunks(larder *cache, lard_map *map, const lard_head *head, char *out,
+static larder_status read_chunks(lard_core *cache, lard_map *map, const lard_head *head, char *out,
                                  bool raises_reads) {
     size_t at = 0;
     uint64_t checksum = 0;
@@ -114,7 +114,7 @@ static larder_status read_chunks(larder *cache, lard_map *map, const lard_head *
     return at == head->value_bytes && checksum == head->checksum ? LARDER_OK : LARDER_MISS;
 }
 
-larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key, const lard_hit *found,
+larder_status lard_large_read(lard_core *cache, lard_map *map, const lard_key *key, const lard_hit *found,
                               lard_room *room) {
     const lard_head *head = &found->head;
     if (!plausible(map, head)) {
@@ -131,7 +131,7 @@ larder_status lard_large_read(larder *cache, lard_map *map, const lard_key *key,
     return read_chunks(cache, map, head, room ? room->bytes : NULL, !is_young);
 }
 
-bool lard_large_is_whole(larder *cache, lard_map *map, const lard_head *head) {
+bool lard_large_is_whole(lard_core *cache, lard_map *map, const lard_head *head) {
     return plausible(map, head) && read_chunks(cache, map, head, NULL, false) == LARDER_OK;
 }
 
@@ -157,7 +157,7 @@ static size_t chunk_bytes(const lard_view *view, const lard_record_spec *part, s
                                                                                               : bytes;
 }
 
-static larder_status write_chunk(larder *cache, lard_map *map, const prefetched *chunk, lard_record_spec *part,
+static larder_status write_chunk(lard_core *cache, lard_map *map, const prefetched *chunk, lard_record_spec *part,
                                  size_t left, uint32_t least_small, uint32_t *crc, const larder_call *call) {
     const lard_key *key = &chunk->key;
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
@@ -182,7 +182,7 @@ static larder_status write_chunk(larder *cache, lard_map *map, const prefetched 
     return lard_map_outcome(map, status);
 }
 
-larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key, const lard_record_spec *spec,
+larder_status lard_large_write(lard_core *cache, lard_map *map, const lard_key *key, const lard_record_spec *spec,
                                lard_head *head, const larder_call *call) {
     size_t at = 0;
 
@@ -214,7 +214,7 @@ larder_status lard_large_write(larder *cache, lard_map *map, const lard_key *key
     return LARDER_OK;
 }
 
-larder_status lard_large_touch(larder *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms) {
+larder_status lard_large_touch(lard_core *cache, lard_map *map, const lard_head *head, uint64_t expiry_ms) {
     larder_status result = plausible(map, head) ? LARDER_OK : LARDER_MISS;
     for (uint32_t i = 0; result == LARDER_OK && i < head->chunks; i++) {
         lard_chunk_key data = chunk_key(head, i);

@@ -48,7 +48,7 @@ static void wake(lard_map *map, const lard_key *key) {
 }
 
 /* Has the record that was found a lease whose owner may still store? */
-static bool is_leased(const larder *cache, const lard_map *map, const lard_hit *hit) {
+static bool is_leased(const lard_core *cache, const lard_map *map, const lard_hit *hit) {
     return hit->slot && lard_extension_leased_ms(&hit->extension) > 0 &&
            lard_process_alive(cache, map, lard_process_owner_of(hit->extension.token));
 }
@@ -78,7 +78,7 @@ static void put_beside(const lard_hit *hit, larder_status found, int64_t lease_m
 }
 
 /* NOT_STORED and *changed: try again. */
-static larder_status take_once(larder *cache, lard_map *map, const lard_key *key, int64_t lease_ms,
+static larder_status take_once(lard_core *cache, lard_map *map, const lard_key *key, int64_t lease_ms,
                                larder_lease *lease, bool *changed, const larder_call *call) {
     larder_item item = {0};
     lard_hit hit;
@@ -114,7 +114,7 @@ static larder_status take_once(larder *cache, lard_map *map, const lard_key *key
     return status;
 }
 
-larder_status lard_lease_take(larder *cache, lard_map *map, const lard_key *key, int64_t lease_ms,
+larder_status lard_lease_take(lard_core *cache, lard_map *map, const lard_key *key, int64_t lease_ms,
                               larder_lease *lease, const larder_call *call) {
     larder_status status = LARDER_BUSY;
     bool changed = true;
@@ -125,7 +125,7 @@ larder_status lard_lease_take(larder *cache, lard_map *map, const lard_key *key,
     return changed ? LARDER_BUSY : status;
 }
 
-larder_status lard_lease_store(larder *cache, lard_map *map, const lard_write_op *op, const uint64_t token[2],
+larder_status lard_lease_store(lard_core *cache, lard_map *map, const lard_write_op *op, const uint64_t token[2],
                                const larder_call *call) {
     larder_status status = LARDER_NOT_STORED;
     for (int i = 0; i < ATTEMPTS && status == LARDER_NOT_STORED; i++) {
@@ -157,7 +157,7 @@ larder_status lard_lease_store(larder *cache, lard_map *map, const lard_write_op
 }
 
 /* NOT_STORED and *changed: try again. */
-static larder_status end_once(larder *cache, lard_map *map, const lard_key *key, const uint64_t token[2],
+static larder_status end_once(lard_core *cache, lard_map *map, const lard_key *key, const uint64_t token[2],
                               bool keep, int64_t fresh_until_ms, bool *changed, const larder_call *call) {
     larder_item item = {0};
     lard_hit hit;
@@ -181,7 +181,7 @@ static larder_status end_once(larder *cache, lard_map *map, const lard_key *key,
     return status;
 }
 
-static larder_status end(larder *cache, lard_map *map, const lard_key *key, const uint64_t token[2], bool keep,
+static larder_status end(lard_core *cache, lard_map *map, const lard_key *key, const uint64_t token[2], bool keep,
                          int64_t fresh_until_ms, const larder_call *call) {
     larder_status status = LARDER_BUSY;
     bool changed = true;
@@ -192,8 +192,8 @@ static larder_status end(larder *cache, lard_map *map, const lard_key *key, cons
     return changed ? LARDER_BUSY : status;
 }
 
-larder_status lard_lease_end(larder *cache, lard_map *map, const lard_key *key, const uint64_t token[2], bool keep,
-                             int64_t fresh_until_ms, const larder_call *call) {
+larder_status lard_lease_end(lard_core *cache, lard_map *map, const lard_key *key, const uint64_t token[2],
+                             bool keep, int64_t fresh_until_ms, const larder_call *call) {
     larder_status status = end(cache, map, key, token, keep, fresh_until_ms, call);
     if (lard_put_is_tried(status, call)) {
         return status;
@@ -205,7 +205,7 @@ larder_status lard_lease_end(larder *cache, lard_map *map, const lard_key *key, 
     return status;
 }
 
-larder_status lard_lease_wait(larder *cache, lard_map *map, const lard_key *key, const uint64_t token[2],
+larder_status lard_lease_wait(lard_core *cache, lard_map *map, const lard_key *key, const uint64_t token[2],
                               uint32_t wait_ms, const larder_call *call) {
     uint32_t *word = ended_word(map, key);
     uint32_t before = __atomic_or_fetch(word, AWAITED, __ATOMIC_SEQ_CST);

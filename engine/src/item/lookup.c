@@ -12,6 +12,7 @@
 #include "base/count.h"
 #include "base/crc.h"
 #include "base/key.h"
+#include "file/belief.h"
 #include "file/view.h"
 #include "index/bucket.h"
 #include "index/match.h"
@@ -165,8 +166,9 @@ static larder_status nothing(lard_hit *hit) {
     return LARDER_MISS;
 }
 
-static __attribute__((noinline)) void describe(larder *cache, const lard_map *map, const lard_extension *extension,
-                                               larder_item *item, int64_t now_ms) {
+static __attribute__((noinline)) void describe(lard_core *cache, const lard_map *map,
+                                               const lard_extension *extension, larder_item *item,
+                                               int64_t now_ms) {
     bool is_stale = (extension->fields & LARD_FIELD_FRESH) &&
                     lard_clock_has_passed((uint64_t)extension->fresh_until_ms, now_ms);
     bool is_leased = is_stale && lard_extension_leased_ms(extension) > 0 &&
@@ -177,7 +179,7 @@ static __attribute__((noinline)) void describe(larder *cache, const lard_map *ma
 }
 
 /* Was a tag of the item deleted? */
-static __attribute__((noinline)) bool was_deleted(larder *cache, lard_map *map, const lard_hit *hit) {
+static __attribute__((noinline)) bool was_deleted(lard_core *cache, lard_map *map, const lard_hit *hit) {
     if (!(hit->extension.fields & LARD_FIELD_TAGS)) {
         return false;
     }
@@ -189,7 +191,7 @@ static __attribute__((noinline)) bool was_deleted(larder *cache, lard_map *map, 
     return tags != LARD_TAGS_VALID;
 }
 
-LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const lard_key *key,
+LARD_INLINE larder_status lookup(bool fast, lard_core *cache, lard_map *map, const lard_key *key,
                                  const lard_place *place, void *out, size_t capacity, larder_item *item,
                                  lard_hit *hit, int64_t now_ms) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
@@ -213,8 +215,9 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
         size_t size_bytes = LARD_WORD0_VALUE_BYTES(hit->info.word0);
         bool expired =
             type != LARD_TYPE_CHUNK && hit->info.expiry_ms && lard_clock_has_passed(hit->info.expiry_ms, now_ms);
+        bool is_absent = expired || !lard_belief_accepts(key->belief, map, epoch, hit->info.word1);
         hit->extension.fields = 0;
-        if (expired && type != LARD_TYPE_EXTENDED) {
+        if (LARD_UNLIKELY(is_absent) && type != LARD_TYPE_EXTENDED) {
             status = LARDER_MISS;
         } else if (LARD_UNLIKELY(type != LARD_TYPE_PLAIN && type != LARD_TYPE_CHUNK)) {
             const lard_view there = view;
@@ -237,7 +240,7 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
             hit->extension.fields = 0;
             return LARDER_MISS;
         }
-        if (LARD_UNLIKELY(status == LARDER_MISS || expired)) {
+        if (LARD_UNLIKELY(status == LARDER_MISS || is_absent)) {
             return LARDER_MISS;
         }
         if (LARD_UNLIKELY(type == LARD_TYPE_EXTENDED) && was_deleted(cache, map, hit)) {
@@ -263,7 +266,7 @@ LARD_INLINE larder_status lookup(bool fast, larder *cache, lard_map *map, const 
     return nothing(hit);
 }
 
-larder_status lard_lookup(larder *cache, lard_map *map, const lard_key *key, const lard_place *place, void *out,
+larder_status lard_lookup(lard_core *cache, lard_map *map, const lard_key *key, const lard_place *place, void *out,
                           size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms) {
     return lard_crc_hardware ? lookup(true, cache, map, key, place, out, capacity, item, hit, now_ms)
                              : lookup(false, cache, map, key, place, out, capacity, item, hit, now_ms);

@@ -42,8 +42,9 @@ static inline bool lard_lookup_grow(lard_room *room, size_t bytes, uint64_t word
 /* Looks first at `place`, where the record seems to be (NULL: that is not known), then in the key's buckets.
  * Copies the record's value to `out` (NULL: only finds it) and fills *item (may be NULL) and *hit. Copies of a
  * large value only the head, to hit->head. OK, MISS, or BUFFER_TOO_SMALL, which fills them too. With MISS
- * hit->slot is not NULL if the key has a record, which has expired or is a placeholder. */
-larder_status lard_lookup(larder *cache, lard_map *map, const lard_key *key, const lard_place *place, void *out,
+ * hit->slot is not NULL if the key has a record, which has expired, is a placeholder, or is that of another
+ * configuration. */
+larder_status lard_lookup(lard_core *cache, lard_map *map, const lard_key *key, const lard_place *place, void *out,
                           size_t capacity, larder_item *item, lard_hit *hit, int64_t now_ms);
 
 #endif

@@ -54,7 +54,7 @@ bool lard_put_is_tried(larder_status status, const larder_call *call) {
 
 /* Writes the chunks of a large value and fills *head, which becomes the record to store. Looks at a condition on
  * presence first: the chunks may evict the value that it depends on. */
-static larder_status write_chunks(larder *cache, lard_map *map, lard_write_op *op, lard_head *head,
+static larder_status write_chunks(lard_core *cache, lard_map *map, lard_write_op *op, lard_head *head,
                                   const larder_call *call) {
     if (op->condition == LARD_IF_ABSENT || op->condition == LARD_IF_PRESENT) {
         bool is_present = lard_read_exists(cache, map, op->key, NULL, op->now_ms);
@@ -79,7 +79,7 @@ static larder_status write_chunks(larder *cache, lard_map *map, lard_write_op *o
 
 /* Writes the record. If its condition depends on a large value, looks for that value's chunks first, without the
  * lock. */
-static larder_status write_where_it_holds(larder *cache, lard_map *map, lard_write_op *op,
+static larder_status write_where_it_holds(lard_core *cache, lard_map *map, lard_write_op *op,
                                           const larder_call *call) {
     larder_status status = lard_write(cache, map, op, call);
     if (LARD_UNLIKELY(status == LARDER_NOT_STORED && op->is_large)) {
@@ -90,7 +90,7 @@ static larder_status write_where_it_holds(larder *cache, lard_map *map, lard_wri
     return status;
 }
 
-larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const larder_call *call) {
+larder_status lard_put(lard_core *cache, lard_map *map, lard_write_op *op, const larder_call *call) {
     lard_head head = {{0, 0}, 0, 0, 0};
     larder_status status = LARDER_OK;
     larder_call same = {.now_ms = op->now_ms, .flags = call ? call->flags : 0}; /* one time for all parts */
@@ -129,10 +129,10 @@ larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const la
     return status;
 }
 
-larder_status lard_put_item(larder *cache, lard_map *map, const void *key, size_t key_bytes, const void *value,
+larder_status lard_put_item(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, const void *value,
                             const larder_item *item, const lard_hit *from, const larder_call *call,
                             uint64_t *records) {
-    lard_key wanted = lard_key_of(map, key, key_bytes);
+    lard_key wanted = lard_key_of(map, NULL, key, key_bytes);
     int64_t expiry_ms = item->expires_at_ms < LARDER_MAX_EXPIRY_MS ? item->expires_at_ms : LARDER_MAX_EXPIRY_MS;
     lard_write_op op = {.key = &wanted,
                         .spec = {.value = value,

@@ -9,12 +9,12 @@
 
 /* Stores op->spec.value, in chunks if it is long. A refused store drops the key's old value if its condition
  * overwrites. Changes op->spec. */
-larder_status lard_put(larder *cache, lard_map *map, lard_write_op *op, const larder_call *call);
+larder_status lard_put(lard_core *cache, lard_map *map, lard_write_op *op, const larder_call *call);
 
 /* Stores the item that larder_get answered from another file, also if it has expired by now, with the tags and the
  * configuration of `from`, which are of a file with the same seed and configurations. Adds the records that it
  * takes, chunks too, to *records. */
-larder_status lard_put_item(larder *cache, lard_map *map, const void *key, size_t key_bytes, const void *value,
+larder_status lard_put_item(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, const void *value,
                             const larder_item *item, const lard_hit *from, const larder_call *call,
                             uint64_t *records);
 

@@ -15,7 +15,7 @@
 #define ATTEMPTS 32
 
 /* Drops a head and its chunks after a chunk was found missing. False: the key has another value by now. */
-static bool drop_head(larder *cache, lard_map *map, const lard_key *key, const lard_hit *hit) {
+static bool drop_head(lard_core *cache, lard_map *map, const lard_key *key, const lard_hit *hit) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
     bool was_main = lard_segment_state(&view, hit->offset) == LARD_SEGMENT_MAIN;
     uint64_t ghost = was_main ? 0 : lard_ghost_word(&view, LARD_SLOT_FINGERPRINT(hit->slot_value), hit->offset);
@@ -28,7 +28,7 @@ static bool drop_head(larder *cache, lard_map *map, const lard_key *key, const l
     return true;
 }
 
-larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, const lard_place *place,
+larder_status lard_read(lard_core *cache, lard_map *map, const lard_key *key, const lard_place *place,
                         lard_room *room, larder_item *item, lard_hit *hit, int64_t now_ms) {
     larder_item found;
     lard_place again;
@@ -53,7 +53,7 @@ larder_status lard_read(larder *cache, lard_map *map, const lard_key *key, const
     return LARDER_MISS;
 }
 
-bool lard_read_exists(larder *cache, lard_map *map, const lard_key *key, larder_item *item, int64_t now_ms) {
+bool lard_read_exists(lard_core *cache, lard_map *map, const lard_key *key, larder_item *item, int64_t now_ms) {
     lard_hit hit;
     larder_item found;
     item = item ? item : &found;

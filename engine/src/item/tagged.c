@@ -25,7 +25,7 @@ larder_stamp lard_tagged_now(lard_map *map) {
 }
 
 /* Locks the shard of a tag. Its table, if there is one, can be read then but for single lines. */
-static larder_status lock_table(larder *cache, lard_view *view, const larder_call *call) {
+static larder_status lock_table(lard_core *cache, lard_view *view, const larder_call *call) {
     larder_status status = lard_shard_lock(cache, view, call);
     if (status == LARDER_OK && !lard_tag_table_sane(view)) {
         lard_count(cache, LARD_STAT_resets, 1);
@@ -36,7 +36,7 @@ static larder_status lock_table(larder *cache, lard_view *view, const larder_cal
 
 /* A shard that was never used has no floor. Once there are deletions, it could not be told from one that has lost
  * it. So all are used from the first deletion on. */
-static void use_all_shards(larder *cache, lard_map *map, const larder_call *call) {
+static void use_all_shards(lard_core *cache, lard_map *map, const larder_call *call) {
     for (uint32_t shard = 0; shard < map->super.shard_count; shard++) {
         lard_view view = lard_view_of(map, shard);
         if (lard_load(&view.header->epoch) == 0 && lard_shard_lock(cache, &view, call) == LARDER_OK) {
@@ -46,7 +46,7 @@ static void use_all_shards(larder *cache, lard_map *map, const larder_call *call
 }
 
 /* Makes the shard's table, for which items are evicted if they must. */
-static bool make_table(larder *cache, lard_view *view, uint64_t stamp, int64_t now_ms) {
+static bool make_table(lard_core *cache, lard_view *view, uint64_t stamp, int64_t now_ms) {
     unsigned pages = lard_tag_table_pages(view->map);
     uint32_t attempts = 2 * view->map->super.segments_per_shard;
     for (uint32_t i = 0; i < attempts && lard_load(&view->header->free_segments) <= pages; i++) {
@@ -55,7 +55,7 @@ static bool make_table(larder *cache, lard_view *view, uint64_t stamp, int64_t n
     return lard_tag_table_begin(view, pages, stamp - 1);
 }
 
-void lard_tagged_delete(larder *cache, lard_map *map, uint64_t hash, const larder_call *call) {
+void lard_tagged_delete(lard_core *cache, lard_map *map, uint64_t hash, const larder_call *call) {
     const larder_call blocking = {.now_ms = call ? call->now_ms : 0};
     lard_view view = lard_view_of(map, lard_deletions_shard(map, hash));
     if (!lard_stamp_is_used(map)) {
@@ -81,7 +81,7 @@ void lard_tagged_forget(lard_map *map, uint64_t hash) {
     lard_deletions_forget(&view, lard_stamp_raise(map));
 }
 
-static void repair(larder *cache, lard_map *map, uint64_t hash, const larder_call *call) {
+static void repair(lard_core *cache, lard_map *map, uint64_t hash, const larder_call *call) {
     lard_view view = lard_view_of(map, lard_deletions_shard(map, hash));
     if (lock_table(cache, &view, call) == LARDER_OK) {
         lard_deletions_repair(&view, hash, lard_stamp_raise(map));
@@ -89,7 +89,7 @@ static void repair(larder *cache, lard_map *map, uint64_t hash, const larder_cal
     }
 }
 
-uint64_t lard_tagged_extend(larder *cache, lard_map *map, const larder_extra *extra, lard_extension *extension,
+uint64_t lard_tagged_extend(lard_core *cache, lard_map *map, const larder_extra *extra, lard_extension *extension,
                             const larder_call *call) {
     uint32_t clear_epoch = lard_load(&map->control->clear_epoch);
     larder_stamp stamp = extra->stamp.origin ? extra->stamp : lard_tagged_now(map);

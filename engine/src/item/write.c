@@ -11,6 +11,7 @@
 #include "evict/admit.h"
 #include "evict/reserve.h"
 #include "evict/steer.h"
+#include "file/belief.h"
 #include "file/map.h"
 #include "file/view.h"
 #include "index/dircache.h"
@@ -26,13 +27,37 @@
 #include "shard/repair.h"
 #include "shard/shard.h"
 
-/* Would a reader find the item? A damaged record is a miss. Of a large value *is_large says so: its chunks were
- * not looked for. */
-static bool is_live(const lard_view *view, const lard_found *found, int64_t now_ms, bool *is_large) {
+#define ATTEMPTS 8
+
+/* The cache may have been cleared since the lock was taken, and with it the rows may have changed. */
+larder_status lard_write_find_row(lard_view *view, lard_write_op *op) {
+    unsigned row = LARD_ROW_NONE;
+    for (int attempt = 0; row == LARD_ROW_NONE && attempt < ATTEMPTS; attempt++) {
+        uint64_t epoch;
+        if (!lard_view_is_current(view, &epoch)) {
+            lard_repair_empty(view);
+            epoch = lard_load(&view->header->epoch);
+        }
+        row = lard_belief_row(op->key->belief, view->map, epoch);
+    }
+    if (row == LARD_ROW_NONE) {
+        return LARDER_NO_CONFIGURATION;
+    }
+    if (row != LARD_ROW_ANY) {
+        op->spec.configuration = row;
+    }
+    return LARDER_OK;
+}
+
+/* Would a reader of the op's configuration find the item? A damaged record is a miss. Of a large value *is_large
+ * says so: its chunks were not looked for. */
+static bool is_live(const lard_view *view, const lard_found *found, unsigned configuration, int64_t now_ms,
+                    bool *is_large) {
     lard_record_info info;
     uint64_t offset = LARD_SLOT_OFFSET(found->value);
     *is_large = false;
-    if (!found->slot || !lard_record_of_slot(view, found->value, &info) || lard_record_expired(&info, now_ms)) {
+    if (!found->slot || !lard_record_of_slot(view, found->value, &info) || lard_record_expired(&info, now_ms) ||
+        LARD_WORD1_CONFIGURATION(info.word1) != configuration) {
         return false;
     }
     unsigned type = LARD_WORD0_TYPE(info.word0);
@@ -53,7 +78,7 @@ static bool holds(const lard_view *view, const lard_found *found, lard_write_op 
     switch (op->condition) {
     case LARD_IF_ABSENT:
     case LARD_IF_PRESENT:
-        live = is_live(view, found, op->now_ms, &op->is_large);
+        live = is_live(view, found, op->spec.configuration, op->now_ms, &op->is_large);
         return live == (op->condition == LARD_IF_PRESENT) && (op->is_whole || !op->is_large);
     case LARD_IF_SLOT:
         return (found->slot ? found->value : 0) == op->expected_slot;
@@ -105,7 +130,7 @@ LARD_INLINE void note_replaced(const lard_view *view, uint64_t slot, lard_write_
     }
 }
 
-LARD_INLINE larder_status publish(larder *cache, lard_view *view, lard_write_op *op, lard_found found,
+LARD_INLINE larder_status publish(lard_core *cache, lard_view *view, lard_write_op *op, lard_found found,
                                   uint64_t slot) {
     for (;;) { /* repeats only if eviction or a lock-free delete changed the slot */
         uint64_t pinned_bytes;
@@ -127,7 +152,8 @@ LARD_INLINE larder_status publish(larder *cache, lard_view *view, lard_write_op 
     }
 }
 
-LARD_INLINE larder_status append_and_publish(larder *cache, lard_view *view, lard_write_op *op, uint64_t bytes) {
+LARD_INLINE larder_status append_and_publish(lard_core *cache, lard_view *view, lard_write_op *op,
+                                             uint64_t bytes) {
     bool any = op->condition == LARD_IF_ANY;
     /* Without a condition the old record is only prefetched: eviction and the copy of the new one come first. */
     lard_found found = any ? lard_index_probe(view, &op->key->hash, &op->buckets) : lard_index_find(view, op->key);
@@ -161,7 +187,7 @@ LARD_INLINE larder_status append_and_publish(larder *cache, lard_view *view, lar
 
 /* Counts a pinned record before others may find it: if the writer dies in between, the count is too high, not too
  * low. *cost is the number of bytes counted. */
-static __attribute__((noinline)) larder_status count_pinned(larder *cache, lard_view *view, lard_write_op *op,
+static __attribute__((noinline)) larder_status count_pinned(lard_core *cache, lard_view *view, lard_write_op *op,
                                                             uint64_t bytes, uint64_t *cost) {
     lard_found found = lard_index_find(view, op->key);
     if (!holds(view, &found, op)) {
@@ -181,10 +207,14 @@ static bool has_origin(const lard_view *view, uint64_t origin) {
     return lard_deletions_origin(view->map, LARD_EPOCH_CLEAR(lard_load(&view->header->epoch))) == origin;
 }
 
-larder_status lard_write_locked(larder *cache, lard_view *view, lard_write_op *op) {
+larder_status lard_write_locked(lard_core *cache, lard_view *view, lard_write_op *op) {
     uint64_t bytes = lard_record_bytes_of(op->key, &op->spec), pinned = 0;
     if (LARD_UNLIKELY(op->origin) && !has_origin(view, op->origin)) {
         return LARDER_NOT_STORED;
+    }
+    larder_status status = lard_write_configure(view, op);
+    if (LARD_UNLIKELY(status != LARDER_OK)) {
+        return status;
     }
     if (LARD_UNLIKELY(op->spec.pin)) {
         larder_status counted = count_pinned(cache, view, op, bytes, &pinned);
@@ -192,7 +222,7 @@ larder_status lard_write_locked(larder *cache, lard_view *view, lard_write_op *o
             return counted;
         }
     }
-    larder_status status = append_and_publish(cache, view, op, bytes);
+    status = append_and_publish(cache, view, op, bytes);
     if (LARD_UNLIKELY(status == LARDER_DAMAGED && !view->map->poisoned)) { /* the index: it stays so otherwise */
         lard_count(cache, LARD_STAT_resets, 1);
         lard_repair_empty(view);
@@ -203,7 +233,7 @@ larder_status lard_write_locked(larder *cache, lard_view *view, lard_write_op *o
     return status;
 }
 
-larder_status lard_write(larder *cache, lard_map *map, lard_write_op *op, const larder_call *call) {
+larder_status lard_write(lard_core *cache, lard_map *map, lard_write_op *op, const larder_call *call) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &op->key->hash));
     lard_dirty_for_write(&view, &op->key->hash, &op->buckets, LARD_SEGMENT_FREE,
                          lard_record_bytes_of(op->key, &op->spec));

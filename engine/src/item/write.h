@@ -31,11 +31,17 @@ typedef struct { /* a record to store, and its condition */
     lard_head replaced; /* out: head of the large value that was replaced; value_bytes is 0 if there was none */
 } lard_write_op;
 
+/* Finds the row of the caller's configuration for op->spec. OK, or NO_CONFIGURATION: it has none. Under the lock.
+ */
+larder_status lard_write_find_row(lard_view *view, lard_write_op *op);
+static inline larder_status lard_write_configure(lard_view *view, lard_write_op *op) {
+    return LARD_LIKELY(!op->key->belief) ? LARDER_OK : lard_write_find_row(view, op);
+}
 /* Takes the lock of the key's shard. OK; NOT_STORED: the condition does not hold, or depends on a large value
- * (op->is_large) and op->is_whole is false; FULL; PIN_FULL; BUSY; DAMAGED. */
-larder_status lard_write(larder *cache, lard_map *map, lard_write_op *op, const larder_call *call);
+ * (op->is_large) and op->is_whole is false; FULL; PIN_FULL; NO_CONFIGURATION; BUSY; DAMAGED. */
+larder_status lard_write(lard_core *cache, lard_map *map, lard_write_op *op, const larder_call *call);
 /* The same; the caller holds the lock. */
-larder_status lard_write_locked(larder *cache, lard_view *view, lard_write_op *op);
+larder_status lard_write_locked(lard_core *cache, lard_view *view, lard_write_op *op);
 /* Without the lock: the queue that a new value of the key probably goes to. A hint. */
 uint32_t lard_write_queue_of(lard_map *map, const lard_key *key);
 

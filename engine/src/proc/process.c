@@ -63,7 +63,7 @@ static void keep_counts_of(lard_map *map, uint32_t slot, int64_t now_ms) {
     lard_count_store(&row->counted_ms, (uint64_t)now_ms);
 }
 
-void lard_process_keep_counts(larder *cache, lard_map *map, int64_t now_ms) {
+void lard_process_keep_counts(lard_core *cache, lard_map *map, int64_t now_ms) {
     __atomic_store_n(&cache->counted_ms, now_ms, __ATOMIC_RELAXED);
     keep_counts_of(map, map->slot, now_ms);
 }
@@ -79,7 +79,7 @@ void lard_process_keep_all_counts(lard_map *map, int64_t now_ms) {
 /* The incarnation of a slot's next owner. Those of a slot that was never used begin at a random number, so that
  * the number of a process in another file is seldom that of one in this file; that of this process in the file
  * that it had before never is. */
-static uint32_t next_incarnation(const larder *cache, const lard_map *map, uint32_t slot, uint32_t random) {
+static uint32_t next_incarnation(const lard_core *cache, const lard_map *map, uint32_t slot, uint32_t random) {
     uint32_t last = lard_load(&map->processes[slot].incarnation), next = last ? last + 1 : random;
     uint32_t own = lard_process_owner_word(cache->slot, cache->incarnation);
     while (next == 0 || (cache->incarnation && lard_process_owner_word(slot, next) == own)) {
@@ -88,7 +88,7 @@ static uint32_t next_incarnation(const larder *cache, const lard_map *map, uint3
     return next;
 }
 
-static void begin_incarnation(const larder *cache, lard_map *map, uint32_t slot, const uint64_t random[2],
+static void begin_incarnation(const lard_core *cache, lard_map *map, uint32_t slot, const uint64_t random[2],
                               lard_process_claimed *claim) {
     lard_process *row = &map->processes[slot];
     lard_hints_row *live = &map->rows[slot];
@@ -114,14 +114,14 @@ static void begin_incarnation(const larder *cache, lard_map *map, uint32_t slot,
 }
 
 /* Does the handle already hold a slot of this lock file, from an earlier attachment? */
-static bool holds_slot(const larder *cache, const lard_lockfile *file) {
+static bool holds_slot(const lard_core *cache, const lard_lockfile *file) {
     return lard_bytelock_is_ours(&cache->slot_lock) && cache->lock.inode == file->inode &&
            cache->lock.device == file->device;
 }
 
 /* Slots whose last owner has detached come first, then those whose owner died. */
-larder_status lard_process_claim(const larder *cache, const lard_lockfile *file, const char *path, lard_map *map,
-                                 lard_process_claimed *claim) {
+larder_status lard_process_claim(const lard_core *cache, const lard_lockfile *file, const char *path,
+                                 lard_map *map, lard_process_claimed *claim) {
     bool stays = holds_slot(cache, file) && cache->slot < map->super.process_slots;
     uint64_t random[2];
     *claim = (lard_process_claimed){.lock = {.fd = -1}};
@@ -155,7 +155,7 @@ larder_status lard_process_claim(const larder *cache, const lard_lockfile *file,
 }
 
 /* Other threads may be inside calls on the old map. So a map has its own lock file, slot and owner word. */
-void lard_process_adopt(larder *cache, const lard_lockfile *file, lard_map *map, lard_process_claimed *claim) {
+void lard_process_adopt(lard_core *cache, const lard_lockfile *file, lard_map *map, lard_process_claimed *claim) {
     if (claim->lock.held) {
         cache->slot_lock = claim->lock;
     }
@@ -169,7 +169,7 @@ void lard_process_adopt(larder *cache, const lard_lockfile *file, lard_map *map,
     __atomic_store_n(&cache->next_value_id, claim->first_id, __ATOMIC_RELAXED);
 }
 
-void lard_process_release(larder *cache) {
+void lard_process_release(lard_core *cache) {
     lard_map *map = cache->map;
     if (map && !map->poisoned) {
         lard_store(&map->processes[cache->slot].pid, 0);
@@ -191,7 +191,7 @@ static int is_free(const lard_lockfile *file, const char *path, uint32_t first, 
 
 /* Under the opener's lock the result is exact: if no slot is held yet, that lock is the one that must be seen.
  * Otherwise it is a hint. */
-int lard_process_is_alone(const larder *cache, const lard_lockfile *file, const char *path) {
+int lard_process_is_alone(const lard_core *cache, const lard_lockfile *file, const char *path) {
     bool holds = holds_slot(cache, file);
     uint32_t byte = holds ? cache->slot_lock.byte : LARD_LOCKFILE_SLOTS + 1, own = holds ? byte : 0;
     int below = is_free(file, path, 1, byte - 1, own);
@@ -200,7 +200,7 @@ int lard_process_is_alone(const larder *cache, const lard_lockfile *file, const 
                : below;
 }
 
-bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner_word) {
+bool lard_process_alive(const lard_core *cache, const lard_map *map, uint32_t owner_word) {
     char path[LARD_LOCK_PATH_MAX];
     uint32_t slot = LARD_OWNER_SLOT(owner_word);
     uint32_t incarnation = LARD_OWNER_INCARNATION(owner_word);
@@ -215,7 +215,7 @@ bool lard_process_alive(const larder *cache, const lard_map *map, uint32_t owner
     return is_free(&map->lock, path, 1 + slot, 1, 1 + map->slot) != 1;
 }
 
-bool lard_process_lived(larder *cache, const lard_map *map, uint32_t owner_word) {
+bool lard_process_lived(lard_core *cache, const lard_map *map, uint32_t owner_word) {
     uint64_t now = (uint64_t)lard_clock_monotonic_coarse_ms() / LIVED_MS;
     uint64_t found = now << 32 | owner_word;
     if (__atomic_load_n(&cache->lived, __ATOMIC_RELAXED) == found) {
@@ -228,12 +228,12 @@ bool lard_process_lived(larder *cache, const lard_map *map, uint32_t owner_word)
     return alive;
 }
 
-bool lard_process_is_attached(const larder *cache, const lard_map *map, uint32_t slot) {
+bool lard_process_is_attached(const lard_core *cache, const lard_map *map, uint32_t slot) {
     uint32_t incarnation = lard_load(&map->processes[slot].incarnation);
     return incarnation && lard_process_alive(cache, map, lard_process_owner_word(slot, incarnation));
 }
 
-void lard_process_new_id(larder *cache, const lard_hash *hash, uint64_t id[2]) {
+void lard_process_new_id(lard_core *cache, const lard_hash *hash, uint64_t id[2]) {
     id[0] = (uint64_t)__atomic_load_n(&cache->slot, __ATOMIC_RELAXED) << 32 |
             __atomic_load_n(&cache->incarnation, __ATOMIC_RELAXED);
     id[1] = (__atomic_add_fetch(&cache->next_value_id, 1, __ATOMIC_RELAXED) << 8 >> 8) |

@@ -151,7 +151,10 @@ lard_key lard_record_key(const lard_view *view, uint64_t offset, const lard_reco
     size_t bytes = LARD_WORD0_KEY_BYTES(info->word0);
     bool is_chunk = LARD_WORD0_TYPE(info->word0) == LARD_TYPE_CHUNK;
     lard_record_copy_key(view, offset, info, data);
-    return (lard_key){data, bytes, lard_hash_key(view->map, data, bytes, is_chunk), is_chunk};
+    return (lard_key){.data = data,
+                      .bytes = bytes,
+                      .hash = lard_hash_key(view->map, data, bytes, is_chunk),
+                      .is_chunk = is_chunk};
 }
 
 /* Writes key and value as one run of words, pads the last one with zeros, and returns the checksum. */

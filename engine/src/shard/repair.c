@@ -189,7 +189,7 @@ static void finish_copy(lard_view *view) {
 }
 
 /* The owner may have died at any store. Every step of the engine can be redone or skipped from here. */
-void lard_repair_shard(larder *cache, lard_view *view) {
+void lard_repair_shard(lard_core *cache, lard_view *view) {
     lard_count(cache, LARD_STAT_repairs, 1);
     if (lard_load(&view->header->epoch) == 0) {
         return; /* it died while it emptied the shard: lard_shard_lock does that again */

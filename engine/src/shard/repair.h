@@ -6,7 +6,7 @@
 
 #include "base/types.h"
 
-void lard_repair_shard(larder *cache, lard_view *view); /* after the death of the lock's owner */
+void lard_repair_shard(lard_core *cache, lard_view *view); /* after the death of the lock's owner */
 /* Empties the shard, however damaged it is. */
 void lard_repair_empty(lard_view *view);
 

@@ -27,12 +27,12 @@ static bool try_lock(lard_view *view, uint32_t waiters) {
 }
 
 /* Another thread has attached the handle to another file: owners of locks in this one can no longer be checked. */
-static bool has_left(const larder *cache, const lard_map *map) {
+static bool has_left(const lard_core *cache, const lard_map *map) {
     return __atomic_load_n(&cache->map, __ATOMIC_RELAXED) != map;
 }
 
 /* If the owner is dead: takes the lock, repairs the shard, and returns true. */
-static bool take_over(larder *cache, lard_view *view, uint32_t word) {
+static bool take_over(lard_core *cache, lard_view *view, uint32_t word) {
     lard_u32 *lock = &view->header->lock;
     view->owner = __atomic_load_n(&view->map->owner_word, __ATOMIC_RELAXED);
     if (lard_load(lock) != word || lard_process_alive(cache, view->map, word & ~LARD_LOCK_WAITERS) ||
@@ -54,7 +54,7 @@ static uint64_t hold_of(const lard_view *view, uint32_t word) {
 
 /* Waits for a live owner up to the lock timeout, or only briefly if a whole wait has passed in the same hold
  * before. Takes over from a dead owner. */
-static larder_status wait_for_lock(larder *cache, lard_view *view) {
+static larder_status wait_for_lock(lard_core *cache, lard_view *view) {
     lard_u32 *lock = &view->header->lock;
     uint64_t *stuck = &cache->stuck[view->number];
     int64_t start = lard_clock_monotonic_ms();
@@ -107,7 +107,7 @@ static larder_status wait_for_lock(larder *cache, lard_view *view) {
 
 bool lard_shard_try(lard_view *view) { return try_lock(view, 0); }
 
-larder_status lard_shard_lock(larder *cache, lard_view *view, const larder_call *call) {
+larder_status lard_shard_lock(lard_core *cache, lard_view *view, const larder_call *call) {
     if (LARD_UNLIKELY(!try_lock(view, 0))) {
         bool had = false;
         for (int i = 0; i < SPINS && !had; i++) {

@@ -28,10 +28,10 @@ static void end(void) {
 }
 
 static void take_the_lock(void) {
-    lard_map *map = lard_enter(cache);
+    lard_map *map = lard_enter(cache->core);
     CHILD_CHECK(map != NULL);
     lard_view view = lard_view_of(map, 0);
-    CHILD_CHECK(lard_shard_lock(cache, &view, NULL) == LARDER_OK);
+    CHILD_CHECK(lard_shard_lock(cache->core, &view, NULL) == LARDER_OK);
     advance(&common->step);
 }
 
@@ -106,9 +106,9 @@ static void another_program(void) {
 }
 
 static void *hold_for_a_while(void *unused) {
-    lard_map *map = lard_enter(cache);
+    lard_map *map = lard_enter(cache->core);
     lard_view view = lard_view_of(map, 0);
-    larder_status status = lard_shard_lock(cache, &view, NULL);
+    larder_status status = lard_shard_lock(cache->core, &view, NULL);
     advance(&common->step);
     (void)unused;
     await(&common->let_go, 1);

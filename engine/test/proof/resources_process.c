@@ -95,7 +95,7 @@ static void all_slots(void) {
     char byte;
     larder *cache = open_at(place("t.larder"), SIZE);
     CHECK(cache && pipe(go) == 0 && pipe(spare) == 0);
-    int slots = (int)cache->map->super.process_slots - 1;
+    int slots = (int)cache->core->map->super.process_slots - 1;
     CHECK(slots < 64 && slots > 8);
     for (int i = 0; i < slots; i++) {
         if ((pids[i] = fork_child()) == 0) {
@@ -136,8 +136,8 @@ static void all_slots(void) {
 /* Slots that other processes hold, whatever they use them for. */
 static int slots_held(const larder *cache) {
     int held = 0;
-    for (uint32_t slot = 0; slot < cache->map->super.process_slots; slot++) {
-        held += slot != cache->slot && lard_bytelock_held(&cache->lock, "", 1 + slot, 1) == 1;
+    for (uint32_t slot = 0; slot < cache->core->map->super.process_slots; slot++) {
+        held += slot != cache->core->slot && lard_bytelock_held(&cache->core->lock, "", 1 + slot, 1) == 1;
     }
     return held;
 }

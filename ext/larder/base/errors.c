@@ -60,7 +60,8 @@
     X(SYSTEM, Open)              \
     X(PIN_FULL, Full)            \
     X(FILE_LIMIT, Open)          \
-    X(LEASED, Result)
+    X(LEASED, Result)            \
+    X(NO_CONFIGURATION, Full)
 
 enum error_class {
 #define CLASS_ENUM(name, constant) CLASS_##name,

@@ -34,7 +34,8 @@ static void run_open(larder *none, void *arg) {
  * handle while no one can fork, and right into the object: a child that was forked by another thread meanwhile
  * has it there, and collecting the object there closes it.
  */
-static VALUE cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms, VALUE create, VALUE lazy) {
+static VALUE cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms, VALUE create, VALUE lazy,
+                        VALUE configuration) {
     glue_handle *handle;
     VALUE object = glue_handle_make(klass, &handle);
     VALUE frozen = rb_str_new_frozen(path);
@@ -45,6 +46,7 @@ static VALUE cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_
     opening.options.existing = !RTEST(create);
     opening.options.attach_later = 1; /* never in a call that has the GVL */
     opening.options.keep_newer = lazy == sym_required;
+    opening.options.configuration = NUM2ULL(configuration);
     handle->lazy = RTEST(lazy);
     handle->required = lazy == sym_required;
     handle->strict = handle->required || lazy == sym_strict;
@@ -85,7 +87,7 @@ static VALUE cache_max_pinned(VALUE cache) { return SIZET2NUM(larder_max_pinned(
 void glue_open_init(VALUE cache_class) {
     sym_strict = ID2SYM(rb_intern("strict"));
     sym_required = ID2SYM(rb_intern("required"));
-    rb_define_private_method(rb_singleton_class(cache_class), "_open", cache_open, 5);
+    rb_define_private_method(rb_singleton_class(cache_class), "_open", cache_open, 6);
     rb_define_private_method(cache_class, "_close", cache_close, 0);
     rb_define_method(cache_class, "closed?", cache_is_closed, 0);
     rb_define_private_method(cache_class, "_known_size", cache_known_size, 0);
