@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Stands between a client and a server on a Unix socket, and passes answers on after a delay.
+# Stands between a client and a server on a Unix socket, and passes answers on after a delay, or nothing for a while.
 
 require "socket"
 
@@ -10,6 +10,8 @@ class SlowProxy
 
   # @return [Numeric] seconds
   attr_accessor :delay
+  # @return [Boolean] is nothing passed on, as over a link that drops packets?
+  attr_accessor :hold
   # @return [Integer] of the loopback interface
   attr_reader :port
 
@@ -41,6 +43,7 @@ class SlowProxy
       loop do
         bytes = from.readpartial(CHUNK)
         yield
+        sleep(0.01) while hold
         to.write(bytes)
       end
     rescue IOError, SystemCallError

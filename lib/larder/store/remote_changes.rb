@@ -68,9 +68,14 @@ module Larder
         end
       end
 
-      # Tells other machines that their copies are old.
+      # Tells other machines that their copies are old. A process that only changes entries listens, too: the listener
+      # repairs what could not be told.
       def tell(kind, texts)
-        @backplane&.publish(kind, texts)
+        return unless @backplane
+
+        listen
+        error = @backplane.publish(kind, texts)
+        failed(:backplane, nil, error) if error
       end
 
       # For Entries.

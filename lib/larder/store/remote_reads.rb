@@ -138,9 +138,7 @@ module Larder
       end
 
       def listen_from_now_on
-        @backplane.start(@cache, forked: -> { FastPath.listens(self, false) }) do |error|
-          failed(:backplane, nil, RemoteError.new("the backplane does not answer: #{error.class}: #{error.message}"))
-        end
+        @backplane.start(@cache, ended: -> { FastPath.listens(self, false) }) { |error| failed(:backplane, nil, error) }
       end
     end
   end

@@ -9,78 +9,105 @@ module Larder
     class Backplane
       # @api private
       class Redis < Server
-        # Seconds that a call waits for its answer, twice at most.
-        TIMEOUT = 1
-        # Rounds without an answer after which the server that is listened to has failed.
-        ROUNDS = 2
-        private_constant :TIMEOUT, :ROUNDS
+        TIMEOUTS = %i[connect_timeout read_timeout write_timeout].freeze
+        private_constant :TIMEOUTS
 
-        # @param urls [Array<String>] of one server, or of nodes of one cluster, which pass messages on to each other
-        def initialize(*urls)
-          Codecs::OptionalGems.need("redis-client", gem: "redis-client", who: "backplane: #{urls.first.inspect}")
-          @configs = urls.map { |url| RedisClient.config(**place(url), timeout: TIMEOUT, reconnect_attempts: 1) }
-          @heard = @configs.dup
+        # @param places [Array<Hash>] what RedisClient.config or RedisClient.sentinel takes, of one server, or of nodes of
+        #   one cluster, which pass messages on to each other
+        # @raise [ArgumentError]
+        def initialize(places)
+          super()
+          # A Sentinel's remembers the server that it has found, and forgets it after an error.
+          @publishing, @listening = Array.new(2) { places.map { |place| configuration(place) } }
         end
 
-        # @return [Array<Class>] that mean that the server could not serve
-        def errors
-          [RedisClient::Error]
-        end
-
-        # If a node does not answer, the next one is told, now and from now on.
+        # Yields :begun; :message and a message; and :answered and the {Moment} of a question after all that was in the
+        # stream before its answer. If that fails, the next call listens to the next node.
         #
         # @param channel [String]
-        # @param message [String]
-        def publish(channel, message)
-          failures = 0
-          begin
-            publishing { |client| client.call("PUBLISH", channel, message) }
-          rescue RedisClient::Error
-            raise if (failures += 1) >= @configs.size
-
-            reconnecting
-            @configs.rotate!
-            retry
-          end
-        end
-
-        # Yields :begun; :message and a message; :silence after each `round` in which the server has answered. If that
-        # fails, the next call listens to the next node.
-        #
-        # @param round [Numeric] seconds
-        def listen(channel, round)
-          client = @heard.first.new_client
-          subscription = client.pubsub
-          subscription.call("SUBSCRIBE", channel)
-          asked = 0
-          loop do
-            event, _, message = subscription.next_event(round)
-            raise RedisClient::ReadTimeoutError, "no answer for #{asked * round} s" if event.nil? && asked >= ROUNDS
-
-            case event
-            when nil then subscription.call("PING")
-            when "subscribe" then yield :begun
-            when "message" then yield :message, message
-            else yield :silence
-            end
-            asked = event ? 0 : asked + 1
-          end
-        rescue RedisClient::Error
-          @heard.rotate!
+        def listen(channel, &block)
+          forget_parents
+          @subscriber = connected(Deadline.in(DEADLINE)) { greeted(@listening.first) }.pubsub
+          @subscriber.call("SUBSCRIBE", channel)
+          attend(@subscriber, Pulse.new, &block)
+        rescue *errors
+          @listening.rotate!
           raise
         ensure
-          subscription&.close
-          client&.close
+          @subscriber&.close
+          @subscriber = nil
         end
 
         private
 
-        def place(url)
-          url.start_with?("unix:") ? { path: url.delete_prefix("unix:").sub(%r{\A//}, "") } : { url: url }
+        def client_errors
+          [RedisClient::Error]
+        end
+
+        def servers
+          @publishing.size
+        end
+
+        def next_server
+          @publishing.rotate!
         end
 
         def connect
-          @configs.first.new_client
+          greeted(@publishing.first)
+        end
+
+        # A client connects when it is used.
+        def greeted(config)
+          config.new_client.tap { |client| client.call("PING") }
+        end
+
+        def deliver(client, channel, message, deadline)
+          raise Unreachable, "no time is left" if deadline.over?
+
+          client.timeout = [client.config.read_timeout, deadline.left].min
+          client.call("PUBLISH", channel, message)
+        end
+
+        def close(client)
+          client.close
+        end
+        alias disown close
+
+        # Protocol 3 answers PING by its text, protocol 2 by an Array that ends with it.
+        def attend(events, pulse)
+          loop do
+            events.call("PING", pulse.ask) if pulse.due?
+            event = events.next_event(pulse.wait)
+            next pulse.silent unless event
+
+            pulse.heard
+            case event
+            in ["subscribe", *] then yield :begun
+            in ["message", _, message] then yield :message, message
+            in RedisClient::Error then raise event
+            else yield :answered, moment_of(pulse, event)
+            end
+          end
+        end
+
+        def moment_of(pulse, event)
+          return pulse.answered if pulse.answer?(event.is_a?(Array) ? event.last : event)
+
+          raise RedisClient::ProtocolError, "#{event.class} is not an event of a subscription"
+        end
+
+        # Attempts are counted here.
+        def configuration(place)
+          options = { timeout: DEADLINE / 2.0, **place, reconnect_attempts: 0 }
+          waits = TIMEOUTS.to_h { |name| [name, options.fetch(name, options[:timeout])] }
+          options = options.except(:timeout).merge(waits.to_h { |name, seconds| [name, bounded(name, seconds)] })
+          options.key?(:sentinels) ? RedisClient.sentinel(**options) : RedisClient.config(**options)
+        end
+
+        def bounded(name, seconds)
+          return [seconds.to_f, DEADLINE].min if seconds.is_a?(Numeric) && seconds.positive?
+
+          raise ::ArgumentError, "#{name} is #{seconds.inspect}; it takes seconds, more than 0"
         end
       end
     end

@@ -37,7 +37,7 @@ module Larder
         MOST = 1024
         # An id of the machine.
         MACHINE = "machine"
-        # Were other machines not told of a change?
+        # A random token of the latest change that other machines were not told of, or nothing.
         UNSENT = "unsent"
         YES = "1"
         NO = "0"
@@ -129,19 +129,34 @@ module Larder
           SecureRandom.hex(8)
         end
 
-        # @param yes [Boolean]
-        def unsent=(yes)
-          cache.set(UNSENT, yes ? YES : NO, pin: true)
-          @unsent = false
+        # Other machines could not be told of a change.
+        # @return [Boolean] false: only this process knows, as the file takes no mark
+        def unsent!
+          token = SecureRandom.bytes(8)
+          cache.set(UNSENT, token, pin: true) || raise(BusyError, "lock timeout")
+          @unsent = nil
+          true
         rescue Larder::Error
-          @unsent = yes # so this process knows
+          @unsent = token
+          false
         end
 
-        # @return [Boolean]
-        def unsent?
-          @unsent || cache.get(UNSENT) == YES
+        # @return [String, nil] a mark of the latest change that other machines were not told of
+        def unsent
+          token = @unsent || cache.get(UNSENT).to_s
+          token unless token.empty?
         rescue Larder::Error
-          false
+          nil
+        end
+
+        # Other machines were told of all changes until the mark was made.
+        # @param mark [String]
+        # @return [void]
+        # @raise [Larder::Error]
+        def sent(mark)
+          return @unsent = nil if @unsent == mark
+
+          cache.cas(UNSENT, mark, "")
         end
 
         # The remote store was cleared.

@@ -115,7 +115,7 @@ module LarderStore
         @two.read_multi(*names)
         @one.delete_multi(names)
         assert(eventually { @two.read_multi(*names).empty? })
-        assert_not @one.instance_variable_get(:@remote).journal.unsent?
+        assert_not @one.instance_variable_get(:@remote).journal.unsent
       end
 
       test "a machine keeps its copy of what it writes" do
@@ -243,10 +243,10 @@ module LarderStore
       @two.read("k")
       far = ActiveSupport::Cache.lookup_store(remote)
       far.write("k", "new")
-      RedisClient.new(path: backplane.delete_prefix("unix://")).call("PUBLISH", "larder:", '[2, "other", "odd"]')
+      RedisClient.new(path: backplane.delete_prefix("unix://")).call("PUBLISH", "larder", '[2, "other", "odd"]')
       assert(eventually { @two.read("k") == "new" })
       far.write("k", "newer")
-      RedisClient.new(path: backplane.delete_prefix("unix://")).call("PUBLISH", "larder:", "no JSON")
+      RedisClient.new(path: backplane.delete_prefix("unix://")).call("PUBLISH", "larder", "no JSON")
       assert(eventually { @two.read("k") == "newer" })
     end
 
@@ -257,7 +257,7 @@ module LarderStore
       @one.write("k", "new")
       start_server
       assert(eventually { @two.read("k") == "new" })
-      assert(eventually { !@one.instance_variable_get(:@remote).journal.unsent? })
+      assert(eventually { !@one.instance_variable_get(:@remote).journal.unsent })
     end
 
     test "a server that stops answering is one that fails" do
@@ -276,10 +276,10 @@ module LarderStore
       @two.read("k")
       Process.kill(:STOP, @server.pid)
       Timeout.timeout(LONGEST) { 100.times { |number| @one.write("k", number) } }
-      assert @one.instance_variable_get(:@remote).journal.unsent?
+      assert @one.instance_variable_get(:@remote).journal.unsent
       Process.kill(:CONT, @server.pid)
       assert(eventually { @two.read("k") == 99 })
-      assert(eventually { !@one.instance_variable_get(:@remote).journal.unsent? })
+      assert(eventually { !@one.instance_variable_get(:@remote).journal.unsent })
     ensure
       Process.kill(:CONT, @server.pid)
     end
@@ -303,9 +303,9 @@ module LarderStore
     test "a message that another thread's exception interrupts is sent later" do
       Process.kill(:STOP, @server.pid)
       assert_raises(Timeout::Error) { Timeout.timeout(0.2) { @one.write("k", "new") } }
-      assert_predicate @one.instance_variable_get(:@remote).journal, :unsent?
+      assert @one.instance_variable_get(:@remote).journal.unsent
       Process.kill(:CONT, @server.pid)
-      assert(eventually { !@one.instance_variable_get(:@remote).journal.unsent? })
+      assert(eventually { !@one.instance_variable_get(:@remote).journal.unsent })
     ensure
       Process.kill(:CONT, @server.pid)
     end

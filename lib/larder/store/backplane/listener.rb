@@ -1,0 +1,211 @@
+# frozen_string_literal: true
+
+# The thread that listens to other machines and removes the copies that they name.
+
+require "active_support/fork_tracker"
+require "larder/application"
+require "larder/reports"
+require "larder/store/backplane/deadline"
+require "larder/store/backplane/errand"
+require "larder/store/backplane/message"
+
+module Larder
+  module Store
+    class Backplane
+      # One process of a machine, which has the lock of a file next to the cache, listens. When it dies, the kernel gives
+      # the lock to the next. In each process a thread waits for it. The first call of a process tries to get it at once.
+      #
+      # The listener begins with an empty file, because it has not heard of what changed before. From when it has the
+      # lock until then no copy is trusted. Every second it asks the server for an answer. Then copies are trusted for
+      # {TRUSTED} seconds from when it has asked: all messages that came before the answer are handled.
+      #
+      # After any error it begins again. However the thread ends, it gives the lock back, and no copy
+      # is trusted until another one listens. The next call of the process starts another thread.
+      # @api private
+      class Listener
+        TRUSTED = 3
+        # Seconds between two attempts.
+        PAUSE = 1
+        private_constant :TRUSTED, :PAUSE
+
+        # @param server [Server]
+        # @param path [String] of the file whose lock decides which process listens
+        # @param remote [Remote]
+        # @param telling [Errand] says that all copies are old, if other machines were not told of a change
+        def initialize(server, path:, remote:, telling:)
+          @server = server
+          @path = path
+          @remote = remote
+          @telling = telling
+          @replaying = Errand.new { in_application { apply_journal } }
+          @mutex = Mutex.new
+        end
+
+        # Does this process listen, or wait to be the one that does?
+        # @return [Boolean, nil]
+        def alive?
+          @pid == Process.pid && @thread&.alive?
+        end
+
+        # @param cache [Larder::Cache] with the copies
+        # @param ended [#call] called when this process no longer listens, and in a child process, which does not
+        # @yieldparam error [StandardError] for reports
+        # @return [Boolean] false: there can be no thread, as in the handler of a signal
+        def start(cache, ended:, &report)
+          @mutex.synchronize do
+            next true if alive?
+
+            @cache, @ended, @report = cache, ended, report
+            adopt
+            take_lock(File::LOCK_EX | File::LOCK_NB)
+            @thread = Thread.new { run }
+            @thread.name = "larder-backplane"
+            true
+          end
+        rescue ThreadError
+          false
+        end
+
+        # @return [void]
+        def stop
+          @thread&.kill&.join
+          @replaying.stop
+          ActiveSupport::ForkTracker.unregister(@forks) if @forks
+          @thread = @forks = nil
+        end
+
+        private
+
+        # A child process must not keep the lock when its parent dies.
+        def adopt
+          @server.forget_parents
+          ActiveSupport::ForkTracker.unregister(@forks) if @forks
+          drop_lock
+          @pid = Process.pid
+          @forks = ActiveSupport::ForkTracker.after_fork do
+            @server.forget_parents
+            drop_lock
+            @ended.call
+          end
+        end
+
+        def run
+          loop { follow }
+        ensure
+          withdraw
+          drop_lock
+          @ended.call
+        end
+
+        # Any error of the server, of a file or of the application's code.
+        def follow
+          take_lock(File::LOCK_EX)
+          listen
+        rescue StandardError => e
+          report(e)
+          reporting { alone } if @locked
+          reporting { keep_up }
+          sleep(PAUSE)
+        end
+
+        def take_lock(how)
+          return if @locked
+
+          @lock ||= File.open(@path, File::RDWR | File::CREAT, 0o600)
+          @locked = @lock.flock(how) ? true : false
+          withdraw
+        rescue SystemCallError
+          raise unless how.anybits?(File::LOCK_NB) # the thread reports it
+        end
+
+        def drop_lock
+          @lock&.close
+          @lock = @locked = nil
+        end
+
+        # What has changed until now is not known.
+        def withdraw
+          @cache.trust_for(0) if @locked
+        rescue Larder::Error
+          nil # there is no file, and no copy
+        end
+
+        def listen
+          @server.listen(CHANNEL) do |event, detail|
+            case event
+            when :begun then @cache.clear # what was changed before is not known
+            when :message then receive(detail)
+            when :answered
+              trust(detail)
+              reporting { keep_up }
+            end
+          end
+        end
+
+        # The process may have been stopped for any time between two lines.
+        def trust(since)
+          left = TRUSTED - since.age
+          @cache.trust_for(left) if left.positive?
+          @cache.trust_for(0) if since.age > TRUSTED
+        end
+
+        # The machine's own messages are ignored: what it has written is in its file.
+        def receive(message)
+          machine, kind, texts = Message.decode(message)
+          drop(kind, texts) unless machine == @remote.journal.machine
+        rescue Larder::Error
+          @cache.clear # a text is too long, or the file is busy
+        end
+
+        def drop(kind, texts)
+          case kind
+          when :keys then @cache.delete_multi(texts)
+          when :tags then @cache.delete_tagged(*texts)
+          else texts.each { |prefix| prefix.empty? ? @cache.clear : @cache.delete_tagged(prefix) }
+          end
+        end
+
+        # This machine learns nothing of changes. If the remote store does not answer either, the copies are all there
+        # is; they end after local_expires_in.
+        def alone
+          since = Moment.new
+          in_application { @remote.answers? } ? @cache.trust_for(0) : trust(since)
+        end
+
+        # Tells what could not be told, and applies what the journal lists, also if the application makes no call.
+        def keep_up
+          journal = @remote.journal
+          @telling.start if journal.unsent
+          @replaying.start unless journal.empty?
+        rescue Larder::Error
+          nil # the journal cannot be opened, which the next call reports
+        end
+
+        def apply_journal
+          @remote.ready?
+        rescue RemoteError
+          nil # the next call reports it
+        end
+
+        # Gives connections to a database back.
+        def in_application(&block)
+          executor = Application.executor
+          executor ? executor.wrap(&block) : yield
+        end
+
+        def reporting
+          yield
+        rescue StandardError => e
+          report(e)
+        end
+
+        # An error handler may raise, and a store with raise_errors: true does.
+        def report(error)
+          @report.call(error)
+        rescue StandardError => e
+          Reports.report(e, source: Failsafe::SOURCE)
+        end
+      end
+    end
+  end
+end
