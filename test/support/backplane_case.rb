@@ -106,7 +106,8 @@ class BackplaneCase < RemoteCase
 
   # Stops all processes of the server.
   def halt(server)
-    pids = [server.pid, *Dir["/proc/#{server.pid}/task/*/children"].flat_map { |file| File.read(file).split.map(&:to_i) }]
+    children = Dir["/proc/#{server.pid}/task/*/children"].flat_map { |file| File.read(file).split.map(&:to_i) }
+    pids = [server.pid, *children]
     pids.each { |pid| Process.kill(:STOP, pid) }
     stopped.concat(pids)
   end

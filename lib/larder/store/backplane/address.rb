@@ -10,8 +10,8 @@ require "larder/store/backplane/postgresql"
 module Larder
   module Store
     class Backplane
-      # A URL, or a Hash. A Hash is for PostgreSQL if its `url:` is one of PostgreSQL or if it has `dbname:`, and for Redis
-      # otherwise. Or an Array of these, for nodes of one Redis cluster.
+      # A URL, or a Hash. A Hash is for PostgreSQL if its `url:` is one of PostgreSQL or if it has `dbname:`, and for
+      # Redis otherwise. Or an Array of these, for nodes of one Redis cluster.
       # @api private
       class Address
         TYPES = { "redis" => :redis, "rediss" => :redis, "unix" => :redis,

@@ -12,8 +12,9 @@ require "larder/store/backplane/message"
 module Larder
   module Store
     class Backplane
-      # One process of a machine, which has the lock of a file next to the cache, listens. When it dies, the kernel gives
-      # the lock to the next. In each process a thread waits for it. The first call of a process tries to get it at once.
+      # One process of a machine, which has the lock of a file next to the cache, listens. When it dies, the kernel
+      # gives the lock to the next. In each process a thread waits for it. The first call of a process tries to get it
+      # at once.
       #
       # The listener begins with an empty file, because it has not heard of what changed before. From when it has the
       # lock until then no copy is trusted. Every second it asks the server for an answer. Then copies are trusted for

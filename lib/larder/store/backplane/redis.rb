@@ -12,8 +12,8 @@ module Larder
         TIMEOUTS = %i[connect_timeout read_timeout write_timeout].freeze
         private_constant :TIMEOUTS
 
-        # @param places [Array<Hash>] what RedisClient.config or RedisClient.sentinel takes, of one server, or of nodes of
-        #   one cluster, which pass messages on to each other
+        # @param places [Array<Hash>] what RedisClient.config or RedisClient.sentinel takes, of one server, or of nodes
+        #   of one cluster, which pass messages on to each other
         # @raise [ArgumentError]
         def initialize(places)
           super()

@@ -74,11 +74,12 @@ module LarderStore
   class BackplaneDeadlineOverRedisTest < BackplaneCase
     include BackplaneDeadlineTests
 
-    test "a name that takes long to resolve, and a server that greets byte by byte" do
+    test "writes end while a server greets byte by byte" do
       slow = TCPServer.new("127.0.0.1", 0)
       drips = Thread.new do
         loop do
-          Thread.new(slow.accept) { |client| loop { client.write("+") && Kernel.sleep(0.5) } }.report_on_exception = false
+          greeting = Thread.new(slow.accept) { |client| loop { client.write("+") && Kernel.sleep(0.5) } }
+          greeting.report_on_exception = false
         end
       end
       one = machine("one", backplane: "redis://127.0.0.1:#{slow.addr[1]}")
