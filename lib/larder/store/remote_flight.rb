@@ -32,10 +32,10 @@ module Larder
       private
 
       # SingleFlight's.
-      def fly(name, key, options)
+      def fly(name, key, options, deadline)
         return super unless @remote
 
-        super { |stores| stores ? fly_far(name, key, options) { |alone| yield !alone } : yield(false) }
+        super { |stores| stores ? fly_far(name, key, options, deadline) { |alone| yield !alone } : yield(false) }
       end
 
       # SingleFlight's. In the file alone: a call of the remote store takes and ends a lease of the key itself, so that
@@ -48,10 +48,10 @@ module Larder
       end
 
       # Answers the value of another machine, or yields to compute it: true, if this caller is not to store it.
-      def fly_far(name, key, options)
+      def fly_far(name, key, options, deadline)
         far = Far.new("#{@remote.journal.machine}/#{SecureRandom.hex(8)}")
         taken = true # for all that is known if this is interrupted
-        taken, found = join_far(name, key, options, far)
+        taken, found = join_far(name, key, options, far, deadline)
         # Another machine may have stored the value since it was missed here.
         found ||= failsafe(:fetch) { found_far(name, key, options, far) if @remote.ready? } if taken == true
         return found.value if found
@@ -64,8 +64,7 @@ module Larder
 
       # @return [Array] true: the lease is taken; nil and an entry; :alone: waited as long as it may; or nothing, as the
       #   remote store does not answer
-      def join_far(name, key, options, far)
-        deadline = monotonic_now + (options[:wait] || SingleFlight::WAIT).to_f
+      def join_far(name, key, options, far, deadline)
         failsafe(:fetch) do
           return [true] if take_at_first(key, options, far)
 

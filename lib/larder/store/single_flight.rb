@@ -90,7 +90,9 @@ module Larder
         return super unless flies?(options)
 
         text = key.first || normalize_key(name, options)
-        fly(name, text, options) { |stores| stores ? super : generate(name, text, options.dup, &block) }
+        fly(name, text, options, deadline_of(options)) do |stores|
+          stores ? super : generate(name, text, options.dup, &block)
+        end
       end
 
       # What `fetch_multi` need not compute.
@@ -106,7 +108,7 @@ module Larder
 
       # Called by the fast path after a miss of `read`.
       def read_in_flight(name, key, options)
-        what, found = join_flight(name, key, options)
+        what, found = join_flight(name, key, options, deadline_of(options))
         case what
         when :found then return found
         when :leased then hold_for_write(key, found, options, :single_flight)
@@ -134,13 +136,24 @@ module Larder
           end
           true
         end
-        waiting.each do |name|
+        computed.update(await_missing(waiting, options, block))
+      end
+
+      # All waits together take `wait:` at most; the time of this call's own blocks does not count.
+      def await_missing(names, options, block)
+        deadline = deadline_of(options)
+        names.to_h do |name|
           key = normalize_key(name, options)
-          computed[name] = or_old(name, key, options, block) do |watched|
-            fly(name, key, options) { |stores| stores ? compute_one(name, options, watched) : watched.call(name) }
+          value = or_old(name, key, options, block) do |watched|
+            fly(name, key, options, deadline) do |stores|
+              from = monotonic_now
+              stores ? compute_one(name, options, watched) : watched.call(name)
+            ensure
+              deadline += monotonic_now - from
+            end
           end
+          [name, value]
         end
-        computed
       end
 
       # StaleServing answers an error of the block with an old value.
@@ -156,9 +169,16 @@ module Larder
         end
       end
 
+      # @return [Float] until when this call may wait for others, by the monotonic clock
+      def deadline_of(options)
+        monotonic_now + (options[:wait] || WAIT).to_f
+      end
+
       # Answers the value of a flight. Yields to compute it: true, and what is written is stored; or false.
-      def fly(name, key, options)
-        what, found = join_flight(name, key, options)
+      #
+      # @param deadline [Float] as of {#deadline_of}, for all waits of the call
+      def fly(name, key, options, deadline)
+        what, found = join_flight(name, key, options, deadline)
         case what
         when :found then found
         when :leased then with_lease(key, found, back_off_of(options)) { yield true }
@@ -167,9 +187,7 @@ module Larder
       end
 
       # @return [Array] :found and the value; :leased and a lease; :alone; or :plain, as no lease can be stored
-      def join_flight(name, key, options)
-        wait = (options[:wait] || WAIT).to_f
-        deadline = monotonic_now + wait
+      def join_flight(name, key, options, deadline)
         over = nil
         loop do
           status, lease = take_lease(key, options, over)

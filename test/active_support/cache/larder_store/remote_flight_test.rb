@@ -7,7 +7,6 @@ require "redis"
 
 module LarderStore
   class RemoteFlightTest < RemoteCase
-    # Seconds after which a caller has waited for a lease that nobody holds.
     # Seconds that a call takes at most which does not wait for a lease to end.
     SOON = 60
     OPTIONS = { single_flight: true, wait: 300, lease: 300 }.freeze
@@ -29,6 +28,42 @@ module LarderStore
       sleep(0.1)
       @one.fetch("k", OPTIONS) { "next" }
       assert_equal("next", within(SOON) { waiting.value })
+    end
+
+    test "a caller waits for its machine and for others together, as long as it said" do
+      begun, go_on = Queue.new, Queue.new
+      far = Thread.new { @two.fetch("k", OPTIONS) { (begun << true) && go_on.pop } }
+      begun.pop
+      first = Thread.new { @one.fetch("k", { **OPTIONS, wait: 3.6 }) { "first" } }
+      sleep(0.3)
+      from = now
+      assert_equal("second", @one.fetch("k", { **OPTIONS, wait: 4 }) { "second" })
+      assert_operator now - from, :<, 7
+      assert_equal "first", first.value
+      go_on << "made"
+      assert_equal "made", far.value
+    end
+
+    test "fetch_multi waits as long for all its keys together" do
+      keys = %w[a b c d]
+      begun, go_on = Queue.new, Queue.new
+      threads = keys.map { |key| Thread.new { @one.fetch(key, OPTIONS) { (begun << true) && go_on.pop } } }
+      keys.each { begun.pop }
+      from = now
+      assert_equal(%w[mine] * 4, @one.fetch_multi(*keys, { **OPTIONS, wait: 2 }) { "mine" }.values)
+      assert_operator now - from, :<, 6
+      keys.each { go_on << "made" }
+      assert_equal ["made"], threads.map(&:value).uniq
+    end
+
+    test "with wait: 0 nobody waits" do
+      begun, go_on = Queue.new, Queue.new
+      far = Thread.new { @two.fetch("k", OPTIONS) { (begun << true) && go_on.pop } }
+      begun.pop
+      assert_equal("mine", @one.fetch("k", { **OPTIONS, wait: 0 }) { "mine" })
+      assert_equal({ "k" => "mine" }, @one.fetch_multi("k", { **OPTIONS, wait: 0 }) { "mine" })
+      go_on << "made"
+      assert_equal "made", far.value
     end
 
     test "callers on two machines that hold a lease each do not wait for each other" do
@@ -171,6 +206,10 @@ module LarderStore
       reader.read(8)
       Process.kill(:KILL, pid)
       Process.wait(pid)
+    end
+
+    def now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
     def within(seconds, &block)
