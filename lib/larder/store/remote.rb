@@ -4,6 +4,7 @@
 
 require "zlib"
 require "larder/store/remote/adapters"
+require "larder/store/remote/heartbeat"
 require "larder/store/remote/journal"
 
 module Larder
@@ -55,6 +56,8 @@ module Larder
       attr_reader :store
       # @return [Journal]
       attr_reader :journal
+      # @return [Heartbeat]
+      attr_reader :heartbeat
       # @return [String, Proc, nil] of LarderStore, or else of the store
       attr_reader :namespace
       # @return [#call, nil] called with the kind and the texts of changes of the journal that were applied
@@ -85,6 +88,7 @@ module Larder
         @store.extend(Quiet) unless @store.equal?(given)
         @namespace = one_namespace(namespace, @store.options[:namespace])
         @journal = Journal.new(journal)
+        @heartbeat = Heartbeat.new(self)
         @plain_names = @adapter.plain_names?
         @flights = flights
         @retry_at = 0

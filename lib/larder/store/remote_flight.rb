@@ -7,15 +7,19 @@ require "securerandom"
 module Larder
   module Store
     # The caller that has the lease of a key on its machine takes one in the remote store, too: an entry that is written
-    # only where there is none, and ends after `lease:`. Who does not get it waits until the value is there. Who finds
-    # one of its own machine takes it over: that one was killed, as its lease on the machine has ended.
+    # only where there is none, and ends after `lease:`. A caller that does not get it waits until the value is there, or
+    # until the owner counts as dead: at once where the owner was of the same machine, as its lease there has ended, and
+    # otherwise after some seconds without a beat ({Remote::Heartbeat}). Then one of those that wait takes the lease over.
     #
     # A delete of the key ends the lease. The owner checks its lease before and after it stores the value, and deletes
-    # the value if the lease has ended. A value that another caller writes is not replaced by the owner's.
+    # the value if the lease has ended or another caller has taken it over. A value that another caller writes is not
+    # replaced by the owner's.
     # @api private
     module RemoteFlight
       # Seconds between two looks for the value.
       LOOK = 0.02
+      # The same for the owner.
+      LOOK_AT_OWNER = 0.5
       # A lease in the remote store.
       #
       # @!attribute text
@@ -27,7 +31,7 @@ module Larder
       # @!attribute stored
       #   @return [Boolean] was the value stored?
       Far = Struct.new(:text, :taken, :absent, :stored)
-      private_constant :LOOK
+      private_constant :LOOK, :LOOK_AT_OWNER
 
       private
 
@@ -55,20 +59,30 @@ module Larder
         # Another machine may have stored the value since it was missed here.
         found ||= failsafe(:fetch) { found_far(name, key, options, far) if @remote.ready? } if taken == true
         return found.value if found
+        return yield(taken == :alone) unless taken == true && far.taken
 
-        Leases.of(@records, key)&.far = far if taken == true
-        yield(taken == :alone)
+        Leases.of(@records, key)&.far = far
+        @remote.heartbeat.while_running(beat_key(key, far.text), method(:report_beat)) { yield(false) }
       ensure
         give_up_far(key, far) if taken == true
+      end
+
+      # A call in another thread, so it does not raise.
+      def report_beat(error)
+        @error_handler&.call(method: :fetch, returning: nil, exception: error)
       end
 
       # @return [Array] true: the lease is taken; nil and an entry; :alone: waited as long as it may; or nothing, as the
       #   remote store does not answer
       def join_far(name, key, options, far, deadline)
         failsafe(:fetch) do
-          return [true] if take_at_first(key, options, far)
-
+          look_at_owner = monotonic_now
           until take_far(key, options, far)
+            if monotonic_now >= look_at_owner
+              return [true] if take_over_far(key, options, far)
+
+              look_at_owner = monotonic_now + LOOK_AT_OWNER
+            end
             return [:alone] unless may_await?(key, Leases.of(@records, key)) && monotonic_now < deadline
 
             sleep(LOOK)
@@ -90,12 +104,34 @@ module Larder
         far.taken = @remote.write(Remote.lease_key(key), entry, seconds, terms)
       end
 
-      # Takes the lease, also from one of this machine.
-      def take_at_first(key, options, far)
-        return true if take_far(key, options, far)
+      # Takes the lease of an owner that is dead. Of several callers that find this out at the same time, the one does it
+      # that writes the entry of the lease's heir. The dead lease is replaced: if its owner was only stopped, it finds
+      # another lease than its own, and does not store its value.
+      #
+      # @return [Boolean] has this caller the lease?
+      def take_over_far(key, options, far)
+        held = far_lease(key)
+        return false unless held && ownerless?(key, held)
 
-        held = @remote.read(Remote.lease_key(key))&.value
-        held.to_s.start_with?("#{@remote.journal.machine}/") && take_far(key, options, far, {})
+        heir = ActiveSupport::Cache::Entry.new(far.text, expires_in: Remote::Heartbeat::SILENCE)
+        terms = [Remote::Heartbeat::SILENCE, { unless_exist: true }]
+        @remote.write("#{beat_key(key, held)}/heir", heir, *terms) && far_lease(key) == held &&
+          take_far(key, options, far, {})
+      end
+
+      # The lease of this caller in the file says that no other one of its machine is at work.
+      def ownerless?(key, held)
+        held.start_with?("#{@remote.journal.machine}/") ||
+          @remote.heartbeat.silent?(held) { @remote.read(beat_key(key, held))&.value }
+      end
+
+      # @return [String, nil] the text of the lease that the remote store has
+      def far_lease(key)
+        @remote.read(Remote.lease_key(key))&.value&.to_s
+      end
+
+      def beat_key(key, lease)
+        "#{Remote.lease_key(key)}/#{lease[%r{[^/]*\z}]}"
       end
 
       # RemoteChanges'. Stores the value under a lease of this machine, and of the remote store if that has one.
@@ -122,7 +158,7 @@ module Larder
       end
 
       def held?(key, far)
-        @remote.read(Remote.lease_key(key))&.value == far.text
+        far_lease(key) == far.text
       end
 
       # The value that another machine has stored, of which this one keeps a copy for those who wait here.

@@ -30,6 +30,80 @@ module LarderStore
       assert_equal("next", within(SOON) { waiting.value })
     end
 
+    test "one that is killed is followed by another machine, long before its lease ends" do
+      kill_in_block
+      assert_equal "next", within(SOON) { @two.fetch("k", OPTIONS) { "next" } }
+      assert_equal "next", @one.fetch("k", OPTIONS) { flunk }
+    end
+
+    test "so it is for callers who each wait for less time than it takes to find out" do
+      kill_in_block
+      stored = lambda do
+        @two.fetch("k", { **OPTIONS, wait: 0.1 }) { "next" }
+        @two.read("k")
+      end
+      assert(eventually(within: SOON) { stored.call })
+    end
+
+    test "of several machines that find a killed owner at once, one computes" do
+      kill_in_block
+      runs = Queue.new
+      machines = [@two, *%w[three four].map { |name| machine(name) }]
+      values = machines.map { |store| Thread.new { store.fetch("k", OPTIONS) { (runs << true) && sleep(1) && "next" } } }
+      assert_equal ["next"] * 3, within(SOON) { values.map(&:value) }
+      assert_equal 1, runs.size
+    end
+
+    test "one that is stopped is followed, too, and does not replace the value when it goes on" do
+      reader, writer = IO.pipe
+      pid = owner { writer.write("in block") && sleep(0.1) && "old" }
+      reader.read(8)
+      Process.kill(:STOP, pid)
+      assert_equal "next", within(SOON) { @two.fetch("k", OPTIONS) { "next" } }
+      Process.kill(:CONT, pid)
+      wait_for(pid)
+      @two.cache.clear
+      assert_equal "next", @two.read("k")
+    end
+
+    test "one that works for longer than a dead one is waited for" do
+      redis = Redis.new(url: @server.endpoint["url"])
+      begun = Queue.new
+      waiting = Thread.new { begun.pop && @two.fetch("k", OPTIONS) { flunk } }
+      made = @one.fetch("k", OPTIONS) do
+        begun << true
+        beats = redis.keys("k/larder/lease/*") until beats&.any?
+        assert(eventually { redis.ttl(beats.first) > 0 })
+        sleep(2 * Larder::Store::Remote::Heartbeat::SILENCE)
+        "made"
+      end
+      assert_equal %w[made made], [made, waiting.value]
+      assert(eventually { Thread.list.none? { |thread| thread.name == "larder-heartbeat" } })
+    end
+
+    test "a child process that computes shows life itself" do
+      assert_equal("outer", @one.fetch("a", OPTIONS) do
+        reader, writer = IO.pipe
+        pid = owner { writer.write("in block") && sleep(2 * Larder::Store::Remote::Heartbeat::SILENCE) && "made" }
+        reader.read(8)
+        assert_equal "made", @two.fetch("k", OPTIONS) { flunk }
+        wait_for(pid)
+        "outer"
+      end)
+    end
+
+    test "a lease that a delete has ended is not brought back by its owner's signs of life" do
+      redis = Redis.new(url: @server.endpoint["url"])
+      made = @one.fetch("k", OPTIONS) do
+        assert(eventually { redis.keys("k/larder/lease/*").any? })
+        @two.delete("k")
+        sleep(2 * Larder::Store::Remote::Heartbeat::SILENCE)
+        assert_empty redis.keys("k/larder/lease")
+        "old"
+      end
+      assert_equal ["old", nil, nil], [made, @one.read("k"), @two.read("k")]
+    end
+
     test "a caller waits for its machine and for others together, as long as it said" do
       begun, go_on = Queue.new, Queue.new
       far = Thread.new { @two.fetch("k", OPTIONS) { (begun << true) && go_on.pop } }
@@ -202,10 +276,19 @@ module LarderStore
     # A process of machine one dies while it computes.
     def kill_in_block
       reader, writer = IO.pipe
-      pid = fork { @one.fetch("k", OPTIONS) { writer.write("in block") && sleep } }
+      pid = owner { writer.write("in block") && sleep }
       reader.read(8)
       Process.kill(:KILL, pid)
       Process.wait(pid)
+    end
+
+    # @return [Integer] the id of a process of machine one that computes
+    def owner(&block)
+      fork do
+        @one.fetch("k", OPTIONS, &block)
+      ensure
+        exit!
+      end
     end
 
     def now
