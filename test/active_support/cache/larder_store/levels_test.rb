@@ -335,6 +335,22 @@ module LarderStore
       end
     end
 
+    on_both_paths "an old value is served, too, if events of reads have a subscriber" do
+      options = { expires_in: 10, stale_while_revalidate: 60 }
+      machines = { "of one" => @one, "of two" => @two }
+      machines.each_key { |key| @one.fetch(key, options) { "old" } }
+      travel 11.seconds do
+        ActiveSupport::Notifications.subscribed(->(_event) {}, /\Acache_/) do
+          caller = Thread.current
+          machines.each do |key, store|
+            assert_equal("old", store.fetch(key, options) { refute_same(caller, Thread.current) && "new" })
+          end
+        end
+        assert Larder::Store::Refreshes.await(LONGEST)
+        assert_equal(%w[new new], machines.map { |key, store| store.read(key) })
+      end
+    end
+
     on_both_paths "delete_tagged deletes on this machine at once, and on others when they ask" do
       @one.write("k", 1, tags: %w[red blue])
       @one.fetch("j", tags: :red) { 2 }
