@@ -33,6 +33,7 @@ require "larder/store/remote_reads"
 require "larder/store/remote_changes"
 require "larder/store/remote_tags"
 require "larder/store/remote_flight"
+require "larder/store/remote_back_off"
 require "larder/store/fast_path"
 
 module Larder
@@ -59,6 +60,7 @@ module Larder
     include Maintenance
     include RemoteTags
     include RemoteFlight
+    include RemoteBackOff
     include Copies
     include RemoteReads
     include RemoteChanges

@@ -81,6 +81,7 @@ module Larder
       # @return [Hash{String=>ActiveSupport::Cache::Entry}] those of the entries that no tag has deleted
       def keep_copies(entries, asked, leases, options)
         tags = open_entries(entries)
+        with_back_offs(entries, options)
         keep_tagged(entries.except(*tags.keys), nil, asked, leases, options)
         tags.each { |key, texts| keep_tagged({ key => entries[key] }, texts, asked, leases, options) }
         entries

@@ -7,9 +7,10 @@ require "securerandom"
 module Larder
   module Store
     # The caller that has the lease of a key on its machine takes one in the remote store, too: an entry that is written
-    # only where there is none, and ends after `lease:`. A caller that does not get it waits until the value is there, or
-    # until the owner counts as dead: at once where the owner was of the same machine, as its lease there has ended, and
-    # otherwise after some seconds without a beat ({Remote::Heartbeat}). Then one of those that wait takes the lease over.
+    # only where there is none, and ends after `lease:`. A caller that does not get it waits until the value is there,
+    # or until the owner counts as dead: at once where the owner was of the same machine, as its lease there has ended,
+    # and otherwise after some seconds without a beat ({Remote::Heartbeat}). Then one of those that wait takes the lease
+    # over.
     #
     # A delete of the key ends the lease. The owner checks its lease before and after it stores the value, and deletes
     # the value if the lease has ended or another caller has taken it over. A value that another caller writes is not
@@ -104,9 +105,9 @@ module Larder
         far.taken = @remote.write(Remote.lease_key(key), entry, seconds, terms)
       end
 
-      # Takes the lease of an owner that is dead. Of several callers that find this out at the same time, the one does it
-      # that writes the entry of the lease's heir. The dead lease is replaced: if its owner was only stopped, it finds
-      # another lease than its own, and does not store its value.
+      # Takes the lease of an owner that is dead. Of several callers that find this out at the same time, the one does
+      # it that writes the entry of the lease's heir. The dead lease is replaced: if its owner was only stopped, it
+      # finds another lease than its own, and does not store its value.
       #
       # @return [Boolean] has this caller the lease?
       def take_over_far(key, options, far)
@@ -168,7 +169,7 @@ module Larder
         far.absent = entry.nil?
         entries = entry ? { key => entry } : {}
         tags = open_entries(entries)[key]
-        entry = entries[key]
+        entry = with_back_offs(entries, options)[key]
         return if entry.nil? || entry.expired? || entry.mismatched?(normalize_version(name, options))
 
         record = copy_of(entry, asked, texts_of({ namespace: options[:namespace], tags: tags }), options)

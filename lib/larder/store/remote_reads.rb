@@ -89,7 +89,7 @@ module Larder
         copy = super
         return copy if @remote.nil? || (copy && !copy.expired? && trusted?)
 
-        softly(copy, options) { fill(key, options) { copy } }
+        softly(copy, options) { fill(key, options) { copies_without_remote([key], options)[key] } }
       end
 
       # StaleMulti's.
@@ -99,12 +99,20 @@ module Larder
 
         asked = trusted? ? names.reject { |name| found.key?(name) && !found[name].expired? } : names
         keys = keys_of(asked, options)
-        entries = fill_many(keys.values.uniq, options) { return found }
+        wanted = keys.values.uniq
+        entries = fill_many(wanted, options) { copies_without_remote(wanted, options) }
         asked.each do |name|
           entry = usable(entries[keys[name]], name, options, :stale_while_revalidate)
           entry ? found[name] = entry : found.delete(name)
         end
         found
+      end
+
+      # What the file has while the remote store does not answer.
+      #
+      # @return [Hash{String=>ActiveSupport::Cache::Entry}]
+      def copies_without_remote(keys, options)
+        with_back_offs(keys.to_h { |key| [key, kept_copy(key)] }.compact, options, far: false)
       end
 
       def remote_entry(key, options)

@@ -132,7 +132,7 @@ module Larder
           next unless status == Records::TAKEN
 
           computed[name] = or_old(name, key, options, block) do |watched|
-            with_lease(key, lease, back_off_of(options)) { compute_one(name, options, watched) }
+            with_lease(key, lease, options) { compute_one(name, options, watched) }
           end
           true
         end
@@ -181,7 +181,7 @@ module Larder
         what, found = join_flight(name, key, options, deadline)
         case what
         when :found then found
-        when :leased then with_lease(key, found, back_off_of(options)) { yield true }
+        when :leased then with_lease(key, found, options) { yield true }
         else yield what != :alone
         end
       end
@@ -263,21 +263,17 @@ module Larder
         failsafe(:fetch, returning: true) { @records.lease_wait(key, lease, wait, now_ms) }
       end
 
-      # @param back_off [Integer] seconds for which the old value counts as fresh if the block raises
-      def with_lease(key, bytes, back_off)
+      # @param backs_off [Object] true if the old value may be the answer for a while when the block raises
+      def with_lease(key, bytes, options, backs_off: options[:stale_if_error])
         fresh = 0
         earlier = $ERROR_INFO
         lease = Leases.hold(@records, key, bytes)
         yield
       rescue StandardError => e
-        fresh = back_off unless Outside.raised?(e, since: earlier)
+        fresh = after_error(key, options) if backs_off && !Outside.raised?(e, since: earlier)
         raise
       ensure
         Leases.give_up(lease, now_ms, fresh) if lease
-      end
-
-      def back_off_of(_options)
-        0
       end
 
       # Entries', under the lease of this thread if it has one of the key and the write is of a call that takes leases:

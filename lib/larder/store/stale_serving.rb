@@ -15,7 +15,7 @@ module Larder
       WINDOWS = [*LENGTHS, :race_condition_ttl].freeze
       # Seconds for which a value is served as fresh after its block has raised.
       BACK_OFF = 5
-      private_constant :KEEPING, :BACK_OFF
+      private_constant :KEEPING
 
       # As Rails'.
       #
@@ -87,21 +87,27 @@ module Larder
       # Rails' fetch, which finds also what is not too stale.
       def fetch_kept(name, options, block)
         key = normalize_key(name, options)
-        entry = nil
-        unless options[:force]
-          instrument(:read, instrumented_key(name, key), options) do |payload|
-            entry = kept_entry(name, key, options)
-            payload&.update(super_operation: :fetch, hit: !entry.nil?)
-          end
-        end
-        return fetch_in_flight(name, key, options, block) unless entry
+        entry = reading(name, key, options) { kept_entry(name, key, options) } unless options[:force]
+        entry ? serve_kept(entry, name, key, options, block) : fetch_in_flight(name, key, options, block)
+      end
 
+      # A hit, after which the value is computed again if that is due.
+      def serve_kept(entry, name, key, options, block)
         refresh_due(entry, name, key, options, block)
         instrument(:fetch_hit, name, options)
         entry.value
       end
 
-      # Rails' read, likewise.
+      # Sends the event of a read around the block.
+      #
+      # @yieldreturn [ActiveSupport::Cache::Entry, nil]
+      def reading(name, key, options)
+        instrument(:read, instrumented_key(name, key), options) do |payload|
+          yield.tap { |entry| payload&.update(super_operation: :fetch, hit: !entry.nil?) }
+        end
+      end
+
+      # Rails' read, which finds the same.
       def read_kept(name, key, options)
         instrument(:read, instrumented_key(name, key), options) do |payload|
           entry = kept_entry(name, key, options)
@@ -125,6 +131,11 @@ module Larder
 
       # The entry of a key, however stale.
       def stored_entry(key, _options)
+        kept_copy(key)
+      end
+
+      # What the file has of it.
+      def kept_copy(key)
         loadable(failsafe(:read_entry) { @records.get_kept_entry(key, now_ms) })
       end
 
@@ -156,7 +167,7 @@ module Larder
       def take_over(key, options, early)
         status, lease = take_lease(key, options, nil)
         if status == Records::PRESENT
-          return unless early || stored_entry(key, options)&.expired? # another caller was faster
+          return unless early || kept_copy(key)&.expired? # another caller was faster
 
           status, lease = take_lease(key, options, lease)
         end
@@ -167,19 +178,21 @@ module Larder
       def refresh_due(entry, name, key, options, block)
         early = !entry.expired? && options[:early_refresh] &&
                 failsafe(:read_entry, returning: false) { @records.early?(key, now_ms) }
-        refresh(name, key, options, block, early) if early || entry.expired?
+        refresh(name, key, options, block, early, entry) if early || entry.expired?
       end
 
       # Computes a value again, later and once. Called by the fast path, too. Key and version are those of now: later
       # the name may have changed, and a namespace that is asked for in another thread may be another one.
-      def refresh(name, key, options, block, early)
+      def refresh(name, key, options, block, early, entry = nil)
         announce_stale(key, options, :stale_while_revalidate) unless early
         lease = take_over(key, options, early)
         return unless lease
 
         key, options = key.dup.freeze, terms_of_refresh(name, options)
         Refreshes.later do |runs|
-          runs ? recompute(name, key, options, block, lease) : @records.lease_end(key, lease, 0, now_ms)
+          next @records.lease_end(key, lease, 0, now_ms) unless runs && !backs_off?(key, entry)
+
+          recompute(name, key, options, block, lease)
         rescue Exception => e # rubocop:disable Lint/RescueException -- nobody else would learn of it
           report_stale(e)
           back_off(key, options)
@@ -194,7 +207,7 @@ module Larder
       # @return [Array, nil] the value; nil: the block raised, which is reported
       def recompute(name, key, options, block, lease)
         arguments = Keys::INSTRUMENTS_KEYS ? [key, key] : [key]
-        value = with_lease(key, lease, BACK_OFF) do
+        value = with_lease(key, lease, options, backs_off: true) do
           @records.count_deed(Records::REFRESHED)
           announce("refresh.larder", key, options) do
             save_block_result_to_cache(*arguments, options) { |_, write_options| block.call(name, write_options) }
@@ -206,9 +219,11 @@ module Larder
         nil
       end
 
-      # SingleFlight's: how long the old value is fresh after an error.
-      def back_off_of(options)
-        options[:stale_if_error] ? BACK_OFF : super
+      # SingleFlight's, after an error of the block and before the lease ends.
+      #
+      # @return [Integer] seconds for which the file's old value counts as fresh
+      def after_error(_key, _options)
+        BACK_OFF
       end
 
       # Store's, called after a miss of `fetch`.
@@ -244,7 +259,7 @@ module Larder
         entry = old_entry(name, key, options)
         raise error unless entry
 
-        back_off(key, options)
+        back_off(key, options, entry)
         report_stale(error)
         announce_stale(key, options, :stale_if_error)
         entry.value
@@ -255,9 +270,15 @@ module Larder
         usable(stored_entry(key, options), name, options, :stale_if_error) if options[:stale_if_error]
       end
 
-      def back_off(key, options)
+      # @param _entry [ActiveSupport::Cache::Entry, nil] what is old, if that is known
+      def back_off(key, options, _entry = nil)
         status, lease = take_lease(key, options, nil)
         @records.lease_end(key, lease, BACK_OFF * 1000, now_ms) if status == Records::TAKEN
+      end
+
+      # Must the block of an old value not run, because it has raised a short while ago? The file's value is fresh then.
+      def backs_off?(_key, _entry)
+        false
       end
 
       def report_stale(error)

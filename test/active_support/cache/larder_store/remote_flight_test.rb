@@ -49,7 +49,9 @@ module LarderStore
       kill_in_block
       runs = Queue.new
       machines = [@two, *%w[three four].map { |name| machine(name) }]
-      values = machines.map { |store| Thread.new { store.fetch("k", OPTIONS) { (runs << true) && sleep(1) && "next" } } }
+      values = machines.map do |store|
+        Thread.new { store.fetch("k", OPTIONS) { (runs << true) && sleep(1) && "next" } }
+      end
       assert_equal ["next"] * 3, within(SOON) { values.map(&:value) }
       assert_equal 1, runs.size
     end
