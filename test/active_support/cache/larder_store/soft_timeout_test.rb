@@ -120,6 +120,20 @@ module LarderStoreTests
       end
     end
 
+    on_both_paths "who finds what was written after a delete does not wait for a block of before" do
+      with_old do |gate|
+        assert_equal("old", store.fetch("key", SOON) { gate.pop })
+        store.delete("key")
+        store.fetch("key", OLD) { "second" }
+        travel 11.seconds
+        late = Thread.new { store.fetch("key", LATE) { "third" } }
+        Thread.pass until late.stop?
+        gate << "of before"
+        assert_equal "third", late.value
+        assert_equal "third", refreshed
+      end
+    end
+
     on_both_paths "a block that raises after a delete is run by the caller, as there is no old value" do
       with_old do
         caller = Thread.current

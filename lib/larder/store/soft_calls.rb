@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+# What runs in the pool of Refreshes for calls with `soft_timeout:`.
+
+require "concurrent/atomic/event"
+
+module Larder
+  module Store
+    # One computation for each old value of a process, for which all its callers wait.
+    # @api private
+    module SoftCalls
+      # The answer of one computation, part by part. Each part is written by the thread that computes, before the event
+      # that callers wait for.
+      class Call
+        # @return [Array, nil] the value of the block
+        attr_accessor :value
+        # @return [Exception, nil] what the block raised that is no StandardError
+        attr_accessor :failure
+        # @return [String, nil] the lease under which the value is computed
+        attr_accessor :lease
+        # @return [String, nil] the lease of another process, which computes the value
+        attr_accessor :other
+        # @return [Boolean, nil] true: no lease could be had and no value was found
+        attr_accessor :refused
+        # @return [Integer] the id of the process
+        attr_reader :pid
+
+        # @api private
+        def initialize
+          @seen, @done = Array.new(2) { Concurrent::Event.new }
+          @pid = Process.pid
+        end
+
+        # @param entry [ActiveSupport::Cache::Entry, nil] what is stored, however old
+        def see(entry)
+          @entry = entry
+          @sees = true
+          @seen.set
+        end
+
+        # @return [ActiveSupport::Cache::Entry, nil]
+        def seen(seconds)
+          @seen.wait(seconds)
+          @entry
+        end
+
+        # @return [Boolean, nil]
+        def seen?
+          @sees
+        end
+
+        # Ends all waits.
+        def finish
+          @seen.set
+          @done.set
+        end
+
+        # @return [Boolean] has it ended, after so many seconds at most?
+        def done?(seconds)
+          @done.wait(seconds)
+        end
+      end
+
+      @running = {}
+      @mutex = Mutex.new
+
+      class << self
+        # Yields in the pool, with the call, unless that runs already.
+        #
+        # @param id [Object] of the computation
+        # @return [Array(Call, Boolean), nil] the call, and whether another caller began it; nil: the pool is full
+        def join(id)
+          @mutex.synchronize do
+            running = @running[id]
+            next [running, true] if running&.pid == Process.pid
+
+            call = Call.new
+            begun = Refreshes.now do
+              yield call
+            ensure
+              call.finish
+              @mutex.synchronize { @running.delete(id) }
+            end
+            @running[id] = call if begun
+            [call, false] if begun
+          end
+        end
+      end
+    end
+  end
+end
