@@ -82,12 +82,20 @@ module Larder
       # Also outside of the application, by the file that is there as long as changes are listed.
       def remote
         told = @stats && @stats[:remote]
-        return if told.nil? && !File.exist?("#{@path}.journal.pending")
+        return if told.nil? && !changes_listed?
         return :sound if told && !told[:waiting]
 
-        ["the store behind it (remote:) has not got #{told ? told[:listed] : "all"} changes of this machine, as it " \
-         "does not answer or refuses them: until it has, it is not read",
+        listed = told&.fetch(:listed) || "all"
+        ["the store behind it (remote:) has not got #{listed} changes of this machine, as it does not answer or " \
+         "refuses them: until it has, it is not read",
          "#{REPORTS} # see that it answers; they are applied by the next call after that"]
+      end
+
+      def changes_listed?
+        start = "#{File.basename(@path)}.journal."
+        Dir.children(File.dirname(@path)).any? { |name| name.start_with?(start) && name.end_with?(".pending") }
+      rescue SystemCallError
+        false # there is no cache to check either
       end
 
       # Only for the application's store.

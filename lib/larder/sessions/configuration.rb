@@ -67,6 +67,8 @@ module Larder
       # @param backplane [String, nil] the URL of a Redis, Valkey or PostgreSQL, by which machines tell each other which
       #   copies of the sessions in `cache:` are old; the copies are in a file on each machine, see `file:` and `size:`.
       #   Redis, memcached and Solid Cache have a file also without, of changes that they have not got
+      # @param cache_id [String, nil] names the servers of `cache:`, where they are not known before it connects, as those
+      #   of `redis: -> { … }`; another text for other servers
       # @param serializer [Symbol] :json, :hybrid or :marshal, see {Format}
       # @param migrate_from [Symbol, Array, Class, #find_session, #call, nil] the store that had the sessions before:
       #   :cookie_store, :cache_store, :mem_cache_store or :active_record_store, with options as in [:cache_store,
@@ -81,15 +83,18 @@ module Larder
       #   raised; nil: 503
       # @raise [InvalidArgument] naming the option
       def initialize(file: nil, size: nil, backed_by: nil, check_ends_every: CHECK_ENDS, ephemeral: nil, cache: nil,
-                     backplane: nil, serializer: :json, idle_timeout: IDLE, anonymous_timeout: ANONYMOUS,
-                     max_lifetime: nil, per_user: PER_USER, user: nil, migrate_from: nil, on_full: nil)
+                     cache_id: nil, backplane: nil, serializer: :json, idle_timeout: IDLE,
+                     anonymous_timeout: ANONYMOUS, max_lifetime: nil, per_user: PER_USER, user: nil, migrate_from: nil,
+                     on_full: nil)
         check_place(file, cache, backed_by, backplane)
+        check_cache_id(cache_id, cache)
         @file = name_of_file(file)
         @size = size.nil? ? SIZE : bytes(:size, size)
         @backed_by = backed_by
         @check_ends = self.class.seconds(:check_ends_every, check_ends_every, from: 0)
         @ephemeral = switch(:ephemeral, ephemeral)
         @cache = cache
+        @cache_id = cache_id
         @backplane = backplane
         @migrate_from = migrate_from
         @format = Format.fetch(serializer)
@@ -212,6 +217,14 @@ module Larder
         end
       end
 
+      def check_cache_id(given, cache)
+        return if given.nil? || (cache && given.is_a?(String) && !given.strip.empty?)
+
+        raise InvalidArgument, "cache_id: #{given.inspect} is to be a String that names the servers of cache:" if cache
+
+        raise InvalidArgument, "cache_id: names the servers of cache:, which is missing"
+      end
+
       # Is it the name of a store that machines share?
       def shared?(cache)
         SHARED.include?([cache].flatten(1).first)
@@ -227,7 +240,8 @@ module Larder
 
       def on_shared
         require_relative "backends/shared"
-        store = Backends::StoreBuilder.shared(:cache, @cache, path: path(COPIES), size: @size, backplane: @backplane)
+        store = Backends::StoreBuilder.shared(:cache, @cache, path: path(COPIES), size: @size, backplane: @backplane,
+                                                                remote_id: @cache_id)
         check_max_age(:cache, store.remote.store)
         Backends::Shared.new(store, copies: !@backplane.nil?)
       end

@@ -96,6 +96,8 @@ module Larder
       REMOTE = Type.new("a store, or what config.cache_store takes: [:redis_cache_store, { url: … }]", lambda do |value|
         value.nil? || value.is_a?(ActiveSupport::Cache::Store) || [value].flatten(1).first.is_a?(Symbol)
       end)
+      ID = Type.new("a String that names the servers of remote:, such as \"cache servers 1\"",
+                    ->(value) { value.nil? || (value.is_a?(String) && !value.strip.empty?) })
       LOCK = length("seconds as a positive number, at most #{Larder::Options::LONGEST_LOCK_TIMEOUT}",
                     POSITIVE..Larder::Options::LONGEST_LOCK_TIMEOUT)
       LOCAL_LIFE = length("seconds as a positive number or duration, at most #{Larder::Cache::MAX_TTL}",
@@ -114,6 +116,7 @@ module Larder
         [:compressor, STORE, COMPRESSOR],
         [:coder, STORE, CODER],
         [:remote, STORE, REMOTE],
+        [:remote_id, STORE, ID],
         [:local_expires_in, STORE, LOCAL_LIFE],
         [:backplane, STORE, ANY],
         [:sign_with, STORE, ANY],
@@ -152,7 +155,7 @@ module Larder
       INTERNAL = %i[kept].freeze
       private_constant :BOTH, :STORE, :CALL, :POSITIVE, :SHORTEST, :SHORTEST_MAX_KEY, :ANY, :SWITCH, :EARLY, :SECONDS,
                        :LIFE, :RACE, :MOMENT, :BYTES, :PREFIX, :PART, :TAGS, :KEY_LIMIT, :HANDLER, :CODER, :SERIALIZER,
-                       :COMPRESSOR, :REMOTE, :LOCK, :LOCAL_LIFE, :ALIASES, :TYPES, :INTERNAL
+                       :COMPRESSOR, :REMOTE, :ID, :LOCK, :LOCAL_LIFE, :ALIASES, :TYPES, :INTERNAL
 
       class << self
         # Checks the types of known options.

@@ -3,6 +3,7 @@
 # The second level: a Rails store that several machines share.
 
 require "zlib"
+require "larder/store/configuration"
 require "larder/store/remote/adapters"
 require "larder/store/remote/heartbeat"
 require "larder/store/remote/journal"
@@ -58,6 +59,8 @@ module Larder
       attr_reader :journal
       # @return [Heartbeat]
       attr_reader :heartbeat
+      # @return [String] which servers it is on
+      attr_reader :identity
       # @return [String, Proc, nil] of LarderStore, or else of the store
       attr_reader :namespace
       # @return [#call, nil] called with the kind and the texts of changes of the journal that were applied
@@ -72,11 +75,13 @@ module Larder
 
       # @param given [ActiveSupport::Cache::Store, Symbol, Array] a store, or what config.cache_store takes
       # @param journal [String] the path of the journal
+      # @param id [String, nil] names its servers, where that cannot be found out
+      # @param backplane [String, Hash, Array, nil] of LarderStore
       # @param sign_with [String, Array<String>, nil] the key of signatures, see Larder::Codecs
       # @param namespace [String, Proc, nil] of LarderStore
       # @param flights [Boolean] do all fetches take leases?
-      # @raise [ArgumentError] it is no store, or one of Larder, or has another namespace
-      def initialize(given, journal:, sign_with: nil, namespace: nil, flights: false)
+      # @raise [ArgumentError] it is no store, or one of Larder, or has another namespace, or nothing names its servers
+      def initialize(given, journal:, id: nil, backplane: nil, sign_with: nil, namespace: nil, flights: false)
         @store = given.is_a?(ActiveSupport::Cache::Store) ? signed_by_itself(given, sign_with) : built(given, sign_with)
         if @store.is_a?(Larder::Store)
           raise ::ArgumentError, "remote: of LarderStore is a LarderStore, which no other machine can reach; it " \
@@ -87,7 +92,9 @@ module Larder
         @store = @adapter.store
         @store.extend(Quiet) unless @store.equal?(given)
         @namespace = one_namespace(namespace, @store.options[:namespace])
-        @journal = Journal.new(journal)
+        @identity = Servers.identity(@adapter, given, id)
+        @journal = Journal.new(journal, remote: Configuration.number(@identity), prefix: -> { own_key("") },
+                                        backplane: Configuration.number(Configuration.place(backplane)))
         @heartbeat = Heartbeat.new(self)
         @plain_names = @adapter.plain_names?
         @flights = flights
@@ -132,9 +139,8 @@ module Larder
       end
 
       # @return [Hash{Symbol=>Object}] for people, without asking the remote store
-      # @raise [Larder::Error] the journal cannot be opened
       def stats
-        { store: @store.class.name, waiting: !@journal.empty?, listed: @journal.size, overflown: @journal.overflown? }
+        { store: @store.class.name, **@journal.stats }
       end
 
       # @return [Hash{Symbol=>Object}] options of the remote store that hold for LarderStore, too
@@ -390,9 +396,9 @@ module Larder
       # Applies what the journal lists. What the store refuses is said each time.
       def catch_up
         if @journal.overflown?
-          clear(own_key(""))
-          @journal.recovered
-          @applied&.call(:clear, [own_key("")])
+          prefixes = @journal.prefixes
+          @journal.recover { prefixes.each { |prefix| clear(prefix) } }
+          @applied&.call(:clear, prefixes)
         end
         @journal.each do |kind, texts|
           kind == :delete ? delete_multi(texts) : texts.each { |text| public_send(kind, text) }

@@ -66,7 +66,7 @@ module Larder
       # @return [Larder::Cache] if it cannot open its file, its first use says why
       def open(path = self.path)
         Larder::Cache.open(path, size: size, size_from: @size_from, lock_timeout: @lock_timeout,
-                                 lazy: @raise_errors ? :strict : true)
+                                 lazy: @raise_errors ? :strict : true, configuration: @configuration&.digest)
       end
 
       private
@@ -133,17 +133,28 @@ module Larder
       # What the remote store's options say of all entries holds here, too.
       def take_remote(options)
         given, sign_with, backplane = options.delete(:remote), options.delete(:sign_with), options.delete(:backplane)
-        life = options.delete(:local_expires_in)
-        return without_remote(local_expires_in: life, sign_with: sign_with, backplane: backplane) if given.nil?
+        life, id = options.delete(:local_expires_in), options.delete(:remote_id)
+        if given.nil?
+          return without_remote(local_expires_in: life, sign_with: sign_with, backplane: backplane, remote_id: id)
+        end
 
-        @remote = Remote.new(given, journal: "#{path}.journal", sign_with: sign_with, namespace: options[:namespace],
-                                    flights: options[:single_flight] ? true : false)
-        @backplane = Backplane.new(backplane, path: "#{path}.backplane", remote: @remote) if backplane
+        @remote = Remote.new(given, journal: "#{path}.journal", id: id, backplane: backplane, sign_with: sign_with,
+                                    namespace: options[:namespace], flights: options[:single_flight] ? true : false)
         @local_expires_in = (life || (backplane ? Copies::LONGER : Copies::LOCAL_EXPIRES_IN)).to_f
+        configure(backplane)
         inherited = @remote.inherited
         Options.check(inherited, :store)
         options.replace(inherited.merge(options))
         options[:namespace] = @remote.namespace unless @remote.namespace.nil?
+      end
+
+      # Processes that believe each other's copies are those of one configuration, and one of them listens.
+      def configure(backplane)
+        @configuration = Configuration.new(remote: @remote.identity, backplane: backplane,
+                                           local_expires_in: @local_expires_in)
+        return unless backplane
+
+        @backplane = Backplane.new(backplane, path: "#{path}.backplane.#{@configuration.name}", remote: @remote)
       end
 
       def without_remote(given)

@@ -52,13 +52,17 @@ module Larder
         # @param path [String] of a file for copies
         # @param size [Integer] of that file
         # @param backplane [String, nil] by which machines tell each other which copies are old
+        # @param remote_id [String, nil] names the store's servers
         # @return [ActiveSupport::Cache::LarderStore] before the store that is built
         # @raise [InvalidArgument]
-        def self.shared(option, given, path:, size:, backplane:)
+        def self.shared(option, given, path:, size:, backplane:, remote_id: nil)
           store = build(option, with_defaults(given), behind: true).clone.extend(Raw) # the given one stays as it is
-          ActiveSupport::Cache.lookup_store(:larder_store, path, { size: size, remote: store, backplane: backplane })
+          ::Larder::Store::Remote::Servers.refuse_block(given, store) unless remote_id
+          ActiveSupport::Cache.lookup_store(:larder_store, path, { size: size, remote: store, backplane: backplane,
+                                                                   remote_id: remote_id })
         rescue ::ArgumentError => error
-          raise InvalidArgument, error.message.sub(" of LarderStore", " of sessions")
+          raise InvalidArgument, error.message.sub("remote: of LarderStore", "#{option}: of sessions")
+                                      .sub(" of LarderStore", " of sessions").sub("remote_id:", "cache_id:")
         end
 
         # With what LarderStore gives to the stores that it makes.

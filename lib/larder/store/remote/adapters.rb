@@ -3,7 +3,9 @@
 # What differs between the stores that can be the second level: which errors they swallow, and how they read many
 # entries.
 
+require "securerandom"
 require "larder/store/remote/redis_cluster"
+require "larder/store/remote/servers"
 
 module Larder
   module Store
@@ -40,6 +42,9 @@ module Larder
           def errors
             [SystemCallError, IOError]
           end
+
+          # @return [String, nil] which servers it is on (see Servers); nil: that is not known
+          def servers; end
 
           # @return [Boolean] does it leave a key as it is that is {ORDINARY}, but for a namespace?
           def plain_names?
@@ -198,6 +203,10 @@ module Larder
              ConnectionPool::Error, ConnectionPool::TimeoutError]
           end
 
+          def servers
+            @store.redis.then { |client| Servers.of_redis(client) }
+          end
+
           def at_once?
             @at_once = !several? if @at_once.nil?
             @at_once
@@ -250,6 +259,10 @@ module Larder
             [Dalli::DalliError, ConnectionPool::Error, ConnectionPool::TimeoutError]
           end
 
+          def servers
+            @data.with { |client| Servers.of_memcached(client) }
+          end
+
           def several?
             @data.with { |client| client.send(:ring).servers.size > 1 }
           end
@@ -278,6 +291,10 @@ module Larder
             [ActiveRecord::ActiveRecordError]
           end
 
+          def servers
+            Servers.of_solid_cache(@store.shard_options&.map(&:to_sym))
+          end
+
           def several?
             @store.connections.names.size > 1
           end
@@ -291,10 +308,29 @@ module Larder
           end
         end
 
+        # FileStore.
+        class Files < Any
+          def servers
+            File.expand_path(@store.cache_path)
+          end
+        end
+
+        # Of a store in the memory of a process, which no other process can read.
+        class Private < Any
+          PROCESS = SecureRandom.hex(8)
+          private_constant :PROCESS
+
+          def servers
+            "#{PROCESS} #{Process.pid} #{@store.object_id}"
+          end
+        end
+
         # By the names of classes, which need not be loaded.
         NAMES = { "ActiveSupport::Cache::RedisCacheStore" => Redis,
                   "ActiveSupport::Cache::DeprecatedRedisCacheStore" => Redis, # of Rails 8.2, with the gem redis
-                  "ActiveSupport::Cache::MemCacheStore" => Memcached, "SolidCache::Store" => SolidCache }.freeze
+                  "ActiveSupport::Cache::MemCacheStore" => Memcached, "SolidCache::Store" => SolidCache,
+                  "ActiveSupport::Cache::FileStore" => Files, "ActiveSupport::Cache::MemoryStore" => Private,
+                  "ActiveSupport::Cache::NullStore" => Private }.freeze
         # The same of stores that LarderStore makes.
         MADE = { mem_cache_store: Memcached, redis_cache_store: Redis }.freeze
         private_constant :NAMES, :MADE

@@ -137,6 +137,10 @@ module LarderStore
 
     private
 
+    def machine(name, **options)
+      super(name, remote_id: "cluster", **options)
+    end
+
     def remote
       urls = @cluster.urls
       [:redis_cache_store, { redis: -> { Redis::Cluster.new(nodes: urls, timeout: 0.3, reconnect_attempts: 0) },

@@ -23,7 +23,7 @@ class LarderStoreRemoteAdaptersTest < ActiveSupport::TestCase
   }.freeze
 
   def remote(store)
-    Larder::Store::Remote.new(store, journal: path_of("journal"))
+    Larder::Store::Remote.new(store, journal: path_of("journal"), id: "none")
   end
 
   STORES.each do |name, made|

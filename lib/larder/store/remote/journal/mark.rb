@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+# An empty file that is there as long as the journal lists changes for a remote store.
+
+require "fileutils"
+
+module Larder
+  module Store
+    class Remote
+      class Journal
+        # It is synced to the disk, so it survives a crash of the machine, which may empty the journal.
+        # @api private
+        class Mark
+          # @param journal [String] path
+          # @param remote [Integer]
+          def initialize(journal, remote)
+            @journal = journal
+            @path = "#{journal}.#{Configuration.name(remote)}.pending"
+          end
+
+          # @return [Boolean]
+          def there?
+            File.exist?(@path)
+          end
+
+          # @return [void]
+          def make
+            return if there?
+
+            File.open(@path, File::CREAT | File::WRONLY, 0o600, &:fsync)
+            File.open(File.dirname(@path), &:fsync)
+          rescue SystemCallError
+            nil # the list itself is in place
+          end
+
+          # @return [void]
+          def remove
+            FileUtils.rm_f(@path)
+          rescue SystemCallError
+            nil
+          end
+
+          # @return [Array<Integer>] other remote stores that have a mark
+          def others
+            files = Dir.glob("*.pending", base: File.dirname(@path)).map { |name| File.join(File.dirname(@path), name) }
+            files.select { |file| file.start_with?("#{@journal}.") && file != @path }
+                 .map { |file| file.delete_prefix("#{@journal}.").delete_suffix(".pending").to_i(16) }
+          end
+        end
+      end
+    end
+  end
+end
