@@ -10,7 +10,7 @@ module Larder
     # key ends the back-off, as there is no old value then, or another one.
     # @api private
     module RemoteBackOff
-      # What the key of the record has in addition to that of the entry.
+      # The key of the record is that of the entry with this suffix.
       SUFFIX = "/larder/back-off"
       # When the old value expired, and when the back-off ends, in Unix seconds.
       FORMAT = "GG"
@@ -77,7 +77,7 @@ module Larder
         ends_of(entries) { |names| failsafe(:read_entry) { @cache.get_multi(names, now: now) } }
       end
 
-      # The same of the remote store. The file has them then, too.
+      # As kept_back_offs, for the remote store. The file has them then, too.
       def far_back_offs(entries)
         ends_of(entries) do |names|
           found = asking(:read_entry, nil) { @remote.entries_of(@remote.read_multi(names)) }

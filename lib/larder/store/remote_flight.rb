@@ -105,8 +105,8 @@ module Larder
         far.taken = @remote.write(Remote.lease_key(key), entry, seconds, terms)
       end
 
-      # Takes the lease of an owner that is dead. Of several callers that find this out at the same time, the one does
-      # it that writes the entry of the lease's heir. The dead lease is replaced: if its owner was only stopped, it
+      # Takes the lease of an owner that is dead. If several callers find this out at the same time, the one that writes
+      # the entry of the lease's heir does it. The dead lease is replaced: if its owner was only stopped, it
       # finds another lease than its own, and does not store its value.
       #
       # @return [Boolean] has this caller the lease?

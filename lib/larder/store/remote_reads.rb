@@ -108,7 +108,7 @@ module Larder
         found
       end
 
-      # What the file has while the remote store does not answer.
+      # Copies that may be the answer while the remote store does not answer.
       #
       # @return [Hash{String=>ActiveSupport::Cache::Entry}]
       def copies_without_remote(keys, options)

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# What runs in the pool of Refreshes for calls with `soft_timeout:`.
+# The computations that run in the pool of Refreshes for calls with `soft_timeout:`.
 
 require "concurrent/atomic/event"
 
 module Larder
   module Store
-    # One computation for each old value of a process, for which all its callers wait.
+    # There is one computation for each old value of a process. All its callers wait for that.
     # @api private
     module SoftCalls
       # The answer of one computation, part by part. Each part is written by the thread that computes, before the event
@@ -14,7 +14,7 @@ module Larder
       class Call
         # @return [Array, nil] the value of the block
         attr_accessor :value
-        # @return [Exception, nil] what the block raised that is no StandardError
+        # @return [Exception, nil] what the block raised, if that is not a StandardError
         attr_accessor :failure
         # @return [String, nil] the lease under which the value is computed
         attr_accessor :lease

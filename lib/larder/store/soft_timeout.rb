@@ -54,7 +54,7 @@ module Larder
         Soft.new(name, key.dup.freeze, options, block, monotonic_now + options[:soft_timeout].to_f)
       end
 
-      # Is it called by the block of the same key?
+      # True if the block of the same key makes the call.
       def computing?(soft)
         Leases.of(@records, soft.key)
       end
@@ -186,7 +186,7 @@ module Larder
         [joined.last] if joined&.first == :found
       end
 
-      # What may still be served: it may have been deleted while the block ran.
+      # The old value, unless it was deleted while the block ran.
       def old_softly(soft, call)
         return old_copy(soft) unless call.seen?
 

@@ -134,7 +134,7 @@ module Larder
         kept_copy(key)
       end
 
-      # What the file has of it.
+      # The entry that the file has, however stale.
       def kept_copy(key)
         loadable(failsafe(:read_entry) { @records.get_kept_entry(key, now_ms) })
       end
@@ -221,7 +221,7 @@ module Larder
 
       # SingleFlight's, after an error of the block and before the lease ends.
       #
-      # @return [Integer] seconds for which the file's old value counts as fresh
+      # @return [Integer] how many seconds the file's old value counts as fresh
       def after_error(_key, _options)
         BACK_OFF
       end
@@ -276,7 +276,8 @@ module Larder
         @records.lease_end(key, lease, BACK_OFF * 1000, now_ms) if status == Records::TAKEN
       end
 
-      # Must the block of an old value not run, because it has raised a short while ago? The file's value is fresh then.
+      # True if the block of an old value has raised a short while ago and must not run. Without a remote store the
+      # file's value counts as fresh then.
       def backs_off?(_key, _entry)
         false
       end

@@ -21,7 +21,7 @@ module Larder
         EVERY = 1
         # Seconds without a beat after which an owner counts as dead.
         SILENCE = 3
-        # Seconds for which the remote store keeps a beat.
+        # Seconds after which the remote store forgets a beat.
         KEPT = 10
         # Leases of others that are remembered.
         MOST_SEEN = 1000

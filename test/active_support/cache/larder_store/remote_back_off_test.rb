@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What machines that share a Redis do after the block of an old value has raised.
+# Machines that share a Redis, after the block of an old value has raised.
 
 require "support/remote_case"
 require "redis"

@@ -132,7 +132,7 @@ module LarderStore
       assert_equal ["made"], threads.map(&:value).uniq
     end
 
-    test "with wait: 0 nobody waits" do
+    test "with wait: 0 no call waits" do
       begun, go_on = Queue.new, Queue.new
       far = Thread.new { @two.fetch("k", OPTIONS) { (begun << true) && go_on.pop } }
       begun.pop

@@ -99,7 +99,7 @@ module LarderStoreTests
       end
     end
 
-    test "what the block makes in time is the answer, and errors are, as if the remote store were fast" do
+    test "a value that the block makes in time is the answer, and errors are, as if the remote store were fast" do
       with_old do
         thread = nil
         assert_equal("new", @one.fetch("k", LATE) { (thread = Thread.current) && "new" })

@@ -120,7 +120,7 @@ module LarderStoreTests
       end
     end
 
-    on_both_paths "who finds what was written after a delete does not wait for a block of before" do
+    on_both_paths "a call that finds a value of after a delete does not wait for a block of before" do
       with_old do |gate|
         assert_equal("old", store.fetch("key", SOON) { gate.pop })
         store.delete("key")
