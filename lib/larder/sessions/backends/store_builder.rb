@@ -51,7 +51,7 @@ module Larder
 
         # @param path [String] of a file for copies
         # @param size [Integer] of that file
-        # @param backplane [String, nil] by which machines tell each other which copies are old
+        # @param backplane [String, Hash, Array, nil] by which machines tell each other which copies are old
         # @param remote_id [String, nil] names the store's servers
         # @return [ActiveSupport::Cache::LarderStore] before the store that is built
         # @raise [InvalidArgument]
