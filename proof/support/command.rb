@@ -53,7 +53,7 @@ module Proof
     def parser
       @parser ||= explained(BANNER, width: 16) do |options|
         options.on("--quick", "the short form that CI runs, at most a minute each") { @settings[:quick] = true }
-        options.on("--minutes N", Float, "duration of fuzz and soak") do |minutes|
+        options.on("--minutes N", Float, "duration of fuzz, machines and soak") do |minutes|
           raise OptionParser::InvalidArgument, "#{minutes}: must be more than 0" unless minutes.positive?
 
           @settings[:minutes] = minutes
