@@ -59,7 +59,7 @@ module MachineProof
     end
 
     def raised(operation)
-      return [] unless operation.result.to_s.start_with?("raised ")
+      return [] unless operation.raised?
 
       [finding(:raises, operation, "#{call(operation)} #{operation.result}")]
     end

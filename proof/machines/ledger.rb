@@ -11,7 +11,17 @@ module MachineProof
   # `versions` are those that it writes, by name, and `made` says when a block computed one. `found` is what it read, by
   # name. `errors` are the classes of what was reported while it ran.
   Operation = Struct.new(:process, :machine, :role, :configuration, :kind, :names, :versions, :began, :ended, :seconds,
-                         :found, :result, :errors, :made, keyword_init: true)
+                         :found, :result, :errors, :made, keyword_init: true) do
+    # @return [Boolean]
+    def answered?
+      !ended.nil? && !raised?
+    end
+
+    # @return [Boolean] has an exception reached the caller?
+    def raised?
+      result.to_s.start_with?("raised ")
+    end
+  end
 
   # Written by one process.
   class Ledger

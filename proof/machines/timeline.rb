@@ -99,13 +99,18 @@ module MachineProof
 
     private
 
-    # When the journal of each machine listed nothing.
+    # When the journal of each machine listed nothing for a server.
     def settled_samples
       samples = @evidence.operations.select do |operation|
-        operation.kind == :stats && operation.ended && operation.result && operation.result["waiting"] == false &&
-          Setting::CONFIGURATIONS.fetch(operation.configuration).server
+        operation.kind == :stats && operation.ended && operation.result && operation.result["waiting"] == false
       end
-      samples.group_by(&:machine).transform_values { |list| list.map { |one| [one.began, one.ended] }.sort }
+      samples.group_by { |one| [one.machine, server_of(one)] }
+             .transform_values { |list| list.map { |one| [one.began, one.ended] }.sort }
+    end
+
+    # @return [String, nil]
+    def server_of(operation)
+      Setting::CONFIGURATIONS.fetch(operation.configuration).server
     end
 
     def enter(operation)
@@ -113,7 +118,7 @@ module MachineProof
       operation.versions.each do |name, version|
         @writes[version] = write_of(operation, domain, name, version)
       end
-      return unless operation.ended && Work::CHANGES.key?(operation.kind)
+      return unless operation.answered? && Work::CHANGES.key?(operation.kind)
 
       change = Change.new(operation.began, operation.ended, applied(operation))
       operation.names.each do |name|
@@ -150,7 +155,7 @@ module MachineProof
 
     # A request that is on its way while a link passes nothing on, or the server is stopped, arrives after that.
     def arrival(operation, ended)
-      server = Setting::CONFIGURATIONS.fetch(operation.configuration).server or return ended
+      server = server_of(operation) or return ended
       waits = @evidence.servers.fetch(server).stops + holds(operation.machine, server)
       latest = ended
       loop do
@@ -166,9 +171,8 @@ module MachineProof
     end
 
     def applied(operation)
-      return operation.ended unless Setting::CONFIGURATIONS.fetch(operation.configuration).server
-
-      samples = @settled.fetch(operation.machine, [])
+      server = server_of(operation) or return operation.ended
+      samples = @settled.fetch([operation.machine, server], [])
       samples.bsearch { |began, _| began >= operation.ended }&.last
     end
 

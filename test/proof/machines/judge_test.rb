@@ -62,12 +62,15 @@ module Proof
       assert_empty rules
     end
 
-    test "a call without an answer does not count as a delete" do
+    test "a call without an answer, or that raised, does not count as a delete" do
       write("a", 1)
       change(:delete, 2).ended = nil
       @deaths << ["m0-serving", 3]
       read("a", 4)
       assert_empty rules
+      change(:delete, 5, result: "raised IOError: closed stream")
+      read("a", 6)
+      assert_equal [:raises], rules
     end
 
     test "no machine reads a version longer than local_expires_in after it was deleted" do
