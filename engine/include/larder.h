@@ -543,13 +543,18 @@ larder_status larder_stamp_now(larder *cache, larder_stamp *stamp);
 larder_status larder_delete_tagged(larder *cache, const larder_tag *tags, size_t count, const larder_call *call);
 
 /*
- * For a file whose items are copies of those of another store. larder_trust: somebody will remove copies that
- * change there, for so long from now on (0: no longer). OK, INVALID (more than LARDER_MAX_TRUST_MS), or why this
- * process cannot reach the file. larder_trusted: OK or MISS, in all processes. Reads do not ask; a new file is not
- * trusted.
+ * For a file whose items are copies of those of another store. larder_trust: copies that change there are removed
+ * for so long (0: no longer), counted from `since`, or from now if that is NULL. The caller may be stopped for any
+ * time before it calls: trust that has ended by then is none. OK, INVALID (more than LARDER_MAX_TRUST_MS), or why
+ * this process cannot reach the file. larder_trusted: OK or MISS, in all processes. Reads do not ask; a new file is
+ * not trusted.
  */
 #define LARDER_MAX_TRUST_MS 60000u
-larder_status larder_trust(larder *cache, uint32_t for_ms);
+typedef struct {
+    int64_t monotonic_ms; /* CLOCK_MONOTONIC */
+    int64_t wall_ms;      /* CLOCK_REALTIME: Unix ms */
+} larder_moment;
+larder_status larder_trust(larder *cache, uint32_t for_ms, const larder_moment *since);
 larder_status larder_trusted(larder *cache);
 
 /*

@@ -168,7 +168,7 @@ enum { TRUST_MS = 10 * SECOND, OVER_MS = TRUST_MS + LARD_COARSE_LAG_MS };
 
 static bool is_trusted(void) { return larder_trusted(cache) == LARDER_OK; }
 
-static bool trust(void) { return larder_trust(cache, TRUST_MS) == LARDER_OK && is_trusted(); }
+static bool trust(void) { return larder_trust(cache, TRUST_MS, NULL) == LARDER_OK && is_trusted(); }
 
 static void trust_ends_where_a_clock_was_set(void) {
     static const int64_t far_ms[] = {HOUR, -HOUR, OVER_MS, 10 * DAY, -10 * DAY};

@@ -220,11 +220,11 @@ static void a_stale_value_is_its_own(void) {
 
 static void trust_is_its_own(void) {
     CHECK(begin(5, 6));
-    CHECK(larder_trust(one, 10000) == LARDER_OK && larder_trusted(one) == LARDER_OK);
+    CHECK(larder_trust(one, 10000, NULL) == LARDER_OK && larder_trusted(one) == LARDER_OK);
     CHECK(larder_trusted(two) == LARDER_MISS);
     larder *none = open_as(0), *again = open_as(5);
     CHECK(larder_trusted(none) == LARDER_MISS && larder_trusted(again) == LARDER_OK && again == one);
-    CHECK(larder_trust(two, 10000) == LARDER_OK && larder_trust(one, 0) == LARDER_OK);
+    CHECK(larder_trust(two, 10000, NULL) == LARDER_OK && larder_trust(one, 0, NULL) == LARDER_OK);
     CHECK(larder_trusted(two) == LARDER_OK && larder_trusted(again) == LARDER_MISS);
     larder_close(none);
     larder_close(again);
@@ -285,7 +285,7 @@ static void resize_keeps_it(void) {
         CHECK(set(all[i], key, key) == LARDER_OK && store_tagged(all[i], key + 1, key, 0) == LARDER_OK);
     }
     CHECK(set_bytes(two, "large", large, sizeof large, 0) == LARDER_OK);
-    CHECK(larder_trust(two, 10000) == LARDER_OK);
+    CHECK(larder_trust(two, 10000, NULL) == LARDER_OK);
     CHECK(larder_resize(none, 2 * SIZE, LARDER_KEEP_ALL, &why) == LARDER_OK, "%s", why.detail);
     for (int i = 0; i < 4; i++) {
         for (int k = 0; k < 4; k++) {

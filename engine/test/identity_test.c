@@ -237,7 +237,7 @@ static void a_walk_begins_again_in_another_file(void) {
 static void trust_belongs_to_its_file(void) {
     for (size_t way = 0; way < WAYS; way++) {
         cache = open_cache(SIZE);
-        CHECK(larder_trust(cache, 60000) == LARDER_OK && larder_trusted(cache) == LARDER_OK);
+        CHECK(larder_trust(cache, 60000, NULL) == LARDER_OK && larder_trusted(cache) == LARDER_OK);
         ways[way].replace();
         CHECK(larder_trusted(cache) == LARDER_MISS, "%s", ways[way].name);
         larder_close(cache);

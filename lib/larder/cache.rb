@@ -318,22 +318,25 @@ module Larder
       _stamp
     end
 
-    # Says that items are copies of what another store has, and that somebody removes those that change there, for so
-    # long from now on. Nothing else depends on it.
+    # Says that items are copies of what another store has, and that those that change there are removed for so long.
+    # Nothing else depends on it.
     #
     # @param seconds [Numeric] 0: no longer
+    # @param since [Array(Float, Float), nil] seconds of CLOCK_MONOTONIC and CLOCK_REALTIME from which it counts; nil:
+    #   those of this call. A process may be stopped for any time before the call.
     # @return [true]
-    # @raise [Larder::InvalidArgument] more than {MAX_TRUST} seconds
+    # @raise [Larder::InvalidArgument] more than {MAX_TRUST} seconds, or not two times
     # @raise (see #delete)
     # @example
     #   cache.trust_for(3)
     #   cache.trusted? #=> true
-    def trust_for(seconds)
+    def trust_for(seconds, since: nil)
       unless seconds.is_a?(Numeric) && (0..MAX_TRUST).cover?(seconds)
         raise InvalidArgument, "trust_for takes seconds from 0 to #{MAX_TRUST}, not #{seconds.inspect}"
       end
 
-      _trust((seconds * 1000).ceil)
+      monotonic, wall = since && Options.moment_ms(since)
+      _trust((seconds * 1000).ceil, monotonic, wall)
     end
 
     # @!method trusted?

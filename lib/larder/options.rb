@@ -87,6 +87,16 @@ module Larder
       raise InvalidArgument, "now #{given} is not a Unix time in seconds"
     end
 
+    # @param given [Array(Numeric, Numeric)] seconds of CLOCK_MONOTONIC and CLOCK_REALTIME
+    # @return [Array(Integer, Integer)] milliseconds
+    def moment_ms(given)
+      unless given.is_a?(Array) && given.size == 2
+        raise InvalidArgument, "since: is #{given.inspect}; it takes the times of CLOCK_MONOTONIC and CLOCK_REALTIME"
+      end
+
+      given.map { |time| unix_ms(time) }
+    end
+
     # @return [Integer]
     def int64(given, name)
       raise TypeError, "#{name} must be an Integer, got #{given.class}" unless given.is_a?(Integer)

@@ -21,7 +21,7 @@ static lard_configuration *row_of(larder *cache, lard_map *map, uint64_t *mark) 
     return row < LARD_CONFIGURATIONS ? &map->control->configurations[row] : NULL;
 }
 
-larder_status larder_trust(larder *cache, uint32_t for_ms) {
+larder_status larder_trust(larder *cache, uint32_t for_ms, const larder_moment *since) {
     if (!cache || for_ms > LARDER_MAX_TRUST_MS) {
         return LARDER_INVALID;
     }
@@ -34,8 +34,10 @@ larder_status larder_trust(larder *cache, uint32_t for_ms) {
     if (!row) {
         return LARDER_NO_CONFIGURATION;
     }
-    lard_store(&row->trusted_ms, for_ms ? mark ^ ((uint64_t)lard_clock_monotonic_ms() + for_ms) : 0);
-    lard_store(&row->trusted_wall, for_ms ? mark ^ ((uint64_t)lard_clock_ms() + for_ms) : 0);
+    int64_t monotonic_ms = since ? since->monotonic_ms : lard_clock_monotonic_ms();
+    int64_t wall_ms = since ? since->wall_ms : lard_clock_ms();
+    lard_store(&row->trusted_ms, for_ms ? mark ^ ((uint64_t)monotonic_ms + for_ms) : 0);
+    lard_store(&row->trusted_wall, for_ms ? mark ^ ((uint64_t)wall_ms + for_ms) : 0);
     return lard_map_outcome(map, LARDER_OK);
 }
 

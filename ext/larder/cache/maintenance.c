@@ -95,8 +95,14 @@ static VALUE cache_clear(VALUE self) {
 
 /* ---- trust ---- */
 
-static VALUE cache_trust(VALUE self, VALUE for_ms) {
-    raise_unless_ok(self, larder_trust(glue_attach_to_change(self), NUM2UINT(for_ms)));
+/* Ms, and those of the two clocks that it counts from, or nil. */
+static VALUE cache_trust(VALUE self, VALUE for_ms, VALUE monotonic_ms, VALUE wall_ms) {
+    larder_moment since = {0};
+    if (!NIL_P(monotonic_ms)) {
+        since = (larder_moment){.monotonic_ms = NUM2LL(monotonic_ms), .wall_ms = NUM2LL(wall_ms)};
+    }
+    raise_unless_ok(
+        self, larder_trust(glue_attach_to_change(self), NUM2UINT(for_ms), NIL_P(monotonic_ms) ? NULL : &since));
     return Qtrue;
 }
 
@@ -220,7 +226,7 @@ void glue_maintenance_init(VALUE cache_class) {
     glue_private_const(cache_class, "KEEP_TRIAL", INT2FIX(LARDER_KEEP_TRIAL));
     rb_define_private_method(cache_class, "_scan", cache_scan, 4);
     rb_define_private_method(cache_class, "_clear", cache_clear, 0);
-    rb_define_private_method(cache_class, "_trust", cache_trust, 1);
+    rb_define_private_method(cache_class, "_trust", cache_trust, 3);
     rb_define_method(cache_class, "trusted?", cache_trusted, 0);
     rb_define_private_method(cache_class, "_resize", cache_resize, 2);
     rb_define_private_method(cache_class, "_prune", cache_prune, 1);

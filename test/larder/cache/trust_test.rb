@@ -14,7 +14,19 @@ class LarderCacheTrustTest < ActiveSupport::TestCase
     assert_not_predicate cache, :trusted?
   end
 
+  test "trust counts from when the other store was asked" do
+    asked = [Process::CLOCK_MONOTONIC, Process::CLOCK_REALTIME].map { |clock| Process.clock_gettime(clock) }
+    cache.trust_for(10, since: asked)
+    assert_predicate cache, :trusted?
+    cache.trust_for(10, since: asked.map { |time| time - 11 })
+    assert_not_predicate cache, :trusted?
+  end
+
   test "what it takes is checked" do
+    [1, [1], [1, 2, 3]].each do |given|
+      error = assert_raises(Larder::InvalidArgument) { cache.trust_for(1, since: given) }
+      assert_includes error.message, given.inspect
+    end
     [61, -1, nil, "1", Float::NAN].each do |given|
       error = assert_raises(Larder::InvalidArgument) { cache.trust_for(given) }
       assert_match(/seconds from 0 to 60, not #{Regexp.escape(given.inspect)}/, error.message)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# How long a call may take, and how long ago something was.
+# How long a call may take.
 
 module Larder
   module Store
@@ -22,6 +22,11 @@ module Larder
           Process.clock_gettime(Process::CLOCK_MONOTONIC)
         end
 
+        # @return [Array(Float, Float)] the time now, for Larder::Cache#trust_for
+        def self.moment
+          [now, Process.clock_gettime(Process::CLOCK_REALTIME)]
+        end
+
         def initialize(at)
           @at = at
         end
@@ -40,32 +45,6 @@ module Larder
         # @return [Deadline] of the first of equal parts of what is left
         def part(parts)
           Deadline.in(left / parts)
-        end
-      end
-
-      # A time in the past.
-      # @api private
-      class Moment
-        # One clock stands still while the machine is suspended, another one may be set back: the longest time counts.
-        CLOCKS = %i[CLOCK_MONOTONIC CLOCK_BOOTTIME CLOCK_REALTIME].filter_map do |name|
-          Process.const_get(name) if Process.const_defined?(name)
-        end
-        private_constant :CLOCKS
-
-        # It is now.
-        def initialize
-          @times = times
-        end
-
-        # @return [Float] seconds since then, 0 at least
-        def age
-          times.zip(@times).map { |now, before| now - before }.max
-        end
-
-        private
-
-        def times
-          CLOCKS.map { |clock| Process.clock_gettime(clock) }
         end
       end
     end

@@ -143,11 +143,9 @@ module Larder
           end
         end
 
-        # The process may have been stopped for any time between two lines.
+        # The process may have been stopped since then, for any time.
         def trust(since)
-          left = TRUSTED - since.age
-          @cache.trust_for(left) if left.positive?
-          @cache.trust_for(0) if since.age > TRUSTED
+          @cache.trust_for(TRUSTED, since: since)
         end
 
         # The machine's own messages are ignored: what it has written is in its file.
@@ -169,7 +167,7 @@ module Larder
         # This machine learns nothing of changes. If the remote store does not answer either, the copies are all there
         # is; they end after local_expires_in.
         def alone
-          since = Moment.new
+          since = Deadline.moment
           in_application { @remote.answers? } ? @cache.trust_for(0) : trust(since)
         end
 

@@ -29,7 +29,7 @@ module Larder
         # A question is about to be sent.
         # @return [String] its text, which the answer repeats
         def ask
-          @asked = Moment.new
+          @asked = Deadline.moment
           @asked_at = Deadline.now
           (@number += 1).to_s
         end
@@ -44,7 +44,7 @@ module Larder
           waiting? && text == @number.to_s
         end
 
-        # @return [Moment] when the question was sent that has an answer now
+        # @return [Array(Float, Float)] when the question was sent that has an answer now
         def answered
           @asked.tap { @asked = nil }
         end

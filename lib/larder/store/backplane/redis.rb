@@ -21,8 +21,8 @@ module Larder
           @publishing, @listening = Array.new(2) { places.map { |place| configuration(place) } }
         end
 
-        # Yields :begun; :message and a message; and :answered and the {Moment} of a question after all that was in the
-        # stream before its answer. If that fails, the next call listens to the next node.
+        # Yields :begun; :message and a message; and :answered and when a question was sent ({Deadline.moment}), after
+        # all that was in the stream before its answer. If that fails, the next call listens to the next node.
         #
         # @param channel [String]
         def listen(channel, &block)
