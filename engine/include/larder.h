@@ -124,7 +124,7 @@ extern "C" {
     X(PIN_FULL, "pinned items take two thirds of the cache; delete some or enlarge the file")          \
     X(FILE_LIMIT, "this process may not write files so large; raise its limit (ulimit -f)")            \
     X(LEASED, "another caller has the lease of the key and computes its value")                        \
-    X(NO_CONFIGURATION, "seven other configurations have the file; choose a path for this one, or restart it")
+    X(NO_CONFIGURATION, "the file has seven other configurations; restart this one, or choose a path")
 
 typedef enum larder_status {
 #define LARDER_STATUS_ENUM(name, text) LARDER_##name,

@@ -16,6 +16,8 @@ static void what_is_given_has_its_places(void) {
     AT(larder_options, lock_timeout_ms, 8);
     AT(larder_options, existing, 12);
     AT(larder_options, keep_newer, 20);
+    AT(larder_options, configuration, 24);
+    AT(larder_options, reserved, 32);
     BYTES(larder_options, 64);
     AT(larder_call, now_ms, 0);
     AT(larder_call, flags, 8);
@@ -89,7 +91,7 @@ static void what_is_answered_has_its_places(void) {
 static void results_have_their_numbers(void) {
     CHECK(LARDER_OK == 0 && LARDER_MISS == 1 && LARDER_NOT_STORED == 2 && LARDER_BUFFER_TOO_SMALL == 3);
     CHECK(LARDER_FULL == 10 && LARDER_SYSTEM == 30 && LARDER_PIN_FULL == 31 && LARDER_FILE_LIMIT == 32 &&
-          LARDER_LEASED == 33);
+          LARDER_LEASED == 33 && LARDER_NO_CONFIGURATION == 34);
     CHECK(LARDER_SET == 0 && LARDER_ADD == 1 && LARDER_REPLACE == 2 && LARDER_CALL_TRY == 1 &&
           LARDER_CALL_STALE == 2 && LARDER_STALE == 1 && LARDER_STALE_LEASED == 2);
 }

@@ -74,7 +74,7 @@ static bool is_absent(larder *cache, const char *key) {
                LARDER_MISS;
 }
 
-/* Of each kind of record. */
+/* Stores each kind of record. */
 static bool keeps_to_itself(larder *mine, larder *other) {
     static char large[300000];
     return set(mine, "plain", "v") == LARDER_OK && is(mine, "plain", "v") && is_absent(other, "plain") &&
@@ -197,7 +197,7 @@ static void a_lease_counts_for_all(void) {
     end();
 }
 
-/* The old value stays beside a lease for its own configuration, and is nothing to another. */
+/* The old value stays in the record of a lease for its own configuration, and is absent for another. */
 static void a_stale_value_is_its_own(void) {
     static char buffer[8];
     larder_item item;
@@ -297,6 +297,7 @@ static void resize_keeps_it(void) {
     CHECK(larder_resize(one, SIZE, LARDER_KEEP_NONE, &why) == LARDER_OK);
     CHECK(is(one, "k0", NULL) && set(two, "k", "v") == LARDER_OK && is(two, "k", "v") && is(one, "k", NULL));
     CHECK(set(one, "k", "w") == LARDER_OK && is(one, "k", "w") && is(two, "k", NULL), "also in an empty file");
+    CHECK(set(three, "k", "x") == LARDER_OK && is(three, "k", "x") && is(one, "k", NULL) && is(two, "k", NULL));
     larder_close(none);
     larder_close(three);
     end();

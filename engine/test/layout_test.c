@@ -48,7 +48,7 @@ static void control_and_process_fields_have_their_places(void) {
     AT(lard_control, stamp, 256, 8);
     AT(lard_control, reserved, 264, 56);
     AT(lard_control, configurations, 320, 256);
-    CHECK(LARD_SUPERSEDED == 0xffffffff && LARD_CONFIGURATIONS == 8);
+    CHECK(LARD_SUPERSEDED == 0xffffffff && LARD_CONFIGURATIONS == 8 && LARD_ROW_ENDING == 1);
     AT(lard_configuration, digest, 0, 8);
     AT(lard_configuration, trusted_ms, 8, 8);
     AT(lard_configuration, trusted_wall, 16, 8);

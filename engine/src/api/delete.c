@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/count.h"
 #include "base/key.h"
+#include "file/belief.h"
 #include "file/map.h"
 #include "handle/enter.h"
 #include "handle/unattached.h"
@@ -15,7 +16,7 @@
 
 static inline larder_status delete_in(larder *cache, lard_map *map, const void *key, size_t key_bytes,
                                       const larder_call *call) {
-    lard_key wanted = lard_key_of(map, cache->belief, key, key_bytes);
+    lard_key wanted = lard_key_of(map, &lard_belief_any, key, key_bytes);
     bool was_live = lard_drop(map, &wanted, lard_clock_of_call(call));
     lard_count(cache->core, LARD_STAT_deletes, was_live);
     return lard_map_outcome(map, was_live ? LARDER_OK : LARDER_MISS);

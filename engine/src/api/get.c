@@ -1,5 +1,5 @@
 /*
- * get.c — larder_get, larder_get_multi and larder_exists, with the fast path of an ordinary hit or miss.
+ * get.c — larder_get, its like and larder_get_multi, with the fast path of an ordinary hit or miss.
  *
  * The fast path makes one attempt, on one slot, and reads plain records only. All other cases go to lard_read
  * (read.c), which starts again from the beginning: another type of record, another key with the same fingerprint,
@@ -71,19 +71,19 @@ static bool get_tagged(lard_map *map, const request *wanted, const lard_place *p
 }
 
 /* Fills *hit if `place` is NULL. */
-LARD_INLINE larder_status find_slowly(larder *cache, lard_map *map, request *wanted, const lard_place *place,
+LARD_INLINE larder_status find_slowly(lard_core *cache, lard_map *map, request *wanted, const lard_place *place,
                                       larder_item *item, lard_hit *hit) {
     larder_item found = {0};
     lard_steer_hear(map->dircache[lard_hash_shard(map, &wanted->key.hash)].hints, &wanted->key.hash);
     bool is_found = place && get_tagged(map, wanted, place, &found);
     larder_status status =
         is_found ? LARDER_OK
-                 : lard_read(cache->core, map, &wanted->key, place, &wanted->room, &found, hit, now_of(wanted));
+                 : lard_read(cache, map, &wanted->key, place, &wanted->room, &found, hit, now_of(wanted));
     if (found.staleness && !(wanted->call && (wanted->call->flags & LARDER_CALL_STALE))) {
         return LARDER_MISS;
     }
     if (LARD_UNLIKELY(found.staleness)) {
-        lard_count(cache->core, LARD_STAT_stale_hits, 1);
+        lard_count(cache, LARD_STAT_stale_hits, 1);
     }
     if (item && status != LARDER_MISS) {
         *item = found;
@@ -91,7 +91,7 @@ LARD_INLINE larder_status find_slowly(larder *cache, lard_map *map, request *wan
     return status;
 }
 
-static __attribute__((noinline)) larder_status get_slowly(larder *cache, lard_map *map, request *wanted,
+static __attribute__((noinline)) larder_status get_slowly(lard_core *cache, lard_map *map, request *wanted,
                                                           const lard_place *place, larder_item *item) {
     lard_hit hit;
     return find_slowly(cache, map, wanted, place, item, &hit);
@@ -105,10 +105,10 @@ static __attribute__((noinline)) bool grow(lard_room *room, size_t bytes, uint64
  * Copies the value of the record at `offset`. Compares the key and computes the checksum on the way, so that each
  * word is loaded once. False, with undefined content of the room, unless it is a whole and undamaged plain
  * record of that key, origin and configuration that fits the room and is not pinned. `row` is that of the reader's
- * configuration, as a record's second word has it. The checksum is computed with it in place of the record's own,
+ * configuration. The checksum is computed with it in place of the record's own,
  * so it is wrong for a record of another configuration.
  */
-LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset, uint64_t origin, uint64_t row,
+LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset, uint64_t origin, unsigned row,
                                request *wanted, lard_record_info *info) {
     const lard_u64 *words = lard_view_words(view, offset);
     size_t key_bytes = wanted->key.bytes;
@@ -151,15 +151,15 @@ LARD_INLINE bool copy_ordinary(bool fast, const lard_view *view, uint64_t offset
 }
 
 /* The directory cache is out of date, so a miss by it proves nothing: renews it and reads again. */
-static __attribute__((noinline)) larder_status renew_and_get_slowly(larder *cache, lard_map *map, request *wanted,
-                                                                    larder_item *item) {
+static __attribute__((noinline)) larder_status renew_and_get_slowly(lard_core *cache, lard_map *map,
+                                                                    request *wanted, larder_item *item) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &wanted->key.hash));
     lard_dircache_renew(map, &view);
     return get_slowly(cache, map, wanted, NULL, item);
 }
 
 /* The fast path, in the buckets that the directory cache knows. */
-LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, request *wanted,
+LARD_INLINE larder_status answer(bool fast, lard_core *cache, lard_belief *belief, lard_map *map, request *wanted,
                                  const lard_buckets *buckets, larder_item *item) {
     uint32_t number = lard_hash_shard(map, &wanted->key.hash);
     const lard_dircache *copy = &map->dircache[number];
@@ -172,9 +172,9 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, reques
     if (LARD_UNLIKELY(buckets->epoch != epoch)) {
         return renew_and_get_slowly(cache, map, wanted, item);
     }
-    uint64_t row = 0;
-    if (LARD_UNLIKELY(wanted->key.belief != NULL)) {
-        row = (uint64_t)lard_belief_row(wanted->key.belief, map, epoch) << LARD_CONFIGURATION_SHIFT;
+    unsigned row = 0;
+    if (belief && LARD_UNLIKELY(!lard_belief_knows(belief, map, epoch, &row))) {
+        return get_slowly(cache, map, wanted, NULL, item); /* looks for it */
     }
     uint32_t moves = lard_load_acquire(&view.header->moves);
     /* Half of all items are in the first bucket and need not wait for the second, which is prefetched meanwhile.
@@ -229,14 +229,14 @@ LARD_INLINE larder_status answer(bool fast, larder *cache, lard_map *map, reques
 }
 
 /* Counts, and checks from time to time that the file is still at its path. */
-LARD_INLINE void counted(larder *cache, lard_map *map, unsigned which, uint64_t by) {
-    uint64_t count = lard_count(cache->core, which, by);
+LARD_INLINE void counted(lard_core *cache, lard_map *map, unsigned which, uint64_t by) {
+    uint64_t count = lard_count(cache, which, by);
     if (LARD_UNLIKELY((count & (READS_PER_LOOK - 1)) < by)) {
-        lard_enter_look(cache->core, map);
+        lard_enter_look(cache, map);
     }
 }
 
-LARD_INLINE void counted_one(larder *cache, lard_map *map, larder_status status) {
+LARD_INLINE void counted_one(lard_core *cache, lard_map *map, larder_status status) {
     if (LARD_LIKELY(status == LARDER_OK)) {
         counted(cache, map, LARD_STAT_hits, 1);
     } else if (status == LARDER_MISS) {
@@ -260,24 +260,41 @@ LARD_INLINE void prepare(lard_map *map, lard_belief *belief, request *wanted, co
     wanted->key.belief = belief;
 }
 
-LARD_INLINE larder_status get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
-                              const larder_allocator *more, larder_item *item, const larder_call *call) {
+LARD_INLINE larder_status get_as(lard_core *cache, lard_belief *belief, const void *key, size_t key_bytes,
+                                 void *buffer, size_t buffer_bytes, const larder_allocator *more,
+                                 larder_item *item, const larder_call *call) {
     request wanted;
-    larder_status status = lard_request_check_key(cache, key, key_bytes, call);
-    if (LARD_UNLIKELY(status != LARDER_OK)) {
-        return status;
-    }
-    lard_map *map = lard_enter(cache->core);
+    lard_map *map = lard_enter(cache);
     if (LARD_UNLIKELY(!map)) {
         return LARDER_MISS;
     }
     lard_buckets buckets;
-    prepare(map, cache->belief, &wanted, key, key_bytes, buffer, buffer_bytes, more, call);
+    prepare(map, belief, &wanted, key, key_bytes, buffer, buffer_bytes, more, call);
     lard_dircache_pair(map, &wanted.key.hash, &buckets);
-    status = LARD_LIKELY(lard_crc_hardware) ? answer(true, cache, map, &wanted, &buckets, item)
-                                            : get_slowly(cache, map, &wanted, NULL, item);
+    larder_status status = LARD_LIKELY(lard_crc_hardware)
+                               ? answer(true, cache, belief, map, &wanted, &buckets, item)
+                               : get_slowly(cache, map, &wanted, NULL, item);
     counted_one(cache, map, status);
     return status;
+}
+
+/* Apart, so that a handle without a configuration needs nothing for it. */
+static __attribute__((noinline)) larder_status get_configured(larder *cache, const void *key, size_t key_bytes,
+                                                              void *buffer, size_t buffer_bytes,
+                                                              const larder_allocator *more, larder_item *item,
+                                                              const larder_call *call) {
+    return get_as(cache->core, cache->belief, key, key_bytes, buffer, buffer_bytes, more, item, call);
+}
+
+LARD_INLINE larder_status get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
+                              const larder_allocator *more, larder_item *item, const larder_call *call) {
+    larder_status status = lard_request_check_key(cache, key, key_bytes, call);
+    if (LARD_UNLIKELY(status != LARDER_OK)) {
+        return status;
+    }
+    return LARD_LIKELY(!cache->belief)
+               ? get_as(cache->core, NULL, key, key_bytes, buffer, buffer_bytes, more, item, call)
+               : get_configured(cache, key, key_bytes, buffer, buffer_bytes, more, item, call);
 }
 
 larder_status larder_get(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
@@ -303,20 +320,20 @@ larder_status larder_get_to_swap(larder *cache, const void *key, size_t key_byte
         return status == LARDER_OK ? LARDER_MISS : status;
     }
     prepare(map, cache->belief, &wanted, key, key_bytes, buffer, buffer_bytes, more, call);
-    status = find_slowly(cache, map, &wanted, NULL, &found, &hit);
+    status = find_slowly(cache->core, map, &wanted, NULL, &found, &hit);
     if (status == LARDER_OK) {
         *identity = lard_identity_of_value(map, &wanted.key, &hit, wanted.room.bytes, found.size_bytes);
     }
     if (item && status != LARDER_MISS) {
         *item = found;
     }
-    counted_one(cache, map, status);
+    counted_one(cache->core, map, status);
     return status;
 }
 
 /* Three passes, so that the cache misses of a batch overlap: prefetch the buckets, prefetch the records, read. */
-static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size_t count,
-                      const larder_call *call) {
+LARD_INLINE void get_batch_as(larder *cache, lard_belief *belief, lard_map *map, larder_lookup *lookups,
+                              size_t count, const larder_call *call) {
     request wanted[BATCH];
     lard_buckets buckets[BATCH];
     uint64_t hits = 0, misses = 0;
@@ -325,8 +342,8 @@ static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size
         one->status =
             one->reserved ? LARDER_INVALID : lard_request_check_key(cache, one->key, one->key_bytes, NULL);
         if (LARD_LIKELY(one->status == LARDER_OK)) {
-            prepare(map, cache->belief, &wanted[i], one->key, one->key_bytes, one->buffer, one->buffer_bytes,
-                    one->more, call);
+            prepare(map, belief, &wanted[i], one->key, one->key_bytes, one->buffer, one->buffer_bytes, one->more,
+                    call);
             lard_dircache_prefetch_buckets(map, &wanted[i].key.hash, &buckets[i]);
         }
     }
@@ -339,17 +356,31 @@ static void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size
         larder_lookup *one = &lookups[i];
         if (LARD_LIKELY(one->status == LARDER_OK)) {
             one->status = LARD_LIKELY(lard_crc_hardware)
-                              ? answer(true, cache, map, &wanted[i], &buckets[i], &one->item)
-                              : get_slowly(cache, map, &wanted[i], NULL, &one->item);
+                              ? answer(true, cache->core, belief, map, &wanted[i], &buckets[i], &one->item)
+                              : get_slowly(cache->core, map, &wanted[i], NULL, &one->item);
             hits += one->status == LARDER_OK;
             misses += one->status == LARDER_MISS;
         }
     }
     if (hits) {
-        counted(cache, map, LARD_STAT_hits, hits);
+        counted(cache->core, map, LARD_STAT_hits, hits);
     }
     if (misses) {
-        counted(cache, map, LARD_STAT_misses, misses);
+        counted(cache->core, map, LARD_STAT_misses, misses);
+    }
+}
+
+static __attribute__((noinline)) void get_batch_configured(larder *cache, lard_map *map, larder_lookup *lookups,
+                                                           size_t count, const larder_call *call) {
+    get_batch_as(cache, cache->belief, map, lookups, count, call);
+}
+
+static __attribute__((noinline)) void get_batch(larder *cache, lard_map *map, larder_lookup *lookups, size_t count,
+                                                const larder_call *call) {
+    if (LARD_UNLIKELY(cache->belief != NULL)) {
+        get_batch_configured(cache, map, lookups, count, call);
+    } else {
+        get_batch_as(cache, NULL, map, lookups, count, call);
     }
 }
 
@@ -369,23 +400,4 @@ larder_status larder_get_multi(larder *cache, larder_lookup *lookups, size_t cou
         }
     }
     return LARDER_OK;
-}
-
-larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, larder_item *item,
-                            const larder_call *call) {
-    larder_status status = lard_request_check_key(cache, key, key_bytes, call);
-    lard_map *map = status == LARDER_OK ? lard_enter(cache->core) : NULL;
-    if (!map) {
-        return status == LARDER_OK ? LARDER_MISS : status;
-    }
-    larder_item found;
-    lard_hit hit;
-    lard_key wanted = lard_key_of(map, cache->belief, key, key_bytes);
-    bool exists =
-        lard_read(cache->core, map, &wanted, NULL, NULL, &found, &hit, call ? call->now_ms : 0) == LARDER_OK &&
-        (!found.staleness || (call && (call->flags & LARDER_CALL_STALE)));
-    if (exists && item) {
-        *item = found;
-    }
-    return exists ? LARDER_OK : LARDER_MISS;
 }

@@ -95,7 +95,7 @@ static void free_core(lard_core *cache) {
     free(cache);
 }
 
-/* What the process has of this path, even if its file is gone, or of the file at this path under another path. */
+/* The core of this path, even if its file is gone, or of the file at this path under another path. */
 static lard_core *known_core(const char *path) {
     char lock[LARD_LOCK_PATH_MAX];
     struct stat info;

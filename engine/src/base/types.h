@@ -113,6 +113,7 @@ typedef struct lard_map {
     uint32_t small_index; /* an index of fewer buckets is small, see index/index_resize.h */
     uint64_t data_bytes;  /* of all segments of a shard */
     uint32_t shard_mask;
+    uint32_t number;        /* how many maps this process had made with this one; it may repeat */
     uint64_t use;           /* use number of the period in which this process attached */
     uint64_t device, inode; /* of fd: a host may have closed it and opened another file under its number */
     int fd;
@@ -137,11 +138,10 @@ typedef struct lard_view { /* a shard */
 /* A configuration, and its row in the table of a file as it was last found; see file/belief.h. */
 typedef struct {
     uint64_t digest; /* never 0 */
-    uint64_t
-        word; /* clear epoch that the row was found in (32 bits) | row << LARD_CONFIGURATION_SHIFT; 0: unknown */
+    uint64_t word;   /* where its row was found, see belief.h, and above that the row; 0: unknown */
 } lard_belief;
 
-/* What a process has of a file, for all its handles of it. */
+/* The state of a process in a file, which all its handles of the file share. */
 typedef struct lard_core {
     lard_map *map;      /* current file; swapped atomically on reattachment */
     lard_u64 *counters; /* of this process, in the hints */
@@ -183,7 +183,7 @@ struct larder { /* a handle */
     lard_core *core;
     lard_belief *belief; /* NULL: of no configuration */
     lard_belief own;
-    const lard_map *adopted; /* for which it may have cleared the file to get a row; it does that once */
+    const lard_map *adopted; /* it has looked for a row in this one, and cleared the file if all were taken */
     uint32_t references;
     larder *next; /* of the same core */
 };

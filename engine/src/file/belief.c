@@ -2,10 +2,10 @@
  * belief.c — the rows of configurations in the control page: finds, takes and frees them.
  *
  * Invariant: no record of the current clear epoch carries a row that is free. A free row is taken by one
- * compare-and-swap. To free rows takes three steps, under the opener's lock: mark them as ending, which nobody
- * takes; end the epoch; free them. A process that is killed in between leaves rows that are ending. They belong to
- * no configuration, and the next process that needs one does the three steps again. A writer learns of the new
- * epoch under the lock of its shard, before it stores: then it looks for its row again.
+ * compare-and-swap. To free rows takes three steps, under the opener's lock: mark them as ending, which no
+ * process takes; end the epoch; free them. A process that is killed in between leaves rows that are ending. They
+ * belong to no configuration, and the next process that needs one does the three steps again. A writer learns of
+ * the new epoch under the lock of its shard, before it stores: then it looks for its row again.
  */
 #include "file/belief.h"
 #include "base/siphash13.h"
@@ -40,7 +40,7 @@ static unsigned find_or_take(lard_map *map, uint64_t mark) {
     return LARD_ROW_NONE;
 }
 
-/* Is a process freeing rows, or was it killed while it did? */
+/* True if a process is freeing rows, or was killed while it did. */
 static bool is_freeing(const lard_map *map) {
     bool ending = false;
     for (unsigned row = 1; row < LARD_CONFIGURATIONS; row++) {
@@ -57,7 +57,8 @@ unsigned lard_belief_renew(lard_belief *belief, lard_map *map, uint32_t clear_ep
     uint32_t now = lard_load_acquire(&map->control->clear_epoch);
     unsigned row = find_or_take(map, lard_belief_mark(belief, map));
     if (row != LARD_ROW_NONE || !is_freeing(map)) {
-        __atomic_store_n(&belief->word, (uint64_t)row << LARD_CONFIGURATION_SHIFT | now, __ATOMIC_RELAXED);
+        __atomic_store_n(&belief->word, (uint64_t)row << LARD_CONFIGURATION_SHIFT | lard_belief_place(map, now),
+                         __ATOMIC_RELAXED);
     }
     return now == clear_epoch ? row : LARD_ROW_NONE;
 }

@@ -3,7 +3,7 @@
  *
  * A record carries the row of its writer's configuration in the table of the control page. The row of a
  * configuration changes only when the table overflows, and that ends the clear epoch. So a handle keeps the number
- * of its row together with the epoch in which it found it, and looks again in another epoch, also of another file.
+ * of its row together with the map and the epoch in which it found it, and looks again in another one.
  * docs/adr/0035-configurations.md has the reasons. No lock is assumed, but for lard_belief_adopt.
  */
 #ifndef LARD_BELIEF_H
@@ -20,15 +20,27 @@ extern lard_belief lard_belief_any;
 /* Finds or takes the row of the configuration. NONE: all rows are taken, or the epoch has ended. */
 unsigned lard_belief_renew(lard_belief *belief, lard_map *map, uint32_t clear_epoch);
 
+/* Where a row was found: the map and its clear epoch. Another file may have the same epoch. */
+static inline uint64_t lard_belief_place(const lard_map *map, uint32_t clear_epoch) {
+    return ((uint64_t)map->number << 32 | clear_epoch) & ((1ull << LARD_CONFIGURATION_SHIFT) - 1);
+}
+
+/* True if the row was found in this map, in this epoch of a shard: then *row has it. */
+static inline bool lard_belief_knows(const lard_belief *belief, const lard_map *map, uint64_t epoch,
+                                     unsigned *row) {
+    uint64_t word = __atomic_load_n(&belief->word, __ATOMIC_RELAXED);
+    *row = (unsigned)(word >> LARD_CONFIGURATION_SHIFT);
+    return LARD_LIKELY(
+        (word ^ lard_belief_place(map, LARD_EPOCH_CLEAR(epoch))) << (64 - LARD_CONFIGURATION_SHIFT) == 0);
+}
+
 /* The row of the configuration in this epoch of a shard; `belief` NULL: that of no configuration. */
 static inline unsigned lard_belief_row(lard_belief *belief, lard_map *map, uint64_t epoch) {
-    if (LARD_LIKELY(!belief)) {
-        return 0;
+    unsigned row = 0;
+    if (belief && !lard_belief_knows(belief, map, epoch, &row)) {
+        row = lard_belief_renew(belief, map, LARD_EPOCH_CLEAR(epoch));
     }
-    uint64_t word = __atomic_load_n(&belief->word, __ATOMIC_RELAXED);
-    return LARD_LIKELY((uint32_t)word == LARD_EPOCH_CLEAR(epoch))
-               ? (unsigned)(word >> LARD_CONFIGURATION_SHIFT)
-               : lard_belief_renew(belief, map, LARD_EPOCH_CLEAR(epoch));
+    return row;
 }
 
 /* The row as it is now, which it looks for again. */
@@ -36,7 +48,7 @@ static inline unsigned lard_belief_row_now(lard_belief *belief, lard_map *map) {
     return belief ? lard_belief_renew(belief, map, lard_load(&map->control->clear_epoch)) : 0;
 }
 
-/* Is the record with this second word, which was found in this epoch of a shard, believed? */
+/* True if the record with this second word, which was found in this epoch of a shard, is believed. */
 static inline bool lard_belief_accepts(lard_belief *belief, lard_map *map, uint64_t epoch, uint64_t word1) {
     unsigned row = lard_belief_row(belief, map, epoch);
     return row == LARD_WORD1_CONFIGURATION(word1) || LARD_UNLIKELY(row == LARD_ROW_ANY);

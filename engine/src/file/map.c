@@ -105,6 +105,8 @@ static bool make_dircache(lard_map *map) {
     return true;
 }
 
+static uint32_t maps_made; /* under the fork lock */
+
 /* Maps the first bytes of a file; they are not guarded yet. The fork lock is held. */
 static larder_status map_bytes(int fd, uint64_t bytes, const struct stat *info, const char *path, lard_map **out,
                                larder_error *error) {
@@ -125,6 +127,7 @@ static larder_status map_bytes(int fd, uint64_t bytes, const struct stat *info, 
     map->bytes = bytes;
     map->control = (lard_control *)(map->base + LARD_CONTROL_OFFSET);
     map->fd = fd;
+    map->number = ++maps_made;
     map->device = (uint64_t)info->st_dev;
     map->inode = (uint64_t)info->st_ino;
     *out = map;

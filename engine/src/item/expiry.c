@@ -48,9 +48,9 @@ larder_status lard_expiry_set(lard_core *cache, lard_map *map, const lard_key *k
     lard_found found = lard_index_find(&view, key);
     uint64_t offset = LARD_SLOT_OFFSET(found.value);
     if (found.slot && lard_record_of_slot(&view, found.value, &info) &&
-        (key->is_chunk || !lard_record_expired(&info, lard_clock_of_call(call))) &&
-        lard_belief_accepts(key->belief, map, lard_load(&view.header->epoch),
-                            info.word1)) { /* the head decides for its chunks */
+        (key->is_chunk ||
+         !lard_record_expired(&info, lard_clock_of_call(call))) && /* the head decides for chunks */
+        lard_belief_accepts(key->belief, map, lard_load(&view.header->epoch), info.word1)) {
         bool large = LARD_WORD0_TYPE(info.word0) == LARD_TYPE_HEAD;
         if (LARD_WORD0_TYPE(info.word0) == LARD_TYPE_EXTENDED) {
             lard_shard_unlock(&view);

@@ -49,8 +49,8 @@ larder_status lard_write_find_row(lard_view *view, lard_write_op *op) {
     return LARDER_OK;
 }
 
-/* Would a reader of the op's configuration find the item? A damaged record is a miss. Of a large value *is_large
- * says so: its chunks were not looked for. */
+/* True if a reader of the op's configuration would find the item. A damaged record is a miss. Of a large value
+ * *is_large says so: its chunks were not looked for. */
 static bool is_live(const lard_view *view, const lard_found *found, unsigned configuration, int64_t now_ms,
                     bool *is_large) {
     lard_record_info info;

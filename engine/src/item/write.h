@@ -5,6 +5,7 @@
 #define LARD_WRITE_H
 
 #include "base/key.h"
+#include "file/belief.h"
 #include "index/bucket.h"
 #include "segment/record.h"
 
@@ -35,7 +36,17 @@ typedef struct { /* a record to store, and its condition */
  */
 larder_status lard_write_find_row(lard_view *view, lard_write_op *op);
 static inline larder_status lard_write_configure(lard_view *view, lard_write_op *op) {
-    return LARD_LIKELY(!op->key->belief) ? LARDER_OK : lard_write_find_row(view, op);
+    lard_belief *belief = op->key->belief;
+    unsigned row;
+    if (LARD_LIKELY(!belief)) {
+        return LARDER_OK;
+    }
+    if (LARD_UNLIKELY(!lard_belief_knows(belief, view->map, lard_load(&view->header->epoch), &row) ||
+                      row == LARD_ROW_NONE)) {
+        return lard_write_find_row(view, op);
+    }
+    op->spec.configuration = row;
+    return LARDER_OK;
 }
 /* Takes the lock of the key's shard. OK; NOT_STORED: the condition does not hold, or depends on a large value
  * (op->is_large) and op->is_whole is false; FULL; PIN_FULL; NO_CONFIGURATION; BUSY; DAMAGED. */

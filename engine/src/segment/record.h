@@ -47,9 +47,9 @@ static inline uint64_t lard_record_checked(uint64_t word0, uint64_t word1) {
     return word0 >> 32 | (word1 & LARD_WORD1_CHECKED_MASK);
 }
 
-/* The same with another configuration in place of the record's own, as bits of the second word. */
-static inline uint64_t lard_record_checked_as(uint64_t word0, uint64_t word1, uint64_t configuration) {
-    return word0 >> 32 | (word1 & LARD_WORD1_FLAGS_MASK) | configuration;
+/* The same with another configuration in place of the record's own. */
+static inline uint64_t lard_record_checked_as(uint64_t word0, uint64_t word1, unsigned configuration) {
+    return word0 >> 32 | (word1 & LARD_WORD1_FLAGS_MASK) | (uint64_t)configuration << LARD_CONFIGURATION_SHIFT;
 }
 
 /* Bytes that a record takes in a segment. */

@@ -17,7 +17,7 @@ module Larder
       # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
       # @param all [Boolean] also keys of stale values and of values that are being computed: for a caller that deletes
       #   them
-      # @yieldparam key [String]
+      # @yieldparam key [String] also one that another configuration stored, see {Cache.open}
       # @return [self, Enumerator] an Enumerator without a block
       # @raise [DamagedError, OpenError] the file cannot be used any more, and no other could be opened
       # @example
