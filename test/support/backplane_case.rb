@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What tests of a backplane with several processes and failing servers share.
+# The common part of tests of a backplane with several processes and failing servers.
 
 require "support/remote_case"
 require "support/slow_proxy"
@@ -9,7 +9,7 @@ require "redis"
 # A test case whose machines have a store of files behind them, which does not fail, unless a test names another one. A
 # class says with `server_name` which server the backplane is.
 class BackplaneCase < RemoteCase
-  # Seconds for which copies are used: only a message, or the listener, ends them in a test.
+  # The life of copies in seconds: only a message, or the listener, ends them in a test.
   LONG = 3600
 
   # A process that answers calls of its store.

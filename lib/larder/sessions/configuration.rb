@@ -64,9 +64,10 @@ module Larder
       #   in the store of `backed_by:`; 0: each request checks; nil: none does, which is right for one machine
       # @param ephemeral [Boolean, nil] in production, sessions may be lost with the file
       # @param cache [ActiveSupport::Cache::Store, Symbol, Array, nil] a store that has the sessions instead of a file
-      # @param backplane [String, Hash, Array, nil] a Redis, Valkey or PostgreSQL by its URL, or as LarderStore takes it,
-      #   by which machines tell each other which copies of the sessions in `cache:` are old; the copies are in a file on each machine, see `file:` and `size:`.
-      #   Redis, memcached and Solid Cache have a file also without, of changes that they have not got
+      # @param backplane [String, Hash, Array, nil] a Redis, Valkey or PostgreSQL by its URL, or as LarderStore takes
+      #   it. By it machines tell each other which copies of the sessions in `cache:` are old. The copies are in a file
+      #   on each machine, see `file:` and `size:`. Redis, memcached and Solid Cache have a file without it, too, of
+      #   changes that they have not got
       # @param cache_id [String, nil] names the servers of `cache:`, where they are not known before it connects, as those
       #   of `redis: -> { … }`; another text for other servers
       # @param serializer [Symbol] :json, :hybrid or :marshal, see {Format}

@@ -40,7 +40,7 @@ module Larder
         @listener = Listener.new(@server, path: path, remote: remote, telling: @telling)
       end
 
-      # Does this process listen, or wait to be the one that does?
+      # True if this process listens, or waits to be the one that does.
       # @return [Boolean, nil]
       def listening?
         @listener.alive?
@@ -73,12 +73,12 @@ module Larder
 
       private
 
-      # Is the server known to fail, and is there a thread that says later that all copies are old?
+      # True if the server is known to fail, and a thread will say that all copies are old.
       def told_later?
         listening? && @journal.unsent
       end
 
-      # Each change renews the mark, as the other machines may just be told of those before it.
+      # Each change renews the mark, as a message about those before it may be under way.
       def postpone
         @telling.start unless @journal.unsent! # only this process knows
         nil
@@ -114,7 +114,7 @@ module Larder
         @server.publish(CHANNEL, Message.encode(@journal.machine, changes), deadline)
       end
 
-      # In the errand's thread. What is changed after the mark was read has another mark.
+      # In the errand's thread. A change after the mark was read has another mark.
       def tell_all
         deadline = Deadline.in(DEADLINE)
         @outbox.alone(deadline) do

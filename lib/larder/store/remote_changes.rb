@@ -69,7 +69,7 @@ module Larder
       end
 
       # Tells other machines that their copies are old. A process that only changes entries listens, too: the listener
-      # repairs what could not be told.
+      # repairs messages that were lost.
       def tell(kind, texts)
         return unless @backplane
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What users type as `backplane:`, made into the client of a server.
+# Makes the client of a server from the value of `backplane:`.
 
 require "uri"
 require "larder/codecs/optional_gems"

@@ -16,8 +16,8 @@ module Larder
       # gives the lock to the next. In each process a thread waits for it. The first call of a process tries to get it
       # at once.
       #
-      # The listener begins with an empty file, because it has not heard of what changed before. From when it has the
-      # lock until then no copy is trusted. Every second it asks the server for an answer. Then copies are trusted for
+      # The listener begins with an empty file, because it does not know earlier changes. From when it has the lock
+      # until then no copy is trusted. Every second it asks the server for an answer. Then copies are trusted for
       # {TRUSTED} seconds from when it has asked: all messages that came before the answer are handled.
       #
       # After any error it begins again. However the thread ends, it gives the lock back, and no copy
@@ -32,7 +32,7 @@ module Larder
         # @param server [Server]
         # @param path [String] of the file whose lock decides which process listens
         # @param remote [Remote]
-        # @param telling [Errand] says that all copies are old, if other machines were not told of a change
+        # @param telling [Errand] says that all copies are old, if a message could not be sent
         def initialize(server, path:, remote:, telling:)
           @server = server
           @path = path
@@ -42,7 +42,7 @@ module Larder
           @mutex = Mutex.new
         end
 
-        # Does this process listen, or wait to be the one that does?
+        # True if this process listens, or waits to be the one that does.
         # @return [Boolean, nil]
         def alive?
           @pid == Process.pid && @thread&.alive?
@@ -124,7 +124,7 @@ module Larder
           @lock = @locked = nil
         end
 
-        # What has changed until now is not known.
+        # Changes until now are not known.
         def withdraw
           @cache.trust_for(0) if @locked
         rescue Larder::Error
@@ -134,7 +134,7 @@ module Larder
         def listen
           @server.listen(CHANNEL) do |event, detail|
             case event
-            when :begun then @cache.clear # what was changed before is not known
+            when :begun then @cache.clear # earlier changes are not known
             when :message then receive(detail)
             when :answered
               trust(detail)
@@ -171,7 +171,7 @@ module Larder
           in_application { @remote.answers? } ? @cache.trust_for(0) : trust(since)
         end
 
-        # Tells what could not be told, and applies what the journal lists, also if the application makes no call.
+        # Repairs lost messages, and applies what the journal lists, also if the application makes no call.
         def keep_up
           journal = @remote.journal
           @telling.start if journal.unsent

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The bytes by which machines tell each other which copies are old.
+# The bytes of messages that name copies which are old.
 
 require "json"
 

@@ -7,8 +7,8 @@ require "larder/store/backplane/deadline"
 module Larder
   module Store
     class Backplane
-      # What is in the stream before an answer was handled when the answer is. So copies are known to be right as they
-      # were when the question was sent: a question is sent every second, unless the last one has no answer yet.
+      # All that is in the stream before an answer has been handled when the answer is. So copies were right when the
+      # question was sent. A question is sent every second, unless the last one has no answer yet.
       # @api private
       class Pulse
         ROUND = 1

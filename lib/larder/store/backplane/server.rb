@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What the servers of messages share: one connection for messages that are sent, and deadlines.
+# The common part of the servers of messages: one connection for messages that are sent, and deadlines.
 
 require "larder/store/backplane/deadline"
 require "larder/store/backplane/pulse"
@@ -12,7 +12,7 @@ module Larder
       # @api private
       class Unreachable < StandardError; end
 
-      # A subclass has these methods, of which all that wait have a deadline, or run in {#connected}:
+      # A subclass has these methods. All that wait have a deadline, or run in {#connected}:
       #
       # - `client_errors`, an Array of classes
       # - `servers`, how many there are, and `next_server`, which has the next connections go to the next one

@@ -45,7 +45,7 @@ module Larder
         RENEWAL = 60
         # An id of the machine.
         MACHINE = "machine"
-        # A random token of the latest change that other machines were not told of, or nothing. The id of the backplane
+        # A random token of the latest change without a message to other machines, or nothing. The id of the backplane
         # follows.
         UNSENT = "unsent/"
         private_constant :SIZE, :KINDS, :PENDING, :OVERFLOWN, :WIDE, :NONE, :LOCK, :LOCKED, :GONE, :LIMIT, :BATCH,
@@ -155,7 +155,7 @@ module Larder
           SecureRandom.hex(8)
         end
 
-        # Other machines could not be told of a change.
+        # A message about a change could not be sent to other machines.
         # @return [Boolean] false: only this process knows, as the file takes no mark
         def unsent!
           token = SecureRandom.bytes(8)
@@ -167,7 +167,7 @@ module Larder
           false
         end
 
-        # @return [String, nil] a mark of the latest change that other machines were not told of
+        # @return [String, nil] a mark of the latest change without a message to other machines
         def unsent
           token = @unsent || cache.get(@unsent_name).to_s
           token unless token.empty?
@@ -175,7 +175,7 @@ module Larder
           nil
         end
 
-        # Other machines were told of all changes until the mark was made.
+        # Other machines know that all copies from before the mark are old.
         # @param mark [String]
         # @return [void]
         # @raise [Larder::Error]

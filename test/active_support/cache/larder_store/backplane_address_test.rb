@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What `backplane:` takes, with servers that need it.
+# The values of `backplane:`, with servers that need them.
 
 require "support/backplane_case"
 require "openssl"
@@ -136,7 +136,7 @@ module LarderStore
       [one, two]
     end
 
-    # Of a machine that cannot reach its backplane.
+    # @return [Array<StandardError>] reports of a machine that cannot reach its backplane
     def errors_of(**options)
       errors = []
       store = machine("errors#{errors.object_id}", **options, error_handler: ->(exception:, **) { errors << exception })

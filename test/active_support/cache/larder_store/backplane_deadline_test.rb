@@ -5,7 +5,7 @@
 require "support/backplane_case"
 
 module LarderStore
-  # What holds over every server.
+  # Tests for every server.
   module BackplaneDeadlineTests
     extend ActiveSupport::Concern
 
@@ -66,7 +66,7 @@ module LarderStore
       end
     end
 
-    # Writes, of which each would wait if all did: longer than any test may take.
+    # So many writes that they would take longer than any test may if each waited.
     MANY = 100
   end
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Whatever ends the thread that listens, another one goes on.
+# The thread that listens is ended in several ways, and another one goes on.
 
 require "support/backplane_case"
 
@@ -88,7 +88,7 @@ module LarderStore
       client&.close
     end
 
-    # A machine of two processes, the first with the options and idle, of which one listens again after an outage.
+    # A machine has two processes. The first one has the options and is idle. One listens again after an outage.
     def goes_on_with(**options)
       one = listening("one")
       listener = quiet_peer(**options)

@@ -5,7 +5,7 @@
 require "support/backplane_case"
 
 module LarderStore
-  # What holds over every server.
+  # Tests for every server.
   module BackplaneTrustTests
     extend ActiveSupport::Concern
 

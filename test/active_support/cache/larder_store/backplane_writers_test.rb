@@ -27,7 +27,7 @@ module LarderStore
       end
     end
 
-    test "what a process could not tell is told by another one of its machine, or the next, if it is killed" do
+    test "if a process is killed before it could send a message, another one of its machine does, or the next" do
       two = listening("two", remote: far)
       2.times do |number|
         two.write("k", "old")
@@ -66,7 +66,7 @@ module LarderStore
       assert(eventually { far_store.read("k").nil? })
     end
 
-    test "a change in the handler of a signal is told later, and reported" do
+    test "a change in the handler of a signal is reported, and sent later" do
       two = listening("two")
       two.write("k", "old")
       errors = []
