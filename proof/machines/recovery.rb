@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# After the last fault of a round: does every machine serve, trust its copies and have an empty journal within a bounded
-# time, do all machines read what the server has, and do they tell each other of changes?
+# Checks after the last fault of a round that every machine trusts its copies and has an empty journal within a bounded
+# time, also where only its writing process runs, that all machines read the values of the server, and that each
+# receives the others' changes.
 
 require "active_support"
 require "active_support/cache"
@@ -24,10 +25,12 @@ module MachineProof
     attr_reader :seconds
 
     # @param machines [Array<Machine>]
+    # @param lonely [Machine] one of them
     # @param server [Server] that they use now
     # @param directory [String] that does not exist
-    def initialize(machines, server, directory)
+    def initialize(machines, lonely, server, directory)
       @machines = machines
+      @lonely = lonely
       @members = machines.flat_map { |machine| machine.members.values }
       @server = server
       @directory = directory
@@ -39,8 +42,9 @@ module MachineProof
       began = Setting.now
       sleep(BUSY)
       @members.each { |member| member.ask(do: "rest") }
-      wait_until_recovered(began)
-      sleep(Setting::LIFE + SPARE)
+      wait_until_recovered(@members, began)
+      @seconds = Setting.now - began
+      leave_alone
       agree
       hear
       @members.each { |member| member.ask(do: "work") }
@@ -48,20 +52,31 @@ module MachineProof
 
     private
 
-    def wait_until_recovered(began)
-      until (left = not_well).empty?
+    # The process that only writes listens and applies the journal where no other does. In that time copies of before
+    # end everywhere.
+    def leave_alone
+      serving, writing = @lonely.members.values_at(*Setting::ROLES)
+      serving.finish
+      writing.ask(do: "write", names: [Setting::NAMES.first])
+      sleep(Setting::LIFE + SPARE)
+      wait_until_recovered([writing], Setting.now)
+      serving.start(serving.configuration)
+      serving.ask(do: "rest")
+    end
+
+    def wait_until_recovered(members, began)
+      until (left = not_well(members)).empty?
         if Setting.now - began > Setting::RECOVERY
           @problems.concat(left.map { |member, said| "#{member.name} has not recovered: #{said.inspect}" })
           break
         end
         sleep(POLL)
       end
-      @seconds = Setting.now - began
     end
 
-    # @return [Hash{Member=>Hash}] what those say that have not recovered
-    def not_well
-      @members.to_h { |member| [member, member.ask(do: "stats")] }.reject { |_, said| well?(said) }
+    # @return [Hash{Member=>Hash}] the statistics of those that have not recovered
+    def not_well(members)
+      members.to_h { |member| [member, member.ask(do: "stats")] }.reject { |_, said| well?(said) }
     end
 
     def well?(said)

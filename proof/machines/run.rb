@@ -18,7 +18,7 @@ module MachineProof
     # Seconds of a round's chaos, at most.
     ROUND = 45
     # Seconds that the recovery of a round takes, with its checks.
-    CALM = 12
+    CALM = 14
     # Seconds between two measurements of how late this machine lets a process run.
     NAP = 0.02
 
@@ -83,7 +83,8 @@ module MachineProof
       length = [(@seconds.to_f / rounds) - CALM, 1].max
       @faults ? @chaos.play(Plan.new(@random, length, number).steps) : sleep(length)
       @chaos.heal
-      recovery = Recovery.new(@machines, @servers.fetch("first"), File.join(@directory, "fresh#{number}"))
+      recovery = Recovery.new(@machines, @machines[number % @machines.size], @servers.fetch("first"),
+                              File.join(@directory, "fresh#{number}"))
       recovery.check
       @problems.concat(recovery.problems.map { |text| "recovery: #{text}" })
       @recoveries << recovery.seconds

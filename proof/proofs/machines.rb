@@ -12,9 +12,9 @@ module Proof
 
     PROGRAM = "proof/machines/program.rb"
     MINUTES = 10
-    QUICK_SECONDS = 40
+    QUICK_SECONDS = 42
     # Seconds in which each seeded bug has to be found, where nothing else fails.
-    BUG_SECONDS = 20
+    BUG_SECONDS = 22
     SEED = 54
 
     # @return [String, nil]
