@@ -1,18 +1,18 @@
 # frozen_string_literal: true
 
-# Stands between a client and a server on a Unix socket, passes answers on after a delay, holds requests back, and is
-# silent in both directions.
+# Stands between a client and a server on a Unix socket. It passes answers on after a delay, and may hold bytes back.
 
 require "socket"
 
 # Runs in threads of the process.
 class SlowProxy
   CHUNK = 65_536
+  # What may be held back.
+  REQUESTS = %i[requests].freeze
+  BOTH = %i[requests answers].freeze
 
   # @return [Numeric] seconds
   attr_accessor :delay
-  # @return [Boolean] is nothing passed on, as over a link that drops packets?
-  attr_accessor :silent
   # @return [Integer] of the loopback interface
   attr_reader :port
 
@@ -20,26 +20,36 @@ class SlowProxy
   def initialize(path)
     @path = path
     @delay = 0
+    @mutex = Mutex.new
+    @released = ConditionVariable.new
+    @waiting = 0
     @listener = TCPServer.new("127.0.0.1", 0)
     @port = @listener.addr[1]
     @threads = [Thread.new { loop { join(@listener.accept) } }]
     @threads.first.report_on_exception = false
   end
 
-  # Holds requests back.
+  # Keeps bytes that come from now on.
   #
-  # @param pattern [Regexp] of their bytes
+  # @param pattern [Regexp] of the bytes
+  # @param of [Array<Symbol>] requests, answers
   # @return [void]
-  def hold(pattern = //)
-    @held = [pattern, Queue.new]
+  def hold(pattern = //n, of: REQUESTS)
+    @mutex.synchronize { @held = [pattern, of] }
   end
 
-  # Passes on what is held, and all that follows.
-  #
+  # @return [Boolean] has it kept anything?
+  def holds?
+    @mutex.synchronize { @waiting.positive? }
+  end
+
+  # Passes on what it has kept, and all that follows.
   # @return [void]
   def release
-    @held&.last&.close
-    @held = nil
+    @mutex.synchronize do
+      @held = nil
+      @released.broadcast
+    end
   end
 
   # @return [void]
@@ -52,26 +62,35 @@ class SlowProxy
 
   def join(client)
     server = UNIXSocket.new(@path)
-    @threads << pass(client, server) { |bytes| await_release(bytes) } << pass(server, client) { sleep(delay) }
+    @threads << pass(client, server, :requests) << pass(server, client, :answers)
   rescue SystemCallError # there is no server, and the client has to see that
     client.close
   end
 
-  def await_release(bytes)
-    pattern, gate = @held
-    gate.pop if pattern&.match?(bytes)
-  end
-
-  def pass(from, to)
+  # What a client has sent is passed on, also if it has closed its connection since.
+  def pass(from, to, part)
     Thread.new do
       loop do
         bytes = from.readpartial(CHUNK)
-        yield bytes
-        sleep(0.01) while silent
+        sleep(delay) if part == :answers
+        keep(part, bytes)
         to.write(bytes)
       end
     rescue IOError, SystemCallError
-      [from, to].each(&:close)
+      to.close
     end
+  end
+
+  def keep(part, bytes)
+    @mutex.synchronize do
+      @waiting += 1
+      @released.wait(@mutex) while held?(part, bytes)
+      @waiting -= 1
+    end
+  end
+
+  def held?(part, bytes)
+    pattern, parts = @held
+    parts&.include?(part) && pattern.match?(bytes)
   end
 end

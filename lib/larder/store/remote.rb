@@ -88,7 +88,7 @@ module Larder
                                  "takes a store on a server, as [:redis_cache_store, { url: … }]"
         end
 
-        @adapter = Adapters.of(@store)
+        @adapter = Adapters.of(@store, !@store.equal?(given))
         @store = @adapter.store
         @store.extend(Quiet) unless @store.equal?(given)
         @namespace = one_namespace(namespace, @store.options[:namespace])
@@ -338,7 +338,7 @@ module Larder
       def built(given, sign_with)
         name, *arguments = given
         options = arguments.last.is_a?(Hash) ? arguments.pop : {}
-        options = with_coder(Adapters.with_defaults(name, options), sign_with)
+        options = with_coder(Adapters.with_defaults(name, arguments, options), sign_with)
         looked_up(name, [*arguments, options])
       end
 

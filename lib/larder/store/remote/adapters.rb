@@ -4,6 +4,7 @@
 # entries.
 
 require "securerandom"
+require "larder/store/remote/connections"
 require "larder/store/remote/redis_cluster"
 require "larder/store/remote/servers"
 
@@ -19,9 +20,10 @@ module Larder
 
         # Of any other store: which errors it raises, and which it answers by a miss, is its own affair.
         class Any
+          # @param _arguments [Array<Object>] that the store is given
           # @param _options [Hash] that the store is given
           # @return [Hash{Symbol=>Object}] options unless others are given
-          def self.defaults(_options)
+          def self.defaults(_arguments, _options)
             {}
           end
 
@@ -34,7 +36,8 @@ module Larder
           attr_reader :store
 
           # @param store [ActiveSupport::Cache::Store]
-          def initialize(store)
+          # @param _own [Boolean] does only LarderStore use its connections?
+          def initialize(store, _own)
             @store = store
           end
 
@@ -136,8 +139,8 @@ module Larder
           private_constant :KNOWN
 
           # The given store stays as it is: the application may use it, too.
-          def initialize(store)
-            super(store.clone.extend(Raising))
+          def initialize(store, own)
+            super(store.clone.extend(Raising), own)
           end
 
           def plain_names?
@@ -165,6 +168,15 @@ module Larder
 
           private
 
+          # @param name [Symbol] of the store's variable with its client or pool of clients
+          # @return [Connections]
+          def hold(name)
+            clients = @store.instance_variable_get(name)
+            shared = !clients.is_a?(ConnectionPool)
+            held = Connections.new(clients, shared: shared, errors: errors, close: method(:close))
+            @store.instance_variable_set(name, held)
+          end
+
           def known?(method)
             KNOWN.match?(@store.method(method).owner.name)
           end
@@ -179,7 +191,7 @@ module Larder
           private_constant :BREAKER
 
           # One for all connections to one server. With the gem redis before 5, there is none.
-          def self.defaults(options)
+          def self.defaults(_arguments, options)
             return {} if options.key?(:redis) || Array(options[:url]).size > 1
 
             require "redis-client"
@@ -193,9 +205,10 @@ module Larder
             store.redis.then { nil } unless options.key?(:redis)
           end
 
-          def initialize(store)
+          def initialize(store, own)
             super
             @store.extend(RedisCluster)
+            hold(:@redis) if holdable?
           end
 
           def errors
@@ -224,6 +237,16 @@ module Larder
 
           private
 
+          # A client of redis-client alone has a pool, which gives each call another connection.
+          def holdable?
+            [ConnectionPool, *(::Redis if defined?(::Redis)), *(::Redis::Distributed if defined?(::Redis::Distributed))]
+              .any? { |type| @store.redis.is_a?(type) }
+          end
+
+          def close(client)
+            client.respond_to?(:close) ? client.close : client.nodes.each(&:close)
+          end
+
           # @return [Array<String, nil>]
           def values(client, names)
             return RedisCluster.values(client, names) if RedisCluster.client?(client)
@@ -241,18 +264,29 @@ module Larder
         # With failover, Dalli's default, a key of a server that does not answer goes to another one, and so does its
         # delete. The first has the old value when it is back. Without, an error says so.
         class Memcached < Server
-          def self.defaults(_options)
-            { failover: false }
+          # Before Ruby 3.2, Dalli waits without end for a server that hangs, with the protocol :meta.
+          META = IO.method_defined?(:timeout=)
+          # The address of a server with a password. The protocol :meta has no passwords.
+          PASSWORD = %r{\Amemcached://[^/]*@}
+          BINARY = "remote: of LarderStore is a MemCacheStore with Dalli's binary protocol. After a Timeout around " \
+                   "another call of its connections it may answer with the value of another key; give LarderStore " \
+                   "connections of its own: remote: [:mem_cache_store, …#{", { protocol: :meta }" if META}]".freeze
+          private_constant :META, :PASSWORD, :BINARY
+
+          def self.defaults(addresses, options)
+            passwords = options[:username] || ENV["MEMCACHE_USERNAME"] || addresses.flatten.grep(PASSWORD).any?
+            { failover: false, **(META && !passwords ? { protocol: :meta } : {}) }
           end
 
           # @raise [ArgumentError] with failover among several servers
-          def initialize(store)
+          def initialize(store, own)
             super
             @data = @store.instance_variable_get(:@data)
-            return unless several? && @data.with { |client| client.send(:ring).instance_variable_get(:@failover) }
-
-            raise ::ArgumentError, "remote: of LarderStore is a MemCacheStore of several servers with failover, so " \
-                                   "what was deleted is there again when its server is back; give it failover: false"
+            client do |client|
+              refuse_failover(client.send(:ring))
+              report_binary(client.send(:ring).servers.first, own)
+            end
+            @data = hold(:@data)
           end
 
           def errors
@@ -260,11 +294,11 @@ module Larder
           end
 
           def servers
-            @data.with { |client| Servers.of_memcached(client) }
+            client { |client| Servers.of_memcached(client) }
           end
 
           def several?
-            @data.with { |client| client.send(:ring).servers.size > 1 }
+            client { |client| client.send(:ring).servers.size > 1 }
           end
 
           # It counts whole seconds, and takes 0 for never.
@@ -272,16 +306,51 @@ module Larder
             [seconds.ceil, 1].max
           end
 
-          # Of servers that do not answer, keys are missing.
+          # Dalli answers without the keys of servers that do not answer.
           #
           # @raise [Dalli::RingError] all that would be found is on such servers
           def find(keys, names, _raw)
-            found = @data.with do |client|
+            found = client do |client|
               client.get_multi(names).tap do |values|
                 names.each { |name| client.send(:ring).server_for_key(name) } if values.empty?
               end
             end
             by_key(keys, found.values_at(*names))
+          end
+
+          private
+
+          def client(&block)
+            @data.with(&block)
+          end
+
+          def refuse_failover(ring)
+            return unless ring.servers.size > 1 && ring.instance_variable_get(:@failover)
+
+            raise ::ArgumentError, "remote: of LarderStore is a MemCacheStore of several servers with failover, so " \
+                                   "what was deleted is there again when its server is back; give it failover: false"
+          end
+
+          # Where there is a better one, or others use the connections.
+          def report_binary(server, own)
+            return if server.class.name.end_with?("::Meta") || (own && (!META || server.require_auth?))
+
+            Reports.report(RemoteError.new(BINARY), source: Failsafe::SOURCE)
+          end
+
+          # Its servers stay as they are: one that is down is not tried again before its time.
+          def close(client)
+            client.send(:ring).servers.each do |server|
+              release(server)
+              server.close
+            end
+          end
+
+          # Dalli takes the locks of all servers before it reads many keys. If it is interrupted there, it keeps them.
+          def release(server)
+            loop { server.unlock! } if server.is_a?(Dalli::Threadsafe)
+          rescue ThreadError
+            nil # this thread has it no longer
           end
         end
 
@@ -336,10 +405,11 @@ module Larder
         private_constant :NAMES, :MADE
 
         # @param name [Symbol, Class] of a store, as of config.cache_store
+        # @param arguments [Array<Object>] that are given
         # @param options [Hash] that are given
-        # @return [Hash{Symbol=>Object}] with others beside them
-        def self.with_defaults(name, options)
-          { **MADE.fetch(name, Any).defaults(options), **options }
+        # @return [Hash{Symbol=>Object}] the options and the defaults of others
+        def self.with_defaults(name, arguments, options)
+          { **MADE.fetch(name, Any).defaults(arguments, options), **options }
         end
 
         # @param name [Symbol, Class] (see .with_defaults)
@@ -350,10 +420,11 @@ module Larder
           MADE.fetch(name, Any).check(store, options)
         end
 
+        # @param own [Boolean] does only LarderStore use its connections?
         # @return [Any] the adapter of a store
-        def self.of(store)
+        def self.of(store, own)
           name = store.class.ancestors.map(&:name).find { |ancestor| NAMES.key?(ancestor) }
-          NAMES.fetch(name, Any).new(store)
+          NAMES.fetch(name, Any).new(store, own)
         end
       end
     end

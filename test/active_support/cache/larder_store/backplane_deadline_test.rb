@@ -35,9 +35,9 @@ module LarderStore
         one, two = listening("one", backplane: url_of(held)), listening("two")
         one.write("k", "old")
         assert(eventually { two.read("k") == "old" })
-        held.silent = true
+        held.hold(of: SlowProxy::BOTH)
         in_time { MANY.times { |number| one.write("k", number) } }
-        held.silent = false
+        held.release
         assert(eventually { two.read("k") == MANY - 1 && one.cache.trusted? })
         20.times do |number|
           one.write("late", number)

@@ -4,11 +4,14 @@
 
 require "test_helper"
 require "active_support/cache/larder_store"
+require "active_support/core_ext/object/with"
 require "dalli"
 require "redis"
+require "support/reported_errors"
 require "support/solid_cache_application"
 
 class LarderStoreRemoteAdaptersTest < ActiveSupport::TestCase
+  include ReportedErrors
   include TemporaryCaches
 
   # Nothing listens there.
@@ -56,6 +59,39 @@ class LarderStoreRemoteAdaptersTest < ActiveSupport::TestCase
       assert_equal 1, events
       assert_raises(Larder::RemoteError) { behind.count(:increment, "k", 1, {}) }
       assert_equal 1, events
+    end
+  end
+
+  # Before Ruby 3.2, Dalli has no time limit with its protocol :meta.
+  PREFERRED = IO.method_defined?(:timeout=) ? "Meta" : "Binary"
+
+  test "a named MemCacheStore gets the protocol :meta where that has time limits, unless there is a password" do
+    Dalli.with(logger: Logger.new(nil)) do
+      { [NOWHERE] => PREFERRED, [NOWHERE, { username: "me" }] => "Binary", [NOWHERE, { protocol: :meta }] => "Meta",
+        ["memcached://me:secret@#{NOWHERE}"] => "Binary" }.each do |given, protocol|
+        errors = reported { capture_io { @behind = remote([:mem_cache_store, *given]) } }
+        ring = @behind.store.instance_variable_get(:@data).with { |client| client.send(:ring) }
+        assert_equal "Dalli::Protocol::#{protocol}", ring.servers.first.class.name
+        assert_empty errors
+      end
+    end
+  end
+
+  test "the binary protocol of memcached is reported once, where the connections are not LarderStore's alone" do
+    Dalli.with(logger: Logger.new(nil)) do
+      errors = reported do
+        capture_io { 2.times { remote(ActiveSupport::Cache::MemCacheStore.new(NOWHERE, protocol: :binary)) } }
+      end
+      assert_equal [Larder::RemoteError], errors.map(&:class)
+      assert_match(/with Dalli's binary protocol.*remote: \[:mem_cache_store, …/, errors.first.message)
+      assert_empty(reported { remote(ActiveSupport::Cache::MemCacheStore.new(NOWHERE, protocol: :meta)) })
+    end
+  end
+
+  test "the binary protocol of memcached is reported where it is chosen, and the other one has time limits" do
+    Dalli.with(logger: Logger.new(nil)) do
+      errors = reported { capture_io { remote([:mem_cache_store, NOWHERE, { protocol: :binary }]) } }
+      assert_equal PREFERRED == "Meta" ? [Larder::RemoteError] : [], errors.map(&:class)
     end
   end
 end
