@@ -118,7 +118,7 @@ static void one_without_a_row_removes(void) {
     CHECK(larder_increment(lost, "n", 1, 1, 0, 0, &n, NULL) == LARDER_NO_CONFIGURATION);
     CHECK(larder_touch(lost, "n", 1, 1, NULL) == LARDER_MISS);
     CHECK(larder_lease_take(lost, "l", 1, 1000, &lease, NULL) == LARDER_NO_CONFIGURATION);
-    CHECK(larder_trust(lost, 1000) == LARDER_NO_CONFIGURATION && larder_trusted(lost) == LARDER_MISS);
+    CHECK(larder_trust(lost, 1000, NULL) == LARDER_NO_CONFIGURATION && larder_trusted(lost) == LARDER_MISS);
     close_many(MANY);
 }
 
@@ -272,7 +272,7 @@ static void an_ending_row_has_no_owner(void) {
 
 /* A process stores its trust just after its row was given away. */
 static void trust_is_not_inherited(void) {
-    CHECK(open_many(1) && larder_trust(many[1], 10000) == LARDER_OK && larder_trusted(many[1]) == LARDER_OK);
+    CHECK(open_many(1) && larder_trust(many[1], 10000, NULL) == LARDER_OK && larder_trusted(many[1]) == LARDER_OK);
     lard_configuration *row = row_of(many[1], 1);
     uint64_t words[] = {lard_load(&row->trusted_ms), lard_load(&row->trusted_wall)};
     larder_clear(many[1]);
@@ -282,7 +282,7 @@ static void trust_is_not_inherited(void) {
     CHECK(lard_load(&row->digest) == lard_belief_mark(other->belief, other->core->map), "it has that row");
     lard_store(&row->trusted_ms, words[0]);
     lard_store(&row->trusted_wall, words[1]);
-    CHECK(larder_trusted(other) == LARDER_MISS && larder_trust(other, 10000) == LARDER_OK);
+    CHECK(larder_trusted(other) == LARDER_MISS && larder_trust(other, 10000, NULL) == LARDER_OK);
     CHECK(larder_trusted(other) == LARDER_OK && larder_trusted(many[1]) == LARDER_MISS);
     larder_close(other);
     close_many(1);

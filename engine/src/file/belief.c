@@ -24,12 +24,12 @@ uint64_t lard_belief_mark(const lard_belief *belief, const lard_map *map) {
 static unsigned find_or_take(lard_map *map, uint64_t mark) {
     lard_configuration *rows = map->control->configurations;
     for (unsigned row = 1; row < LARD_CONFIGURATIONS; row++) {
-        if (lard_load(&rows[row].digest) == mark) {
+        if (lard_load_acquire(&rows[row].digest) == mark) {
             return row;
         }
     }
     for (unsigned row = 1; row < LARD_CONFIGURATIONS; row++) {
-        uint64_t found = lard_load(&rows[row].digest);
+        uint64_t found = lard_load_acquire(&rows[row].digest);
         if (!found && lard_cas64(&rows[row].digest, &found, mark)) {
             return row;
         }
@@ -56,6 +56,9 @@ unsigned lard_belief_renew(lard_belief *belief, lard_map *map, uint32_t clear_ep
     }
     uint32_t now = lard_load_acquire(&map->control->clear_epoch);
     unsigned row = find_or_take(map, lard_belief_mark(belief, map));
+    if (lard_load_acquire(&map->control->clear_epoch) != now) {
+        return LARD_ROW_NONE; /* the rows were freed in between: in the epoch before, the row was another one's */
+    }
     if (row != LARD_ROW_NONE || !is_freeing(map)) {
         __atomic_store_n(&belief->word, (uint64_t)row << LARD_CONFIGURATION_SHIFT | lard_belief_place(map, now),
                          __ATOMIC_RELAXED);
