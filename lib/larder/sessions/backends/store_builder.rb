@@ -72,7 +72,8 @@ module Larder
 
           require "active_support/cache/larder_store"
           options = rest.grep(Hash).reduce({}, :merge)
-          [kind, *rest.grep_v(Hash), ::Larder::Store::Remote::Adapters.with_defaults(kind, options)]
+          arguments = rest.grep_v(Hash)
+          [kind, *arguments, ::Larder::Store::Remote::Adapters.with_defaults(kind, arguments, options)]
         end
         private_class_method :with_defaults
 

@@ -490,7 +490,7 @@ module LarderStore
         { remote: remote, local_expires_in: 0 } => /:local_expires_in/, { local_expires_in: 5 } => /remote:/,
         { remote: remote, local_expires_in: Float::INFINITY } => /:local_expires_in .* at most/,
         { remote: @one } => /LarderStore, which no other/,
-        { remote: remote, backplane: "redis://[bad" } => /backplane: .* no URL/,
+        { remote: remote, backplane: "redis://[bad" } => /backplane: .* bad URI/,
         { remote: remote, backplane: "redis://localhost/abc" } => /backplane: .*abc/,
         { remote: remote, backplane: "http://x" } => /backplane: .*redis:/,
         { remote: remote, backplane: [] } => /backplane: .*redis:/,
