@@ -261,9 +261,10 @@ module Larder
 
         # Lists what is listed for the others. {PENDING} comes last: with it the list is whole.
         def adopt
+          joined = @renew_at.positive? # before the look at the file: another thread may join now
           emptied = cache.get(@pending).nil?
           lost = (emptied && @mark.there?) || lost_by_others?
-          unsent! if emptied && (lost || @renew_at.positive?)
+          unsent! if emptied && (lost || joined)
           cache.add(@overflown, NONE, pin: true)
           taken = take_over unless lost
           store(@overflown, token) unless taken

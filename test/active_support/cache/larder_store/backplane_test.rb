@@ -206,6 +206,9 @@ module LarderStore
   class BackplaneOverRedisTest < StoreCase
     include BackplaneTests
 
+    # An error of the application.
+    class Interrupted < StandardError; end
+
     def server_name
       "redis"
     end
@@ -302,7 +305,11 @@ module LarderStore
 
     test "a message that another thread's exception interrupts is sent later" do
       Process.kill(:STOP, @server.pid)
-      assert_raises(Timeout::Error) { Timeout.timeout(0.2) { @one.write("k", "new") } }
+      writer = Thread.new { @one.write("k", "new") }
+      writer.report_on_exception = false
+      assert(eventually { writer.backtrace.to_a.any? { |line| line.include?("store/backplane") } })
+      writer.raise(Interrupted)
+      assert_raises(Interrupted) { writer.value }
       assert @one.instance_variable_get(:@remote).journal.unsent
       Process.kill(:CONT, @server.pid)
       assert(eventually { !@one.instance_variable_get(:@remote).journal.unsent })
