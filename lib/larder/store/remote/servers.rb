@@ -11,7 +11,9 @@ module Larder
       module Servers
         # The parts of a database's configuration that say which one it is.
         DATABASE = %i[adapter host port socket database].freeze
-        private_constant :DATABASE
+        # Clients of several servers that know nothing of each other.
+        RINGS = %w[Redis::Distributed RedisClient::HashRing].freeze
+        private_constant :DATABASE, :RINGS
 
         module_function
 
@@ -44,10 +46,10 @@ module Larder
         end
 
         # @param client [Redis, Redis::Distributed, Redis::Cluster, RedisClient, RedisClient::Pooled,
-        #   RedisClient::Cluster, Object]
+        #   RedisClient::HashRing, RedisClient::Cluster, Object]
         # @return [String, nil]
         def of_redis(client)
-          return joined(client.nodes.map { |node| of_redis(node) }) if client.class.name == "Redis::Distributed"
+          return joined(client.nodes.map { |node| of_redis(node) }) if RINGS.include?(client.class.name)
 
           client = client._client if client.respond_to?(:_client)
           if client.respond_to?(:config) then of_redis_config(client.config)
