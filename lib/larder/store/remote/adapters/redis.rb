@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+# Redis, Valkey and clusters of them as second levels.
+
+require "larder/store/remote/adapters/server"
+require "larder/store/remote/redis_cluster"
+require "larder/store/remote/servers"
+
+module Larder
+  module Store
+    class Remote
+      module Adapters
+        # RedisCacheStore: Redis, Valkey, or a cluster. Its client is one of the gem redis, or of redis-client.
+        #
+        # While a server hangs, or is gone, not every call waits for it: after six errors of connections in ten seconds,
+        # more than those of a pool whose server was started again, no call is made for two, and then for trial.
+        class Redis < Server
+          BREAKER = { error_threshold: 6, error_threshold_timeout: 10, error_timeout: 2, success_threshold: 1 }.freeze
+          private_constant :BREAKER
+
+          # One for all connections to one server. With the gem redis before 5, there is none.
+          def self.defaults(_arguments, options)
+            return {} if options.key?(:redis) || Array(options[:url]).size > 1
+
+            require "redis-client"
+            { circuit_breaker: RedisClient::CircuitBreaker.new(**BREAKER) }
+          rescue LoadError
+            {}
+          end
+
+          # Its client, which connects later, is otherwise made by the first call. One of a block may connect.
+          def self.check(store, options)
+            store.redis.then { nil } unless options.key?(:redis)
+          end
+
+          def initialize(store, own)
+            super
+            @store.extend(RedisCluster)
+            hold(:@redis) if holdable?
+          end
+
+          def errors
+            [*(::Redis::BaseError if defined?(::Redis::BaseError)), *(::RedisClient::Error if defined?(::RedisClient)),
+             ConnectionPool::Error, ConnectionPool::TimeoutError]
+          end
+
+          def servers
+            @store.redis.then { |client| Servers.of_redis(client) }
+          end
+
+          def at_once?
+            @at_once = !several? if @at_once.nil?
+            @at_once
+          end
+
+          def several?
+            @store.redis.then do |client|
+              RedisCluster.client?(client) || (client.respond_to?(:nodes) && client.nodes.size > 1)
+            end
+          end
+
+          def find(keys, names, _raw)
+            by_key(keys, @store.redis.then { |client| values(client, names) })
+          end
+
+          private
+
+          # A client of redis-client alone has a pool, which gives each call another connection.
+          def holdable?
+            [ConnectionPool, *(::Redis if defined?(::Redis)), *(::Redis::Distributed if defined?(::Redis::Distributed))]
+              .any? { |type| @store.redis.is_a?(type) }
+          end
+
+          def close(client)
+            client.respond_to?(:close) ? client.close : client.nodes.each(&:close)
+          end
+
+          # @return [Array<String, nil>]
+          def values(client, names)
+            return RedisCluster.values(client, names) if RedisCluster.client?(client)
+            return client.mget(*names) if client.respond_to?(:mget)
+
+            found = client.nodes_for(names).map do |node, keys|
+              keys.zip(node.call("MGET", *keys)).to_h
+            end.reduce({}, :merge)
+            found.values_at(*names)
+          end
+        end
+      end
+    end
+  end
+end
