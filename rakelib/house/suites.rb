@@ -85,7 +85,7 @@ module House
       "test/active_support/cache/larder_store/plain_values" => 10,
       "test/bench/targets" => 25, "test/house/engine_alone" => 15, "test/house/gem" => 30,
       "test/house/commands" => 12, "test/house/session_guide" => 12, "test/proof/soak" => 20,
-      "test/proof/sessions" => 10, "test/proof/machines" => 30
+      "test/proof/sessions" => 10, "test/proof/machines_test" => 60
     }.freeze
 
     # How many of the other test files share a job.
