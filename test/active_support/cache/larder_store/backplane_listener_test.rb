@@ -42,6 +42,7 @@ module LarderStore
       one.write("k", "old")
       assert_equal "old", waiting.call(:read, "k")
       listener.call(:end_threads)
+      Kernel.sleep(3.5) # longer than the trust of before
       assert(eventually { waiting.call(:trusted?) })
       one.write("k", "new")
       assert(eventually { waiting.call(:read, "k") == "new" })
