@@ -546,8 +546,8 @@ larder_status larder_delete_tagged(larder *cache, const larder_tag *tags, size_t
  * For a file whose items are copies of those of another store. larder_trust: copies that change there are removed
  * for so long (0: no longer), counted from `since`, or from now if that is NULL. The caller may be stopped for any
  * time before it calls: trust that has ended by then is none. OK, INVALID (more than LARDER_MAX_TRUST_MS), or why
- * this process cannot reach the file. larder_trusted: OK or MISS, in all processes. Reads do not ask; a new file is
- * not trusted.
+ * this process cannot reach the file. larder_trusted: OK or MISS, in all processes. Reads do not ask; a new file
+ * is not trusted.
  */
 #define LARDER_MAX_TRUST_MS 60000u
 typedef struct {

@@ -7,7 +7,7 @@ require "socket"
 # Runs in threads of the process.
 class SlowProxy
   CHUNK = 65_536
-  # What may be held back.
+  # Parts that may be held back.
   REQUESTS = %i[requests].freeze
   BOTH = %i[requests answers].freeze
 
@@ -67,7 +67,7 @@ class SlowProxy
     client.close
   end
 
-  # What a client has sent is passed on, also if it has closed its connection since.
+  # The bytes that a client has sent are passed on, also if it has closed its connection since.
   def pass(from, to, part)
     Thread.new do
       loop do

@@ -107,7 +107,8 @@ static enum fast_outcome look_up(const fast_call *call, VALUE call_options, bool
     if (call->options.life.race > 0.0) { /* the entry may be written again within the event */
         return FAST_FALLBACK;
     }
-    if (call->options.keeps && call->store.handle.has_remote) { /* a stale one is read in Ruby, within the same event */
+    if (call->options.keeps &&
+        call->store.handle.has_remote) { /* a stale one is read in Ruby, within the same event */
         return FAST_FALLBACK;
     }
     fast_operation operation = operation_of(call, call_options);

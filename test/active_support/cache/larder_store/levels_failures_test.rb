@@ -331,7 +331,7 @@ module LarderStore
       @server.stop
     end
 
-    # Is there a file that says so, also after a crash?
+    # True if a file says so, also after a crash.
     def changes_listed?(name)
       Dir.glob(path_of("#{name}.larder.journal.*.pending")).any?
     end

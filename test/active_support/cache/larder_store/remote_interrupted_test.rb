@@ -10,7 +10,7 @@ require "redis"
 module LarderStore
   # Larder::Store::Remote::Connections, over Dalli's protocols and the gem redis, with a pool and without.
   class RemoteInterruptedTest < RemoteCase
-    # What interrupts.
+    # The exception that interrupts a call.
     class Stop < StandardError; end
 
     # Ways to leave a call.

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What stores on servers have in common.
+# The common part of the adapters of stores on servers.
 
 require "larder/store/remote/adapters/any"
 require "larder/store/remote/connections"
