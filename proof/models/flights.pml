@@ -1,26 +1,36 @@
 /*
  * flights.pml — the value of a key that one of several machines computes while others change the key.
  *
- * Models     fly_far, write_far_leased and give_up_far of remote_flight.rb, and delete_multi of remote.rb: the lease and
- *            the value are entries of the remote store, of which each command is atomic.
- * Left out   copies; values that are kept when they have expired, which the owner replaces; an owner that is killed
- *            between its write and its second look for the lease.
+ * Models     fly_far, take_over_far, write_far_leased and give_up_far of lib/larder/store/remote_flight.rb, the beats of
+ *            remote/heartbeat.rb, and delete_multi of remote.rb: lease, heir and value are entries of the remote store.
+ *            Each of its commands is atomic.
+ * Left out   copies; an owner that is killed between its write and its second look for the lease. When an owner counts as
+ *            dead: here that is at any moment, as an owner that is only stopped goes on at any moment.
  * Numbers    the source from which a value is computed gets the next number, then the cache is told by a delete or write.
  * Asserts    an owner does not store what was computed before a delete that had been answered when its block ended; when
- *            no owner is at work, the value is of the source that the last answered change has told of, or later.
+ *            no owner is at work, the value is of the source that the last answered change has told of, or later. Of
+ *            several callers that find one owner dead, one takes its lease over.
  * Bounds     OWNERS machines with one flight each, which may end before any step that is not left out; CHANGES by another
- *            machine; ENDED leases that end by themselves. STEPS: a delete is two commands, the lease's first.
+ *            machine; ENDED leases that end by themselves; TAKEOVERS=1: owners may count as dead. STEPS: a delete is two
+ *            commands, the lease's first. OLD=1: there is an expired value, which an owner replaces; then
+ *            changes are deletes (WRITES=0), as the lease does not tell the owner of a write.
  *
  * quick: OWNERS=2 CHANGES=2
  * quick: OWNERS=2 CHANGES=2 STEPS=1
- * full:  OWNERS=3 CHANGES=3 ENDED=2
- * full:  OWNERS=3 CHANGES=2 ENDED=2 STEPS=1
+ * quick: OWNERS=2 CHANGES=1 WRITES=0 OLD=1
+ * full:  OWNERS=3 CHANGES=3 ENDED=2 TAKEOVERS=0
+ * full:  OWNERS=3 CHANGES=2 ENDED=2 STEPS=1 TAKEOVERS=0
+ * full:  OWNERS=3 CHANGES=1 ENDED=0
+ * full:  OWNERS=3 CHANGES=1 ENDED=0 WRITES=0 OLD=1
  *
  * mutation DELETE_LEAVES_LEASE: a delete is of the value alone
  * mutation VALUE_FIRST STEPS=1: a delete of two commands deletes the value first
  * mutation NO_LOOK_BEFORE: the owner writes without looking for its lease
  * mutation NO_LOOK_AFTER: the owner does not look for its lease when it has written
  * mutation REPLACES: the owner replaces what another caller has written
+ * mutation ANY_LEASE: an owner that was stopped takes the lease of the caller that followed it for its own
+ * mutation BEAT_WRITES_LEASE: an owner that is alive writes its lease again, if it was there
+ * mutation NO_HEIR OWNERS=3 CHANGES=0 ENDED=0: callers that find a dead owner replace its lease without an heir's entry
  */
 #ifndef OWNERS
 #define OWNERS 2
@@ -34,12 +44,24 @@
 #ifndef STEPS
 #define STEPS 0
 #endif
+#ifndef TAKEOVERS
+#define TAKEOVERS 1
+#endif
+#ifndef WRITES
+#define WRITES 1
+#endif
+#ifndef OLD
+#define OLD 0
+#endif
 
 byte source = 1; /* its number */
 byte told = 1;   /* the number that the last answered change has told of */
 byte deleted;    /* the same of the last delete */
-byte value;      /* the number of the source that it was computed from; 0: none */
+byte value = OLD; /* the number of the source that it was computed from; 0: none */
+bool expired = OLD;
 byte lease;      /* its owner; 0: none */
+byte heirs[OWNERS + 1]; /* of the lease of each owner; 0: none */
+byte takers[OWNERS + 1];
 byte flying;     /* owners at work */
 
 inline may_end() {
@@ -50,27 +72,57 @@ inline may_end() {
 }
 
 proctype Owner(byte me) {
-    byte mine, answered;
-    bool holds, stored;
+    byte mine, answered, held;
+    bool holds, stored, replaces;
 
     atomic {
         if
         :: lease == 0 -> lease = me; flying++
+        :: lease && TAKEOVERS -> held = lease; flying++ /* it counts as dead */
         :: skip -> goto away
         fi
     }
+    if
+    :: held ->
+#ifndef NO_HEIR
+        atomic {
+            if
+            :: heirs[held] -> goto ended
+            :: else -> heirs[held] = me
+            fi
+        }
+#endif
+        may_end();
+        if
+        :: lease != held -> goto ended
+        :: else
+        fi;
+        atomic { lease = me; takers[held]++; assert(takers[held] == 1); held = 0 }
+    :: else
+    fi;
     may_end();
     atomic {
         if
-        :: value -> goto look
-        :: else
+        :: value && !expired -> goto look
+        :: else -> replaces = (value != 0)
         fi
     }
     mine = source;
     may_end();
+#ifdef BEAT_WRITES_LEASE
+    holds = (lease == me);
+    if
+    :: holds -> lease = me
+    :: else
+    fi;
+#endif
     atomic { answered = deleted; holds = true }
 #ifndef NO_LOOK_BEFORE
+#ifdef ANY_LEASE
+    holds = (lease != 0);
+#else
     holds = (lease == me);
+#endif
 #endif
     may_end();
     atomic {
@@ -78,9 +130,10 @@ proctype Owner(byte me) {
 #ifdef REPLACES
         :: holds ->
 #else
-        :: holds && value == 0 ->
+        :: holds && (value == 0 || replaces) ->
 #endif
             value = mine;
+            expired = false;
             stored = true;
             assert(mine >= answered)
         :: else
@@ -93,7 +146,7 @@ look:
     holds = (lease == me);
     if
     :: holds -> lease = 0
-    :: !holds && stored -> atomic { lease = 0; value = 0 }
+    :: !holds && stored -> atomic { lease = 0; value = 0; expired = false }
     :: else
     fi;
 ended:
@@ -110,21 +163,21 @@ end:
         changes++;
         source++;
         if
-        :: value = source
+        :: WRITES -> atomic { value = source; expired = false }
         :: true ->
 #ifdef DELETE_LEAVES_LEASE
-            value = 0;
+            atomic { value = 0; expired = false }
 #else
 #if STEPS
 #ifdef VALUE_FIRST
-            value = 0;
+            atomic { value = 0; expired = false }
             lease = 0;
 #else
             lease = 0;
-            value = 0;
+            atomic { value = 0; expired = false }
 #endif
 #else
-            atomic { lease = 0; value = 0 }
+            atomic { lease = 0; value = 0; expired = false }
 #endif
 #endif
             deleted = source
@@ -146,7 +199,7 @@ end:
 proctype Reader() {
 end:
     do
-    :: atomic { flying == 0 -> assert(value == 0 || value >= told) }
+    :: atomic { flying == 0 -> assert(value == 0 || expired || value >= told) }
     od
 }
 

@@ -4,8 +4,8 @@
  * Models     fill of copies.rb, write_many and delete_entry of remote_changes.rb, Remote#ready? and #change, and the
  *            journal. The lease of a key in the file is as in docs/adr/0030-single-flight.md; the file's other steps are
  *            atomic.
- * Left out   the backplane, which only removes copies; values under single flight; a write whose answer was lost and
- *            that the server applies after later commands.
+ * Left out   the backplane (trust.pml); values under single flight (flights.pml); a write whose answer was lost and that
+ *            the server applies after later commands (late_writes.pml); several remote stores (journals.pml).
  * Numbers    each change gets the next number when it is applied, a write that is not when it looks for the lease.
  * Asserts    no read that began more than EXPIRES ticks after the remote store applied a change answers an earlier
  *            number; none answers what its machine has deleted or overwritten by a call that had answered before.
