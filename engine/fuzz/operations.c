@@ -21,11 +21,35 @@ unsigned attempt_count;
 uint64_t appended, worked;
 static uint64_t capacity;
 static bool hardware;
+static uint64_t configuration; /* of the cache; 0: none */
+static larder *stranger;       /* of another configuration, which only reads */
+
+static void open_both(void) {
+    enum { STRANGER = 9 };
+    cache = world_open(file, configuration);
+    stranger = world_open(file, STRANGER);
+}
+
+static void close_both(void) {
+    larder_close(stranger);
+    larder_close(cache);
+}
 
 static void reopen(void) {
     model_more_evictions = model_evictions(cache);
-    larder_close(cache);
-    cache = world_open(file);
+    close_both();
+    open_both();
+}
+
+/* Another configuration reads nothing, as it has stored nothing. */
+static void look_as_stranger(const command *c) {
+    unsigned char name[LARDER_MAX_KEY + 1], value[64];
+    const larder_call stale = {.flags = LARDER_CALL_STALE};
+    unsigned key = operations_key(c->key);
+    size_t key_bytes = model_key(key, name);
+    EXPECT(larder_get(stranger, name, key_bytes, value, sizeof value, NULL, &stale) == LARDER_MISS &&
+               larder_exists(stranger, name, key_bytes, NULL, &stale) == LARDER_MISS,
+           "key %u is read by another configuration", key);
 }
 
 /* Another process of which the lock of a shard tells; its slot is none that this process has. */
@@ -218,6 +242,7 @@ static bool is_killed(const command *c, unsigned long stores) {
     }
     perform(c);
     world_kill = 0;
+    look_as_stranger(c);
     return false;
 }
 
@@ -262,7 +287,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     world_lag_ms = input.settings[1] % (LARD_COARSE_LAG_MS + 1);
     lard_crc_hardware = hardware && !(input.settings[0] & 2); /* or as on a machine without the instruction */
     world_file_restore(file, false);
-    cache = world_open(file);
+    configuration = input.settings[2] & 1 ? 7 : 0;
+    open_both();
     capacity = (uint64_t)larder_max_value(cache) * 8;
     appended = worked = model_more_evictions = model_doubts = model_deaths = 0;
     memset(model, 0, sizeof model);
@@ -272,6 +298,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_all();
     reopen();
     check_all();
-    larder_close(cache);
+    close_both();
     return 0;
 }

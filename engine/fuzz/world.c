@@ -237,10 +237,10 @@ void world_file_look(world_file *file) {
     close(fd);
 }
 
-larder *world_open(const world_file *file) {
+larder *world_open(const world_file *file, uint64_t configuration) {
     larder *cache = NULL;
     larder_error error;
-    larder_options options = {.size_bytes = file->bytes, .lock_timeout_ms = 5};
+    larder_options options = {.size_bytes = file->bytes, .lock_timeout_ms = 5, .configuration = configuration};
     larder_status status = larder_open(file->path, &options, &cache, &error);
     EXPECT(status == LARDER_OK, "%s: %s", larder_status_name(status), error.detail);
     return cache;
@@ -253,7 +253,7 @@ void world_file_make(world_file *file, const char *name, uint64_t bytes, void (*
     snprintf(file->path, sizeof file->path, "%s/%s", directory, name);
     snprintf(file->lock, sizeof file->lock, "%s.lock", file->path);
     world_begin();
-    larder *cache = world_open(file);
+    larder *cache = world_open(file, 0);
     if (fill) {
         fill(cache);
     }

@@ -46,7 +46,7 @@ void world_file_make(world_file *file, const char *name, uint64_t bytes, void (*
 /* As it was made. `careful`: wherever it may have been written to; else the engine is believed as to where it was.
  */
 void world_file_restore(world_file *file, bool careful);
-larder *world_open(const world_file *file);
+larder *world_open(const world_file *file, uint64_t configuration);
 /* Bytes at the path or, where others replaced it, elsewhere: the mirror looks at what is there now. */
 void world_file_look(world_file *file);
 

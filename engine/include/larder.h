@@ -335,20 +335,22 @@ typedef struct larder_report { /* of larder_verify */
  * two remote stores, while a deploy replaces one by the other. options->configuration is a digest of the settings
  * that decide that. A handle believes only items that a handle of the same configuration stored.
  *
- * - An item of another configuration is absent for larder_get and larder_exists, LARDER_ADD and LARDER_REPLACE,
- *   larder_cas, larder_swap, larder_increment, and a larder_touch with a TTL from 0 on. So an add replaces it, and
- * an increment starts from `initial`. larder_lease_take takes the lease, unless a caller of the other
- * configuration has one: then it is LEASED.
- * - LARDER_SET, larder_delete, larder_delete_tagged, larder_clear, larder_prune and eviction act on an item
- * whichever configuration stored it, and larder_delete is OK if there was one. larder_scan visits the keys of all
- * items, and statistics count all.
- * - larder_trust and larder_trusted are of the handle's configuration.
+ *   believes   larder_get, larder_exists, LARDER_ADD, LARDER_REPLACE, larder_cas, larder_swap,
+ *              larder_increment and larder_touch take an item of another configuration for
+ *              absent. So an add replaces it, and an increment starts from `initial`.
+ *              larder_lease_take takes the lease, unless a caller of the other
+ *              configuration has one: then it is LEASED.
+ *   acts       LARDER_SET, larder_delete, larder_delete_tagged, larder_clear, larder_prune,
+ *              eviction, and larder_touch and LARDER_REPLACE with a negative TTL act on an
+ *              item of any configuration. larder_delete is OK if there was one.
+ *   shows      larder_scan visits the keys of all items, and statistics count all.
+ *   trusts     larder_trust and larder_trusted are of the handle's configuration.
  *
- * The file remembers seven configurations besides 0. When a handle of an eighth one attaches, all are forgotten
- * and the file is cleared. Then each process that has the file open remembers its configuration again, as long as
- * there is room. A handle without room misses, and its stores are refused (NO_CONFIGURATION), until the file is
- * cleared the next time. It does not clear the file itself, so more than seven configurations in use at once do
- * not clear the file at each other's calls, but once for each process that starts.
+ * The file remembers seven configurations besides 0. When a handle of an eighth one attaches, the file is cleared,
+ * and all are forgotten. Then each process that has the file open remembers its configuration again, as long as
+ * there is room. A handle without room misses, and its stores are refused (NO_CONFIGURATION), until that happens
+ * the next time. It does not clear the file itself. So more than seven configurations in use at once clear the
+ * file once for each process that starts, not at each other's calls.
  */
 larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error);
 

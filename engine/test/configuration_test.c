@@ -160,7 +160,8 @@ static void removals_act_on_all(void) {
     CHECK(set(one, "k", "old") == LARDER_OK && set(two, "k", "new") == LARDER_OK && is(one, "k", NULL));
     CHECK(delete_key(one, "k") == LARDER_OK && is(two, "k", NULL) && delete_key(one, "k") == LARDER_MISS);
     CHECK(set(one, "k", "old") == LARDER_OK && store_as(two, "k", "", LARDER_SET, -1) == LARDER_OK);
-    CHECK(is(one, "k", NULL));
+    CHECK(is(one, "k", NULL) && set(one, "k", "old") == LARDER_OK);
+    CHECK(store_as(two, "k", "", LARDER_REPLACE, -1) == LARDER_OK && is(one, "k", NULL));
     CHECK(store_tagged(one, "k", "v", 0) == LARDER_OK && larder_delete_tagged(two, &tag, 1, NULL) == LARDER_OK);
     CHECK(is(one, "k", NULL) && larder_prune(two, &dropped, NULL) == LARDER_OK && dropped == 1);
     CHECK(set(one, "k", "v") == LARDER_OK && larder_clear(two) == LARDER_OK && is(one, "k", NULL));

@@ -35,14 +35,14 @@ LARGE_ACT(large_lease_and_end) { end_lease(c, key); }
 LARGE_ACT(lose_a_chunk) {
     lard_record_info info;
     lard_head head;
-    lard_key large = lard_key_of(c->map, NULL, key, strlen(key));
-    lard_view view = lard_view_of(c->map, lard_hash_shard(c->map, &large.hash));
+    lard_key large = lard_key_of(c->core->map, NULL, key, strlen(key));
+    lard_view view = lard_view_of(c->core->map, lard_hash_shard(c->core->map, &large.hash));
     set(c, key, text_of((content){OLD_LARGE, book->round}));
     lard_found found = lard_index_find(&view, &large);
     if (found.slot && lard_record_of_slot(&view, found.value, &info)) {
         lard_record_head(&view, LARD_SLOT_OFFSET(found.value), &info, &head);
         lard_chunk_key data = {{head.id[0], head.id[1]}, 1};
-        lard_key chunk = lard_key_of_chunk(c->map, &data);
+        lard_key chunk = lard_key_of_chunk(c->core->map, &data);
         lard_index_delete(&view, &chunk, 0, NULL);
     }
 }

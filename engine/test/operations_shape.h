@@ -12,7 +12,7 @@
 
 #define SHAPE_ACT(name) static void name(larder *c, const char *key)
 
-static inline lard_view the_shard(larder *c) { return lard_view_of(c->map, 0); }
+static inline lard_view the_shard(larder *c) { return lard_view_of(c->core->map, 0); }
 
 /* Eviction. Fillers are new in each round, so the cache is always full. */
 
@@ -77,7 +77,7 @@ SHAPE_ACT(damage_a_segment) {
     lard_view view = the_shard(c);
     uint64_t least = UINT64_MAX;
     uint32_t oldest = 0;
-    for (uint32_t s = 0; s < c->map->super.segments_per_shard; s++) {
+    for (uint32_t s = 0; s < c->core->map->super.segments_per_shard; s++) {
         const lard_segment *row = &view.segments[s];
         if (lard_load(&row->state) == LARD_SEGMENT_SMALL && lard_load(&row->sequence) < least) {
             least = lard_load(&row->sequence);
@@ -142,7 +142,7 @@ SHAPE_ACT(lose_the_index) { (void)key, lard_store(&the_shard(c).header->bucket_c
 SHAPE_ACT(die_holding) {
     (void)key;
     lard_store(&the_shard(c).header->lock,
-               lard_process_owner_word(c->map->super.process_slots - 1, 77) | 0x80000000u);
+               lard_process_owner_word(c->core->map->super.process_slots - 1, 77) | 0x80000000u);
 }
 SHAPE_ACT(die_in_damage) {
     lard_store(&the_shard(c).header->index_pages, 0);
@@ -159,7 +159,7 @@ SHAPE_ACT(die_in_counts) { /* all that a repair puts right, at once */
     lard_store(&view.header->free_segments, 1);
     lard_store(&view.header->moves, lard_load(&view.header->moves) | 1u);
     lard_store(&view.header->items, 3);
-    for (uint32_t s = 0; s < c->map->super.segments_per_shard; s++) {
+    for (uint32_t s = 0; s < c->core->map->super.segments_per_shard; s++) {
         if (lard_load(&view.segments[s].state) == LARD_SEGMENT_FREE) {
             lard_store(&view.segments[s].state, LARD_SEGMENT_INDEX); /* a page that the directory does not name */
             break;
@@ -180,8 +180,8 @@ SHAPE_ACT(damage_the_table) {
     lard_view view = the_shard(c);
     act_delete_tag(c, "another");
     set_tagged(c, key, text_of(before()));
-    uint32_t segment = lard_directory_segment(&view, c->map->super.segments_per_shard - 1);
-    for (uint32_t i = 0; i < c->map->super.segment_bytes / 8; i++) {
+    uint32_t segment = lard_directory_segment(&view, c->core->map->super.segments_per_shard - 1);
+    for (uint32_t i = 0; i < c->core->map->super.segment_bytes / 8; i++) {
         lard_store(&lard_view_words(&view, lard_view_segment_offset(&view, segment))[i], 7);
     }
 }

@@ -92,7 +92,7 @@ static void a_life(void *with) {
         _exit(0);
     }
     CHILD_CHECK(exited_well(child) && is(c, "forked", "v"));
-    lard_map_supersede(c->map);
+    lard_map_supersede(c->core->map);
     CHILD_CHECK(set(c, "k", "in the new one") == LARDER_OK && is(c, "forked", NULL));
     larder_close(c);
     CHILD_CHECK(damage_superblocks());
@@ -115,7 +115,7 @@ static void all_came(void) {
 static void plain_store(void *with) {
     larder *c = with;
     shut_memory(c);
-    *(volatile uint32_t *)&c->map->control->clear_epoch = 5;
+    *(volatile uint32_t *)&c->core->map->control->clear_epoch = 5;
 }
 static void copied_store(void *with) {
     larder *c = with;

@@ -376,7 +376,10 @@ static void adopt_locked(larder *handle, lard_map *map, int64_t wait_ms) {
 
 void lard_attach_adopt(larder *handle, int64_t wait_ms) {
     lard_map *map = handle->belief ? lard_current_map(handle->core) : NULL;
-    if (!map || handle->adopted == map) {
+    lard_fork_lock();
+    bool has_looked = handle->adopted == map;
+    lard_fork_unlock();
+    if (!map || has_looked) {
         return;
     }
     if (lard_belief_row_now(handle->belief, map) == LARD_ROW_NONE) {
