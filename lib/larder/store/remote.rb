@@ -80,7 +80,7 @@ module Larder
       # @param sign_with [String, Array<String>, nil] the key of signatures, see Larder::Codecs
       # @param namespace [String, Proc, nil] of LarderStore
       # @param flights [Boolean] do all fetches take leases?
-      # @raise [ArgumentError] it is no store, or one of Larder, or has another namespace, or nothing names its servers
+      # @raise [ArgumentError] it is not a store, or a LarderStore, has another namespace, or its servers are not known
       def initialize(given, journal:, id: nil, backplane: nil, sign_with: nil, namespace: nil, flights: false)
         @store = given.is_a?(ActiveSupport::Cache::Store) ? signed_by_itself(given, sign_with) : built(given, sign_with)
         if @store.is_a?(Larder::Store)
@@ -396,9 +396,10 @@ module Larder
       # Applies what the journal lists. What the store refuses is said each time.
       def catch_up
         if @journal.overflown?
-          prefixes = @journal.prefixes
-          @journal.recover { prefixes.each { |prefix| clear(prefix) } }
-          @applied&.call(:clear, prefixes)
+          @journal.recover do |prefixes|
+            prefixes.each { |prefix| clear(prefix) }
+            @applied&.call(:clear, prefixes)
+          end
         end
         @journal.each do |kind, texts|
           kind == :delete ? delete_multi(texts) : texts.each { |text| public_send(kind, text) }

@@ -3,42 +3,32 @@
 # Lists the changes that the remote store has not got because it did not answer.
 
 require "securerandom"
+require "larder/store/remote/journal/lists"
 require "larder/store/remote/journal/mark"
 require "larder/store/remote/journal/members"
 
 module Larder
   module Store
     class Remote
-      # A change stays listed until it was applied, whichever process applies it, and whatever is killed. The list is in
-      # a file of its own next to the cache's, which `clear` does not empty. What that file cannot take is listed in the
-      # memory of the process.
+      # A change stays listed until it was applied, whichever process applies it, and whatever is killed. The lists are
+      # in a file of their own next to the cache's, which `clear` does not empty. A change that the file cannot take is
+      # listed in the memory of the process.
       #
       # Processes with several remote stores may use one path, as in a deploy that changes a URL. A change is listed for
       # each of them, and each takes only its own list off: another URL may mean another server. It may also be another
       # name of the same server, so a remote store that is used for the first time gets what is listed for the others.
       #
       # A file that is full has forgotten changes: then {#overflown?}. So has one that was emptied, because the machine
-      # crashed, or a later version of Larder made it. That shows as follows: {PENDING} is never absent from a file that a
-      # process has used, and a {Mark} tells that changes were listed.
+      # crashed, or a later version of Larder made it. That is noticed by a list that is no longer in use, while a
+      # {Mark} tells that changes were listed.
       # @api private
       class Journal
         SIZE = 4 << 20
-        # Prefixes of what is listed, by its kind. The id of the remote store follows, in 8 bytes.
-        KINDS = { delete: "d/", clear: "c/", delete_matched: "m/" }.freeze
-        # A random token of the latest change, or {NONE} after all were applied. So the value never gets longer.
-        PENDING = "pending/"
-        # The same of changes of more than keys that are listed, and of changes that could not be listed.
-        WIDE = "wide/"
-        OVERFLOWN = "overflown/"
-        NONE = "\0" * 8
         # Held by the process that applies changes, for so many seconds at most.
         LOCK = "lock/"
         LOCKED = 3
-        # Seconds to live of an entry that was applied: it can be swapped, but not deleted, by its bytes.
-        GONE = 0.001
-        # Seconds that a request may spend on applying changes, and how many it applies at once.
+        # Seconds that a request may spend on applying changes.
         LIMIT = 0.1
-        BATCH = 100
         # Changes in memory.
         MOST = 1024
         # Seconds between two renewals of the process's row of Members.
@@ -48,8 +38,7 @@ module Larder
         # A random token of the latest change without a message to other machines, or nothing. The id of the backplane
         # follows.
         UNSENT = "unsent/"
-        private_constant :SIZE, :KINDS, :PENDING, :OVERFLOWN, :WIDE, :NONE, :LOCK, :LOCKED, :GONE, :LIMIT, :BATCH,
-                         :MOST, :RENEWAL, :MACHINE, :UNSENT
+        private_constant :SIZE, :LOCK, :LOCKED, :LIMIT, :MOST, :RENEWAL, :MACHINE, :UNSENT
 
         # @param path [String] of its file, which the first use makes
         # @param remote [Integer] the id of the remote store
@@ -59,8 +48,8 @@ module Larder
           @path = path
           @remote = remote
           @prefix = prefix
-          @pending, @overflown, @wide, @lock = [PENDING, OVERFLOWN, WIDE, LOCK].map { |name| of(name, remote) }
-          @unsent_name = of(UNSENT, backplane)
+          @lock = LOCK + Configuration.name(remote)
+          @unsent_name = UNSENT + Configuration.name(backplane)
           @mark = Mark.new(path, remote)
           @memory = []
           @mutex = Mutex.new
@@ -71,12 +60,11 @@ module Larder
         # @param texts [Array<String>] keys, or what keys start with, or patterns
         # @return [void]
         def note(kind, texts)
-          pending
-          @mark.make
-          list_for_all(kind, texts)
-          @mark.make # a process that has applied all before may have removed it
-        rescue FullError
-          drop_unused.any? ? retry : overflow
+          begin
+            list_for_all(kind, texts)
+          rescue FullError
+            drop_unused.any? ? retry : overflow
+          end
         rescue Larder::Error
           remember(kind, texts)
         end
@@ -84,25 +72,27 @@ module Larder
         # @return [Boolean]
         # @raise [Larder::Error] it is unknown, as its file cannot be opened
         def empty?
-          @memory.empty? && pending == NONE
+          @memory.empty? && nothing_listed?
         end
 
         # @return [Boolean] is it known of each key whether it is listed?
         # @raise (see #empty?)
         def of_keys?
-          @memory.empty? && !overflown? && clear?(@wide)
+          @memory.empty? && !overflown? && lists.keys_only?(@remote)
         end
 
         # @param keys [Array<String>]
         # @return [Array<String>] those that are not listed
         # @raise (see #empty?)
         def unlisted(keys)
-          empty? ? keys : keys.select { |key| cache.get(entry_of(:delete, @remote, key)).to_s == "" }
+          empty? ? keys : lists.unlisted(@remote, keys)
         end
 
         # @return [Hash{Symbol=>Object}] for people; what is nil is not known, as the file cannot be opened
         def stats
-          { waiting: !empty?, listed: size, overflown: overflown? }
+          listed = @memory.compact.size
+          listed += lists.size(@remote) unless absent?
+          { waiting: !empty?, listed: listed, overflown: overflown? }
         rescue Larder::Error
           { waiting: true, listed: nil, overflown: nil }
         end
@@ -110,23 +100,20 @@ module Larder
         # @return [Boolean] are there changes that it does not list?
         # @raise (see #empty?)
         def overflown?
-          @memory.size >= MOST || !(absent? || clear?(@overflown))
+          @memory.size >= MOST || !(absent? || lists.overflown(@remote).nil?)
         end
 
-        # Yields to clear the remote store, which takes back an overflow of before.
+        # Yields to clear the remote store, which makes up for an overflow of before.
+        #
+        # @yieldparam prefixes [Array<String>] what keys of its namespaces start with
         # @return [void]
         # @raise [Larder::Error]
         def recover
           memory = @memory
-          mark = cache.get(@overflown) unless absent?
-          yield
+          mark = absent? ? nil : lists.overflown(@remote)
+          yield [@prefix.call, *(members.prefixes(@remote) if mark)].uniq
           @mutex.synchronize { @memory = [] if @memory.equal?(memory) }
-          cache.cas(@overflown, mark, NONE, pin: true) if mark
-        end
-
-        # @return [Array<String>] what keys of the remote store's namespaces start with, as far as processes use them
-        def prefixes
-          [@prefix.call, *(members.prefixes(@remote) unless absent?)].uniq
+          lists.recover(@remote, mark) if mark
         end
 
         # Visits what is listed for {LIMIT} seconds, unless another process does. Changes are taken off the list when
@@ -141,7 +128,7 @@ module Larder
 
           begin
             each_remembered(&block)
-            each_listed(&block)
+            unmark if lists.visit(@remote, LIMIT, &block)
           ensure
             cache.delete(@lock)
           end
@@ -187,34 +174,33 @@ module Larder
 
         private
 
-        def of(name, remote)
-          name + [remote].pack("Q<")
-        end
-
-        def entry_of(kind, remote, text)
-          of(KINDS.fetch(kind), remote) + text
-        end
-
-        def token
-          SecureRandom.bytes(NONE.bytesize)
-        end
-
         def cache
           @cache ||= Larder::Cache.open(@path, size: SIZE, lazy: :required)
+        end
+
+        def lists
+          @lists ||= Lists.new(cache)
         end
 
         def members
           @members ||= Members.new(cache)
         end
 
-        # @param name [String] of a mark
-        def clear?(name)
-          [nil, NONE].include?(cache.get(name))
+        # @return [Boolean] there is no file, or nothing is listed in it
+        def nothing_listed?
+          return join if monotonic_now >= @renew_at
+
+          empty = lists.empty?(@remote)
+          empty.nil? ? join : empty
+        rescue OpenError
+          raise unless missing?
+
+          true
         end
 
-        # Is there no file, and can none be made? Then no process has listed anything in it.
+        # @return [Boolean] there is no file, and none can be made: no process has listed anything in it
         def absent?
-          cache.get(@pending)
+          lists.empty?(@remote)
           false
         rescue OpenError
           raise unless missing?
@@ -222,7 +208,7 @@ module Larder
           true
         end
 
-        # What cannot be looked at is taken to be there.
+        # A file that cannot be looked at is taken to be there.
         def missing?
           File.lstat(@path)
           false
@@ -232,116 +218,68 @@ module Larder
           false
         end
 
-        # @return [String]
-        def pending
-          return join if monotonic_now >= @renew_at
-
-          cache.get(@pending) || join
-        rescue OpenError
-          raise unless missing?
-
-          NONE
-        end
-
         # From now on, changes are listed for the remote store.
         #
-        # @return [String] the value of {PENDING}
+        # @return [Boolean] does its list have nothing?
         def join
           prefix = @prefix.call
           is_whole = members.enter(@remote, prefix)
-          unless is_whole && cache.get(@pending)
-            adopt
+          unless is_whole && !lists.empty?(@remote).nil?
+            take_over
             members.complete(@remote, prefix)
           end
+          @mark.renew
           @renew_at = monotonic_now + RENEWAL
-          cache.get(@pending) || raise(BusyError, "#{@path} was emptied")
+          empty = lists.empty?(@remote)
+          empty.nil? ? raise(BusyError, "#{@path} was emptied") : empty
         rescue FullError
-          drop(members.all - [@remote]).any? ? retry : raise
+          drop(members.all - [@remote]).any? || drop([@remote]).any? ? retry : raise
         end
 
-        # Lists what is listed for the others. {PENDING} comes last: with it the list is whole.
-        def adopt
+        # Lists what is listed for the others.
+        def take_over
           joined = @renew_at.positive? # before the look at the file: another thread may join now
-          emptied = cache.get(@pending).nil?
+          emptied = lists.empty?(@remote).nil?
           lost = (emptied && @mark.there?) || lost_by_others?
           unsent! if emptied && (lost || joined)
-          cache.add(@overflown, NONE, pin: true)
-          taken = take_over unless lost
-          store(@overflown, token) unless taken
-          publish(taken && taken.zero? && clear?(@overflown) ? NONE : token)
+          taken = lost ? nil : copy_others
+          lists.overflow(@remote) unless taken
+          lists.use(@remote, empty: taken&.zero? && lists.overflown(@remote).nil?)
         end
 
-        # @return [Integer, nil] how many changes; nil: not all are known, or there is no room
-        def take_over
+        # @return [Integer, nil] how many changes; nil: not all are known, or there is no room for them
+        def copy_others
           others = members.all - [@remote]
-          return unless others.all? { |other| clear?(of(OVERFLOWN, other)) }
+          return if others.any? { |other| lists.overflown(other) }
 
-          others.sum { |other| copy(other) }
+          @mark.make if others.any? { |other| lists.size(other).positive? }
+          others.sum { |other| lists.copy(other, @remote) }
         rescue FullError
           nil
         end
 
-        def copy(other)
-          KINDS.sum do |kind, prefix|
-            cache.each_key(prefix: of(prefix, other)).each_slice(BATCH).sum do |entries|
-              texts = listed(entries).keys.map { |entry| entry.byteslice(of(prefix, other).bytesize..) }
-              next 0 if texts.empty?
-
-              @mark.make
-              list(@remote, kind, texts)
-              texts.size
-            end
-          end
-        end
-
-        # Was a list of another remote store emptied that its processes have not opened since?
+        # @return [Boolean] a list of another remote store was emptied, and its processes have not opened it since
         def lost_by_others?
-          @mark.others.any? { |other| cache.get(of(PENDING, other)).nil? }
-        end
-
-        # A process that has not found {PENDING} has listed its change before.
-        def publish(value)
-          unless cache.add(@pending, value, pin: true)
-            return touch(@remote) unless value == NONE
-          end
-          touch(@remote) if value == NONE && KINDS.each_value.any? { |prefix| cache.each_key(prefix: of(prefix, @remote)).any? }
+          @mark.others.any? { |other| lists.empty?(other).nil? }
         end
 
         # A remote store that is used for the first time at this moment may have read the list of another one before.
         def list_for_all(kind, texts)
+          nothing_listed? # has the list in use
+          lists.empty?(@remote) # raises if there is no file: then there is no mark either
+          @mark.make
           done = []
           while (remotes = members.remotes.union([@remote]) - done).any?
-            remotes.each { |remote| list(remote, kind, texts) }
+            remotes.each { |remote| lists.add(remote, kind, texts) }
             done += remotes
           end
-        end
-
-        # Marks last: a process that applies what is listed must not take off those of what it has not seen.
-        def list(remote, kind, texts)
-          mark = token
-          texts.each { |text| store(entry_of(kind, remote, text), mark) }
-          store(of(WIDE, remote), mark) unless kind == :delete
-          touch(remote)
-        end
-
-        # If the remote store has no {PENDING} yet, it is about to get it.
-        def touch(remote)
-          cache.replace(of(PENDING, remote), token, pin: true)
-        end
-
-        def store(name, value)
-          cache.set(name, value, pin: true) || raise(FullError, "lock timeout")
+          @mark.make # a process that has applied all before may have removed it
         end
 
         def overflow
-          members.remotes.union([@remote]).each { |remote| overflow_of(remote) }
+          members.remotes.union([@remote]).each { |remote| lists.overflow(remote) }
         rescue Larder::Error
           @mutex.synchronize { @memory = [nil] * MOST }
-        end
-
-        def overflow_of(remote)
-          store(of(OVERFLOWN, remote), token)
-          touch(remote)
         end
 
         # Makes room for the remote stores that are in use. The others are cleared if they are used again.
@@ -352,29 +290,11 @@ module Larder
         end
 
         def drop(remotes)
-          remotes.select do |remote|
-            names = KINDS.values.flat_map { |prefix| cache.each_key(prefix: of(prefix, remote)).to_a }
-            overflow_of(remote) if names.any?
-            cache.delete_multi(names).positive?
-          end
+          remotes.select { |remote| lists.drop(remote) }
         end
 
         def remember(kind, texts)
           @mutex.synchronize { @memory = (@memory + texts.map { |text| [kind, text] }).first(MOST) }
-        end
-
-        def size
-          return @memory.compact.size if absent?
-
-          @memory.compact.size + KINDS.values.sum do |prefix|
-            cache.each_key(prefix: of(prefix, @remote)).each_slice(BATCH).sum { |entries| listed(entries).size }
-          end
-        end
-
-        # @param entries [Array<String>]
-        # @return [Hash{String=>String}] tokens of those that were not applied
-        def listed(entries)
-          entries.to_h { |entry| [entry, cache.get(entry).to_s] }.reject { |_, token| token.empty? }
         end
 
         def each_remembered
@@ -382,26 +302,6 @@ module Larder
             yield kind, changes.map(&:last)
             @mutex.synchronize { @memory -= changes }
           end
-        end
-
-        def each_listed(&block)
-          limit = monotonic_now + LIMIT
-          marks = [@wide, @pending].to_h { |mark| [mark, cache.get(mark)] }.compact
-          whole = KINDS.all? do |kind, prefix|
-            cache.each_key(prefix: of(prefix, @remote)).each_slice(BATCH).all? do |entries|
-              visit(kind, of(prefix, @remote), entries, &block) && monotonic_now < limit
-            end
-          end
-          return unless whole && clear?(@overflown)
-
-          marks.each { |mark, token| cache.cas(mark, token, NONE, pin: true) }
-          unmark
-        end
-
-        def visit(kind, prefix, entries)
-          listed = listed(entries)
-          yield kind, listed.keys.map { |entry| entry.byteslice(prefix.bytesize..) } if listed.any?
-          listed.each { |entry, token| cache.cas(entry, token, "", ttl: GONE) } # not if listed again
         end
 
         # Unless a change was listed since.

@@ -114,7 +114,7 @@ module Larder
           end
         end
 
-        # Serves a store in the memory of a process, which no other process can read.
+        # MemoryStore and NullStore, which no other process can read.
         class Private < Any
           PROCESS = SecureRandom.hex(8)
           private_constant :PROCESS

@@ -33,6 +33,14 @@ module Larder
             nil # the list itself is in place
           end
 
+          # Its processes are running.
+          # @return [void]
+          def renew
+            FileUtils.touch(@path, nocreate: true)
+          rescue SystemCallError
+            nil
+          end
+
           # @return [void]
           def remove
             FileUtils.rm_f(@path)
@@ -40,11 +48,20 @@ module Larder
             nil
           end
 
-          # @return [Array<Integer>] other remote stores that have a mark
+          # @return [Array<Integer>] other remote stores that have a mark, and that were in use within a day
           def others
-            files = Dir.glob("*.pending", base: File.dirname(@path)).map { |name| File.join(File.dirname(@path), name) }
-            files.select { |file| file.start_with?("#{@journal}.") && file != @path }
+            directory = File.dirname(@path)
+            files = Dir.glob("*.pending", base: directory).map { |name| File.join(directory, name) }
+            files.select { |file| file.start_with?("#{@journal}.") && file != @path && recent?(file) }
                  .map { |file| file.delete_prefix("#{@journal}.").delete_suffix(".pending").to_i(16) }
+          end
+
+          private
+
+          def recent?(file)
+            (Time.now - File.mtime(file)).abs < Members::DAY
+          rescue Errno::ENOENT
+            false
           end
         end
       end

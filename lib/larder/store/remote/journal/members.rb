@@ -21,7 +21,7 @@ module Larder
           # The remote store's id, what keys of its namespace start with, Unix time, and whether all is listed for it
           # that is listed for the others.
           Row = Struct.new(:remote, :prefix, :seen, :whole)
-          private_constant :NAME, :DAY, :ATTEMPTS, :MOST, :Row
+          private_constant :NAME, :ATTEMPTS, :MOST, :Row
 
           # @param cache [Larder::Cache] the journal's file
           def initialize(cache)

@@ -1,0 +1,200 @@
+# frozen_string_literal: true
+
+# The journal of changes that the remote store has not got: several remote stores at one path, and a file that is cut,
+# removed, replaced or cannot be used. Over real Redis servers that are killed.
+
+require "support/remote_case"
+require "redis"
+
+module LarderStore
+  # Larder::Store::Remote::Journal.
+  class RemoteJournalTest < RemoteCase
+    # Long keys that are more than the journal takes.
+    FULL = 25_000
+
+    setup do
+      @a, @b = start("redis"), start("redis")
+      @one = machine("one", remote: on(@a))
+      @one.write("k", "old")
+    end
+
+    test "changes that one server has not got stay listed while processes of another server apply theirs" do
+      two = machine("one", remote: on(@b))
+      two.write("k", "old")
+      kill(@a)
+      @one.delete("k")
+      assert(eventually { two.read("none").nil? && two.stats[:remote][:listed].zero? })
+      assert_not exist?(@b, "k"), "the change is for all servers that are in use"
+      assert_equal 1, @one.stats[:remote][:listed]
+      write_on(@b, "k" => "newer")
+      revive(@a, "k" => "old")
+      assert(eventually { @one.read("none").nil? && !@one.stats[:remote][:waiting] })
+      assert_not exist?(@a, "k")
+      assert_equal "newer", read_on(@b, "k"), "each list is applied to its own server"
+    end
+
+    test "another name of the same server gets what is listed under the first" do
+      kill(@a)
+      in_child { @one.delete("k") && @one.delete_matched("m*") }
+      revive(@a, "k" => "old", "m1" => "old", "other" => 1)
+      name = path_of("link").tap { |link| File.symlink(@a.endpoint.fetch("socket"), link) }
+      two = machine("one", remote: at("unix://#{name}"))
+      assert(eventually { two.read("k").nil? && !two.stats[:remote][:waiting] })
+      assert_equal [false, false, true], %w[k m1 other].map { |key| exist?(@a, key) }
+      assert_equal 2, @one.stats[:remote][:listed], "the list of the first name is as it was"
+    end
+
+    test "another name of the same server is cleared where the list of the first has overflown" do
+      kill(@a)
+      fill(@one)
+      revive(@a, "k" => "old")
+      name = path_of("link").tap { |link| File.symlink(@a.endpoint.fetch("socket"), link) }
+      two = machine("one", remote: at("unix://#{name}"))
+      assert(eventually { two.read("k").nil? && !two.stats[:remote][:waiting] })
+      assert_not exist?(@a, "k")
+      assert_equal true, two.write("k", "new")
+      assert_equal "new", read_on(@a, "k")
+    end
+
+    test "an overflow clears all namespaces that processes of the path use" do
+      olds, news = %w[sha1 sha2].map { |name| machine("one", remote: on(@a), namespace: name) }
+      olds.read("none")
+      kill(@a)
+      fill(news)
+      revive(@a, "sha1:k" => "old", "sha2:k" => "old", "k" => "old", "theirs:k" => 1)
+      assert(eventually { news.read("k").nil? && !news.stats[:remote][:waiting] })
+      assert_equal [false, false], %w[sha1:k sha2:k].map { |key| exist?(@a, key) }
+      assert_nil olds.read("k")
+    end
+
+    test "no read is a miss when several callers use a path for the first time at the same moment" do
+      50.times do |number|
+        stores = Array.new(4) { machine("first#{number}", remote: on(@a)) }
+        assert_equal ["old"] * 4, stores.map { |store| Thread.new { store.read("k") } }.map(&:value)
+      end
+    end
+
+    { "cut to nothing" => ->(journal) { File.truncate(journal, 0) },
+      "cut in the middle" => ->(journal) { File.truncate(journal, 1 << 20) },
+      "removed" => ->(journal) { File.delete(journal) } }.each do |how, damage|
+      test "no delete is forgotten where the journal is #{how} under a running process" do
+        kill(@a)
+        @one.delete("k")
+        damage.call(path_of("one.larder.journal"))
+        @one.delete("j")
+        revive(@a, "k" => "old", "j" => "old")
+        late = machine("one", remote: on(@a))
+        assert(eventually { [@one, late].all? { |store| store.read("none").nil? && !store.stats[:remote][:waiting] } })
+        assert_equal [nil, nil, nil, nil], [@one, late].flat_map { |store| [store.read("k"), store.read("j")] }
+        assert_equal [false, false], %w[k j].map { |key| exist?(@a, key) }
+        assert_equal true, late.write("k", "new")
+        assert_equal "new", @one.read("k")
+      end
+
+      test "a journal that is #{how} while it lists nothing clears nothing" do
+        kill(@a)
+        @one.delete("j")
+        revive(@a, "k" => "old")
+        assert(eventually { @one.read("none").nil? && !@one.stats[:remote][:waiting] })
+        damage.call(path_of("one.larder.journal"))
+        late = machine("one", remote: on(@a))
+        assert(eventually { [@one, late].all? { |store| store.read("k") == "old" } })
+      end
+    end
+
+    { "a directory" => ->(journal) { Dir.mkdir(journal) },
+      "a file of something else" => ->(journal) { File.write(journal, "x" * 5000) },
+      "a file of another user" => lambda do |journal|
+        File.write(journal, "")
+        File.chown(65_534, nil, journal)
+      end }.each do |what, make|
+      test "with #{what} in place of the journal nothing is asked or forgotten, and stats says what is not known" do
+        skip "needs root" if what.include?("user") && !Process.euid.zero?
+        make.call(path_of("two.larder.journal"))
+        two = machine("two", remote: on(@a), error_handler: nil)
+        write_on(@a, "k" => "old")
+        assert_nil two.read("k")
+        assert_equal false, two.delete("k")
+        assert_equal({ waiting: true, listed: nil, overflown: nil, trusted: true },
+                     two.stats[:remote].except(:store))
+        FileUtils.rm_rf(path_of("two.larder.journal"))
+        assert(eventually { two.read("none").nil? && !two.stats[:remote][:waiting] })
+        assert_not exist?(@a, "k"), "the process has remembered the delete"
+        assert_equal true, two.write("k", "new")
+      end
+    end
+
+    test "with a journal that is replaced by a directory under a running process the list stays where it was" do
+      kill(@a)
+      @one.delete("k")
+      journal = path_of("one.larder.journal")
+      File.rename(journal, "#{journal}.other")
+      Dir.mkdir(journal)
+      @one.delete("j")
+      revive(@a, "k" => "old", "j" => "old")
+      assert_nil @one.read("k")
+      late = machine("one", remote: on(@a), error_handler: nil)
+      assert_nil late.read("k")
+      Dir.rmdir(journal)
+      File.rename("#{journal}.other", journal)
+      assert(eventually { late.read("k").nil? && @one.read("k").nil? && !late.stats[:remote][:waiting] })
+      assert(eventually { !exist?(@a, "k") && @one.read("j").nil? && !exist?(@a, "j") })
+    end
+
+    test "a journal on a full disk: the remote store is used, and deletes are remembered by the process" do
+      skip "needs root and tmpfs" unless Process.euid.zero?
+
+      disk = path_of("disk").tap { |place| Dir.mkdir(place) }
+      assert system("mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", disk)
+      begin
+        two = machine("disk/two", remote: on(@a), size: 1 << 20, error_handler: nil)
+        assert_equal "old", two.read("k")
+        kill(@a)
+        two.delete("k")
+        assert_nil two.read("k")
+        revive(@a, "k" => "old")
+        assert(eventually { two.read("none").nil? && !exist?(@a, "k") })
+        two.cache.close
+      ensure
+        system("umount", "--lazy", disk)
+      end
+    end
+
+    private
+
+    def on(server)
+      at(server.endpoint.fetch("url"))
+    end
+
+    def at(url)
+      [:redis_cache_store, { url: url, reconnect_attempts: 0, coder: Larder::Coder.new, error_handler: nil }]
+    end
+
+    # It has lost its memory; these entries are there again, as of a snapshot.
+    def revive(server, entries)
+      server.start
+      write_on(server, entries)
+    end
+
+    def write_on(server, entries)
+      plain(server).write_multi(entries)
+    end
+
+    def read_on(server, key)
+      plain(server).read(key)
+    end
+
+    def exist?(server, key)
+      plain(server).exist?(key)
+    end
+
+    def plain(server)
+      ActiveSupport::Cache.lookup_store(on(server))
+    end
+
+    def fill(store)
+      FULL.times.each_slice(1000) { |slice| store.delete_multi(slice.map { |number| "#{"key" * 40}#{number}" }) }
+      assert store.stats[:remote][:overflown]
+    end
+  end
+end
