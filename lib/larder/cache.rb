@@ -85,8 +85,8 @@ module Larder
       # @param configuration [Integer, nil] a digest (64 bits) of the settings that decide what the items mean; nil, 0:
       #   none. A cache reads only items that a cache of its own configuration stored. An item of another configuration
       #   is a miss, {#add} replaces it, and a counter starts again. A delete, {#clear} or store acts on the key
-      #   whichever configuration stored it, and {#each_key} lists the keys of all. The file remembers seven configurations;
-      #   opening it with an eighth empties it.
+      #   whichever configuration stored it, and {#each_key} lists the keys of all. The file remembers seven
+      #   configurations; opening it with an eighth empties it.
       # @yieldparam cache [Cache] closed when the block ends
       # @return [Cache, Object] the cache, or the block's value
       # @raise [OpenError] with the path and the remedy

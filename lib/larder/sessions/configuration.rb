@@ -68,8 +68,8 @@ module Larder
       #   it. By it machines tell each other which copies of the sessions in `cache:` are old. The copies are in a file
       #   on each machine, see `file:` and `size:`. Redis, memcached and Solid Cache have a file without it, too, of
       #   changes that they have not got
-      # @param cache_id [String, nil] names the servers of `cache:`, where they are not known before it connects, as those
-      #   of `redis: -> { … }`; another text for other servers
+      # @param cache_id [String, nil] names the servers of `cache:`, where they are not known before it connects, as
+      #   those of `redis: -> { … }`; another text for other servers
       # @param serializer [Symbol] :json, :hybrid or :marshal, see {Format}
       # @param migrate_from [Symbol, Array, Class, #find_session, #call, nil] the store that had the sessions before:
       #   :cookie_store, :cache_store, :mem_cache_store or :active_record_store, with options as in [:cache_store,

@@ -11,9 +11,7 @@ module Larder
       module Servers
         # The parts of a database's configuration that say which one it is.
         DATABASE = %i[adapter host port socket database].freeze
-        # Clients of several servers that know nothing of each other.
-        RINGS = %w[Redis::Distributed RedisClient::HashRing].freeze
-        private_constant :DATABASE, :RINGS
+        private_constant :DATABASE
 
         module_function
 
@@ -31,8 +29,8 @@ module Larder
 
         # A block may connect, and may answer another server each time.
         #
-        # @param (see .identity)
-        # @param store [ActiveSupport::Cache::Store]
+        # @param given [ActiveSupport::Cache::Store, Symbol, Array] as of .identity
+        # @param store [ActiveSupport::Cache::Store] made of it
         # @raise [ArgumentError] its client comes from a block
         def refuse_block(given, store)
           options = given.is_a?(Array) ? given.last : nil
@@ -40,8 +38,8 @@ module Larder
         end
 
         def refuse(store, why = "")
-          raise ::ArgumentError, "remote: of LarderStore is a store (#{store.class.name}) whose servers are not known " \
-                                 "before it connects#{why}. Name them, and give others another name: " \
+          raise ::ArgumentError, "remote: of LarderStore is a store (#{store.class.name}) whose servers are not " \
+                                 "known before it connects#{why}. Name them, and give others another name: " \
                                  "remote_id: \"cache servers 1\""
         end
 
@@ -49,11 +47,11 @@ module Larder
         #   RedisClient::HashRing, RedisClient::Cluster, Object]
         # @return [String, nil]
         def of_redis(client)
-          return joined(client.nodes.map { |node| of_redis(node) }) if RINGS.include?(client.class.name)
-
           client = client._client if client.respond_to?(:_client)
-          if client.respond_to?(:config) then of_redis_config(client.config)
-          elsif client.class.name == "Redis::Client" then of_redis_4(client.options)
+          nodes = client.respond_to?(:nodes) ? client.nodes : [client] # RedisClient is its own node
+          if nodes.none?(client) then joined(nodes.map { |node| of_redis(node) })
+          elsif client.respond_to?(:config) then of_redis_config(client.config)
+          elsif client.respond_to?(:options) then of_old_redis(client.options)
           end
         end
 
@@ -70,8 +68,9 @@ module Larder
 
         # @param options [Hash] of a client of the gem redis before 5
         # @return [String, nil] nil: a Sentinel's, which changes them when it connects
-        def of_redis_4(options)
-          of_redis_place(*options.values_at(:path, :host, :port, :db)) unless options[:sentinels]
+        def of_old_redis(options)
+          place = options.values_at(:path, :host, :port, :db)
+          of_redis_place(*place) unless options[:sentinels] || place.first(2).none?
         end
 
         def of_redis_place(path, host, port, database)
@@ -92,17 +91,20 @@ module Larder
         # @return [String, nil] nil: there is no Rails application
         def of_solid_cache(names)
           application = Rails.application or return
+          require "active_record/database_configurations"
           databases = ActiveRecord::DatabaseConfigurations.new(application.config.database_configuration)
           settings = SolidCache.configuration.connects_to.to_h
-          places = settings[:shards]&.then { |shards| names ? shards.slice(*names) : shards } || { default: settings[:database] || {} }
-          joined(places.map do |name, roles|
+          shards = settings[:shards] || { default: settings[:database] || {} }
+          shards = shards.slice(*names) if names
+          joined(shards.map do |name, roles|
             "#{name}=#{of_database(databases, roles[:writing] || roles.values.first)}"
           end)
         end
 
         # @param given [Symbol, Hash, nil] as of connects_to; nil: the application's own
         def of_database(databases, given)
-          found = given.is_a?(Hash) ? given : databases.configs_for(env_name: Rails.env, name: (given || "primary").to_s)
+          name = (given || "primary").to_s
+          found = given.is_a?(Hash) ? given : databases.configs_for(env_name: Rails.env, name: name)
           found ||= databases.find_db_config(Rails.env) unless given
           found = found.configuration_hash if found.respond_to?(:configuration_hash)
           found ? found.symbolize_keys.slice(*DATABASE).to_a.join(" ") : given
@@ -113,7 +115,7 @@ module Larder
         def joined(places)
           places.sort.join(",") if places.any? && places.all?
         end
-        private_class_method :refuse, :of_redis_config, :of_redis_4, :of_redis_place, :of_database, :joined
+        private_class_method :refuse, :of_redis_config, :of_old_redis, :of_redis_place, :of_database, :joined
       end
     end
   end

@@ -226,6 +226,18 @@ module Larder
           end
         end
 
+        test "a store whose servers are not known before it connects is named by cache_id:" do
+          at = url
+          options = { cache: [:redis_cache_store, { redis: -> { Redis.new(url: at) } }], file: path_of("named.larder") }
+          refused = ->(**more) { assert_raises(InvalidArgument) { Configuration.new(**more).repository }.message }
+          assert_match(/\Acache: of sessions is a store .* cache_id: "/, refused.call(**options))
+          assert_match(/cache_id: 5 is to be a String/, refused.call(**options, cache_id: 5))
+          assert_match(/cache_id: .* cache:, which is missing/, refused.call(cache_id: "a"))
+          one = Machine.new(**options, cache_id: "sessions", backplane: at)
+          assert_equal({ "user_id" => 1 }, one.values)
+          one.stop
+        end
+
         private
 
         def answered?
