@@ -1,20 +1,20 @@
 /*
  * back_off.pml — the block of an expired value raises, and machines serve the old value for a while.
  *
- * Models     back_off, backs_off? and with_back_offs of lib/larder/store/remote_back_off.rb: the back-off is a record of its
+ * Models     back_off and with_back_offs of lib/larder/store/remote_back_off.rb: the back-off is a record of its
  *            own in the remote store, and names the old value. Each command of that store is atomic.
  * Left out   copies (levels.pml); how a value that was computed is stored (flights.pml: here, in one step).
- * Numbers    the source from which a value is computed gets the next number, then the cache is told by a delete or write.
+ * Numbers    the source of the value gets the next number, then a delete or a write tells the cache.
  *            A value has the number of its source. The code names a value by the time at which it expires.
- * Asserts    a call answers nothing from before the last delete or write that had answered when it began. It leaves out the
- *            block only for a value of which a block has raised.
+ * Asserts    a call answers nothing from before the last delete or write that had answered when it began. Its block is
+ *            left out only if a block has raised while the same old value was there.
  * Bounds     CALLERS with CALLS each; CHANGES by another machine. Values expire and a back-off ends at any moment.
  *
  * quick: CALLERS=2 CALLS=2 CHANGES=1
  * full:  CALLERS=3 CALLS=1 CHANGES=2
  * full:  CALLERS=2 CALLS=2 CHANGES=2
  *
- * mutation NAMES_NO_VALUE: the back-off is of the key, whatever value it has since
+ * mutation NAMES_NO_VALUE: the back-off is of the key, also when that has another value
  * mutation MAKES_FRESH: after an error the caller stores the old value again, as one that is fresh for a while
  * mutation VALUE_OF_LATER CALLERS=2 CALLS=1 CHANGES=1: after an error the back-off names the value that is there then
  */
@@ -32,7 +32,7 @@ byte source = 1, told = 1;
 byte value = 1; /* 0: none */
 bool expired;
 byte back_off;  /* the value that it names; 0: none */
-bool raised[CHANGES + 2]; /* has a block raised for an old value of this number? */
+bool raised[CHANGES + 2]; /* a block has raised while the old value of this number was there */
 
 proctype Caller() {
     byte calls, floor, found, named;

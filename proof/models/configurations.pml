@@ -4,12 +4,12 @@
  * Models     the table of configurations in the control page and the row in each record: how a process takes, finds and
  *            frees rows (engine/src/file/belief.c), reads (api/get.c), stores under the shard's lock (item/write.c),
  *            leases (item/lease.c), deletes, which take no lock, the end of a clear epoch, and trust (api/trust.c).
- * Left out   loads and stores out of order, which engine/model/read.pml has; the remote stores, of which a copy says how
- *            old it is; tags; a process that is killed while it holds the shard's lock, which the next holder repairs.
+ * Left out   loads and stores out of order, which engine/model/read.pml has; the remote stores; tags; a process that is
+ *            killed while it holds the shard's lock, which the next holder repairs.
  * Numbers    a copy has the number of deletes that were applied when its remote store was asked.
- * Asserts    a read answers only what a process of its own configuration wrote, and nothing from before a delete that was
- *            applied when the read began, whichever configuration deleted it. Copies of a configuration are trusted only
- *            if a listener of that configuration said so.
+ * Asserts    a read answers only records of its own configuration, and nothing from before a delete that was applied when
+ *            the read began, by any configuration. Copies of a configuration are trusted only if a listener of that
+ *            configuration said so.
  * Bounds     ONE, TWO and THREE processes of three configurations, and NONE without one; each opens the file and makes
  *            OPERATIONS calls, stores without a lease and trust among them if STORES and TRUST are 1. A process may stop
  *            for ever at any step, or be killed while it frees rows. ROWS in the table; the first is in use by
@@ -31,7 +31,7 @@
  * mutation NO_EPOCH ONE=1 TWO=2: the rows are freed without an end of the clear epoch
  * mutation ROW_NOT_CHECKED ONE=1 TWO=2: a store does not look under the lock whether its row is of this epoch
  * mutation ROW_KEPT ONE=1 TWO=1 NONE=1: a read keeps its row in the next epoch
- * mutation NO_SECOND_LOOK ONE=1 TWO=1 THREE=1 ROWS=2: a row is noted for the epoch of before it was looked for
+ * mutation NO_SECOND_LOOK ONE=1 TWO=1 THREE=1 ROWS=2: a row is noted for an epoch that may have ended when the row was found
  * mutation TRUST_OF_ROW ONE=1 TWO=2 TRUST=1 STORES=0: the times of trust do not name the configuration
  */
 #ifndef ONE
@@ -94,7 +94,7 @@ inline unpublish() {
     lease = 0
 }
 
-/* Finds the row of the configuration, or takes one: `at`. ROWS + 1: all are taken. */
+/* Sets `at` to the row of the configuration, and takes one if there is none. ROWS + 1: all are taken. */
 inline find_or_take() {
     at = 1;
     do
@@ -353,7 +353,7 @@ store:
         goto again
     }
 
-erase: /* whoever wrote the record */
+erase: /* also the record of another configuration */
     atomic {
 #ifdef DELETES_OWN
         if

@@ -4,16 +4,16 @@
  * Models     fly_far, take_over_far, write_far_leased and give_up_far of lib/larder/store/remote_flight.rb, the beats of
  *            remote/heartbeat.rb, and delete_multi of remote.rb: lease, heir and value are entries of the remote store.
  *            Each of its commands is atomic.
- * Left out   copies; an owner that is killed between its write and its second look for the lease. When an owner counts as
- *            dead: here that is at any moment, as an owner that is only stopped goes on at any moment.
- * Numbers    the source from which a value is computed gets the next number, then the cache is told by a delete or write.
+ * Left out   copies; an owner that is killed between its write and its second look for the lease; for how long an owner
+ *            was silent. Here it may count as dead at any moment and go on, as an owner that was stopped does.
+ * Numbers    the source of the value gets the next number, then a delete or a write tells the cache.
  * Asserts    an owner does not store what was computed before a delete that had been answered when its block ended; when
- *            no owner is at work, the value is of the source that the last answered change has told of, or later. Of
- *            several callers that find one owner dead, one takes its lease over.
+ *            no owner is at work, the value is of the source that the last answered change has told of, or later. One
+ *            of several callers that find an owner dead takes its lease over.
  * Bounds     OWNERS machines with one flight each, which may end before any step that is not left out; CHANGES by another
  *            machine; ENDED leases that end by themselves; TAKEOVERS=1: owners may count as dead. STEPS: a delete is two
- *            commands, the lease's first. OLD=1: there is an expired value, which an owner replaces; then
- *            changes are deletes (WRITES=0), as the lease does not tell the owner of a write.
+ *            commands, the lease's first. OLD=1: there is an expired value, which an owner replaces. Then changes are
+ *            deletes (WRITES=0): a write leaves the lease, so the owner replaces it, too.
  *
  * quick: OWNERS=2 CHANGES=2
  * quick: OWNERS=2 CHANGES=2 STEPS=1

@@ -5,8 +5,8 @@
  *            (journal/members.rb) and its lists (journal/lists.rb), for one key. Names 1 and 3 are of one server, as a host
  *            name and its address are; name 2 is of another one.
  * Left out   a journal that is full or was emptied; names that were not used for a day; what levels.pml has of one name.
- * Asserts    a read by a process of this machine does not find what the machine has deleted, by a call that had answered
- *            before, under any name of the same server.
+ * Asserts    a read of this machine does not find a value that the machine has deleted under any name of the same server,
+ *            by a call that had answered before.
  * Bounds     ONE, TWO and THREE processes with these names, each with OPERATIONS deletes or reads; FLIPS: the servers fail
  *            and answer again. Every process may stop for ever at any step.
  *
@@ -15,7 +15,7 @@
  * full:  ONE=1 TWO=1 THREE=1 OPERATIONS=2
  * full:  ONE=1 TWO=0 THREE=3 FLIPS=1
  *
- * mutation ONE_LIST ONE=1 TWO=1 THREE=0 OPERATIONS=2: names have one list, from which each takes off what it has applied
+ * mutation ONE_LIST ONE=1 TWO=1 THREE=0 OPERATIONS=2: all names have one list, and each takes off it what it has applied
  * mutation OWN_LIST ONE=1 TWO=0 THREE=2: a change is listed for the name of its process alone
  * mutation NO_TAKE_OVER ONE=1 TWO=0 THREE=1: a name that is used for the first time does not get what is listed
  * mutation COPY_FIRST ONE=1 TWO=0 THREE=1: a new name copies the lists before it has its row
@@ -45,14 +45,14 @@
 #define LIST(name) (name)
 #endif
 
-bool old[3];              /* has the server the value that is deleted? */
+bool old[3];              /* of each server: it has the value that is deleted */
 bool failing[3];
-bool deleted[3];          /* has this machine deleted it, by a call that has answered? */
-bool row[NAMES + 1];      /* is the name in use? */
-bool whole[NAMES + 1];    /* has it what was listed for the others? */
+bool deleted[3];          /* this machine has deleted it, by a call that has answered */
+bool row[NAMES + 1];      /* of each name: it is in use */
+bool whole[NAMES + 1];    /* it has what was listed for the others */
 bool listed[NAMES + 1];
 
-/* Has the name's row, and what is listed for other names. */
+/* Makes the name's row, and lists for it what is listed for other names. */
 inline join() {
 #ifdef COPY_FIRST
     take_over();

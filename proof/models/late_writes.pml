@@ -1,5 +1,5 @@
 /*
- * late_writes.pml — a write that timed out, and that the remote store applies after a later delete.
+ * late_writes.pml — a write that timed out, and is applied by the remote store after a later delete.
  *
  * Models     change of lib/larder/store/remote.rb and the list of remote/journal.rb, for one key: a write that timed out
  *            leaves the key listed, with the time until which the write may arrive. Until a delete was sent after that
@@ -23,7 +23,7 @@
  * mutation READ_WHILE_LISTED PROCESSES=1 OPERATIONS=3 TICKS=3: the key is read when the first delete was applied
  * mutation DOUBT_LOST PROCESSES=1 OPERATIONS=3 TICKS=3: a key that is listed again forgets until when a write may arrive
  * mutation TIME_AFTER PROCESSES=1 OPERATIONS=3 TICKS=4: the time is looked at after the delete, not before it
- * mutation TAKEN_OFF_BLINDLY PROCESSES=2 OPERATIONS=2 TICKS=3: what was listed again since is taken off the list
+ * mutation TAKEN_OFF_BLINDLY PROCESSES=2 OPERATIONS=2 TICKS=3: a key that was listed again since is taken off the list
  */
 #ifndef PROCESSES
 #define PROCESSES 2

@@ -48,7 +48,7 @@
 #define OTHERS 0
 #endif
 #define TRUSTED 1
-#define PONG 99 /* among messages, which are numbers of changes */
+#define PONG 99 /* in the stream; messages are numbers of changes */
 #define OTHER 98
 #define ROOM (CHANGES + PINGS + OTHERS)
 
@@ -70,7 +70,7 @@ inline send(message) {
     fi
 }
 
-/* The newest change of which a read that begins now must know. */
+/* A read that begins now must know this change and all before it. */
 inline floor_of_now() {
     atomic {
         floor = CHANGES;
