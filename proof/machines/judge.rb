@@ -38,6 +38,11 @@ module MachineProof
       @counts = Hash.new(0)
     end
 
+    # @return [Integer] writes whose bytes may have arrived after their call had ended
+    def late_writes
+      @timeline.writes.each_value.count { |write| write.late > write.ended }
+    end
+
     # @return [Array<Finding>]
     def findings
       @findings ||= @evidence.operations.select(&:ended).sort_by(&:ended).flat_map { |one| of_operation(one) }

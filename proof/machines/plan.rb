@@ -11,6 +11,8 @@ module MachineProof
     # Seconds between two faults, on average, and how long one lasts.
     GAP = 1.1
     LASTS = (0.3..3.0)
+    # Seconds that old connections hang: longer than their client waits, shorter than a write may be late.
+    HANGS = (Setting::TIMEOUT + 0.1)..(Setting::TIMEOUT + Setting::REPEATED - 0.1)
     # Seconds of a process that is stopped, between a process that was killed and the next one, of a link's delay.
     STOPPED = (0.1..1.5)
     STARTS_AGAIN = (0.05..0.5)
@@ -105,7 +107,7 @@ module MachineProof
 
     # Each process has a request on a connection that hangs, and its client makes another one.
     def hold_old(at)
-      obstruct(at, [*0...Setting::MACHINES], ["remote"], "hold old")
+      obstruct(at, [*0...Setting::MACHINES], ["remote"], "hold old", HANGS)
     end
 
     def cut_remote(at)
@@ -128,9 +130,9 @@ module MachineProof
       obstruct(at, [machine], Setting::LANES, "delay #{between(DELAY).round(3)}")
     end
 
-    def obstruct(at, machines, lanes, how)
+    def obstruct(at, machines, lanes, how, lasts = LASTS)
       links = machines.product(Setting::SERVERS, lanes)
-      ends = at + between(LASTS)
+      ends = at + between(lasts)
       links.each do |link|
         step(at, :obstruct, link, how)
         step(ends, :clear, link)

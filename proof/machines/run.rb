@@ -98,6 +98,8 @@ module MachineProof
       evidence = gathered
       File.binwrite(File.join(@directory, "evidence"), Marshal.dump(evidence))
       judge = Judge.new(evidence, @since)
+      missing = [*Work::READS.keys, *Work::CHANGES.keys] - evidence.operations.map(&:kind)
+      @problems << "nothing was judged of #{missing.join(", ")}" if missing.any?
       @problems.concat(judge.texts)
       @problems.concat(members.flat_map(&:mishaps).map { |text| "ends: #{text}" })
       Result.new(counted(judge), @problems, @directory)
@@ -114,6 +116,7 @@ module MachineProof
       done = @chaos.counts
       { "operations by processes of three machines, each judged" => judge.counts[:operations],
         "values read, each held against all writes and deletes" => judge.counts[:values],
+        "writes that failed or were late, and may have arrived after their call" => judge.late_writes,
         "servers killed, and started again empty or from an old snapshot" => done[:kill_server],
         "servers stopped or emptied" => done[:stop_server] + done[:flush],
         "links held up, delayed or cut" => @network.obstructions.size,

@@ -10,19 +10,23 @@ module MachineProof
   class Work
     # Operations by how often they are made; a process that only writes makes those of CHANGES.
     READS = { read: 40, read_multi: 10, fetch: 14, fetch_alone: 6 }.freeze
-    CHANGES = { write: 20, write_multi: 5, delete: 12, delete_multi: 4, delete_tagged: 3, clear: 0.3 }.freeze
+    CHANGES = { write: 20, write_multi: 5, delete: 12, delete_multi: 4, delete_tagged: 3, clear: 0.6 }.freeze
     # So many of ten changes are of keys that change often.
-    BUSY = 8
+    BUSY = 6
     # Names of an operation on several.
     SEVERAL = (2..5)
-    # Names that the last change had that failed or was late.
-    SUSPECTS = 2
+    # Seconds in which this process looks after a name whose change failed or was late.
+    FOLLOWS = 2
     # One of so many values is long.
     LONG = 20
     # Seconds that a block computes, and that another caller waits for it.
     COMPUTES = 0.02
     WAIT = 1
     LEASE = 2
+
+    # A name whose change failed or was late, until when this process looks after it, and whether it has deleted it.
+    Suspect = Struct.new(:name, :ends, :is_deleted)
+    private_constant :Suspect
 
     # @param store [ActiveSupport::Cache::LarderStore]
     # @param ledger [Ledger]
@@ -36,14 +40,16 @@ module MachineProof
       @domain = Setting::CONFIGURATIONS.fetch(process["configuration"]).domain(process["machine"])
       @random = random
       @errors = errors
-      @kinds = weighted(process["role"] == "writing" ? CHANGES : READS.merge(CHANGES))
+      @reads = process["role"] != "writing"
+      @kinds = weighted(@reads ? READS.merge(CHANGES) : CHANGES)
       @count = 0
       @settled = true
-      @suspects = []
     end
 
     # @return [void]
     def random_operation
+      return follow_up if suspect?
+
       kind = @kinds.sample(random: @random)
       names = names_of(kind)
       READS.key?(kind) ? read(kind, names) : change(kind, names)
@@ -60,7 +66,9 @@ module MachineProof
       versions = %i[write write_multi].include?(kind) ? names.to_h { |name| [name, version] } : {}
       began = Setting.now
       outcome = operation(kind, names, versions) { { result: changed(kind, names, versions) } }
-      @suspects = names.first(SUSPECTS) if outcome[:errors].any? || Setting.now - began > Setting::SUSPECT
+      if outcome[:errors].any? || Setting.now - began > Setting::SUSPECT
+        @suspect ||= Suspect.new(names.first, Setting.now + FOLLOWS)
+      end
       outcome
     end
 
@@ -86,14 +94,23 @@ module MachineProof
         Setting::TAGGED.select { |name| Setting::TAGS[name] == tag }
       when :read_multi, :delete_multi then Setting::NAMES.sample(@random.rand(SEVERAL), random: @random)
       when :write_multi then Setting::PLAIN.sample(@random.rand(SEVERAL), random: @random)
-      when :read, :fetch, :fetch_alone then [suspect || Setting::NAMES.sample(random: @random)]
-      else [suspect || (@random.rand(10) < BUSY ? Setting::BUSY : Setting::CALM).sample(random: @random)]
+      when :read, :fetch, :fetch_alone then [Setting::NAMES.sample(random: @random)]
+      else [(@random.rand(10) < BUSY ? Setting::BUSY : Setting::CALM).sample(random: @random)]
       end
     end
 
-    # A change that failed, or was late, is followed by others of the same name more often than by chance.
-    def suspect
-      @suspects.sample(random: @random) if @random.rand(3).zero?
+    # The bytes of a change that failed or was late may arrive after a delete of the name, which is then read again.
+    def suspect?
+      @suspect = nil if @suspect && Setting.now > @suspect.ends
+      @suspect && (!@suspect.is_deleted || @reads) && @random.rand(2).zero?
+    end
+
+    def follow_up
+      return read(:read, [@suspect.name]) if @suspect.is_deleted
+
+      @suspect.is_deleted = true
+      change(:delete, [@suspect.name])
+      note_settled
     end
 
     def operation(kind, names, versions = {})
