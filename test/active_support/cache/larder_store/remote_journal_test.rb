@@ -33,6 +33,17 @@ module LarderStore
       assert_equal "newer", read_on(@b, "k"), "each list is applied to its own server"
     end
 
+    test "a key of any encoding is listed" do
+      write_on(@a, "ä" => "old")
+      kill(@a)
+      assert_nothing_raised { @one.delete("ä") }
+      assert_nothing_raised { @one.delete_multi(["k", "ä", "\xff".b]) }
+      assert_equal 3, @one.stats[:remote][:listed]
+      revive(@a, "k" => "old", "ä" => "old")
+      assert(eventually { @one.read("none").nil? && !@one.stats[:remote][:waiting] })
+      assert_equal [false, false], ["k", "ä"].map { |key| exist?(@a, key) }
+    end
+
     test "another name of the same server gets what is listed under the first" do
       kill(@a)
       in_child { @one.delete("k") && @one.delete_matched("m*") }

@@ -57,7 +57,7 @@ module Larder
           # @param keys [Array<String>]
           # @return [Array<String>] those that are not listed
           def unlisted(remote, keys)
-            keys.select { |key| @cache.get(of(KINDS.fetch(:delete), remote) + key).to_s == "" }
+            keys.select { |key| @cache.get(entry(:delete, remote, key)).to_s == "" }
           end
 
           # @param remote [Integer]
@@ -66,15 +66,17 @@ module Larder
             each_batch(remote).sum { |_, entries, _| entries.size }
           end
 
-          # Marks last: a process that applies what is listed must not take off those of what it has not seen.
+          # {PENDING} comes first, as the call may be interrupted, and last, as a process that applies the list must not
+          # take off the mark of changes that it has not seen.
           #
           # @param remote [Integer]
           # @param kind [Symbol]
           # @param texts [Array<String>]
           # @return [void]
           def add(remote, kind, texts)
+            touch(remote)
             mark = token
-            texts.each { |text| set(of(KINDS.fetch(kind), remote) + text, mark) }
+            texts.each { |text| set(entry(kind, remote, text), mark) }
             set(of(WIDE, remote), mark) unless kind == :delete
             touch(remote)
           end
@@ -150,7 +152,12 @@ module Larder
           private
 
           def of(name, remote)
-            name + [remote].pack("Q<")
+            name.b << [remote].pack("Q<")
+          end
+
+          # The text may have any encoding.
+          def entry(kind, remote, text)
+            of(KINDS.fetch(kind), remote) << text.b
           end
 
           def token
