@@ -98,11 +98,12 @@ module Larder
       def write_multi_entries(entries, **options)
         return super unless @remote
         return entries if entries.empty?
-        return write_each(entries, options) if leases?(options) || tagged?(options) ||
+        return write_each(entries, options) if leases?(options) || options[:tags] ||
                                                WITHOUT_COPY.any? { |option| options[option] }
 
         store_safely(:write_multi_entries) do
-          write_many(entries, options, Copies::Asked.new(now)) { |kept| @remote.write_multi(entries, kept) } && entries
+          asked = asked_for(entries.each_key.first, options)
+          write_many(entries, options, asked) { |kept| @remote.write_multi(entries, kept) } && entries
         end
       end
 

@@ -11,13 +11,13 @@ module LarderStore
     class Counting < ActiveSupport::Cache::MemoryStore
       attr_reader :calls
 
-      %i[read_entry write_entry delete_entry].each do |name|
+      %i[read_entry write_entry write_multi_entries delete_entry].each do |name|
         define_method(name) do |key, *arguments, **options|
           (@calls ||= []) << [name, key]
           super(key, *arguments, **options)
         end
       end
-      private :read_entry, :write_entry, :delete_entry
+      private :read_entry, :write_entry, :write_multi_entries, :delete_entry
 
       def calls_during
         @calls = []
@@ -58,6 +58,15 @@ module LarderStore
       @two.read("k")
       assert_empty(remote.calls_during { 3.times { assert_equal 1, @two.fetch("k") { flunk } } })
       assert_empty(remote.calls_during { assert_equal 1, @one.read("k") })
+    end
+
+    test "write_multi in a namespace is one call of the remote store, and clear of that namespace ends its copies" do
+      calls = remote.calls_during { @one.write_multi({ "a" => 1, "b" => 2, "c" => 3 }, namespace: "n") }
+      assert_equal 1, calls.map(&:first).count(:write_multi_entries)
+      assert_equal [1, 2, 3], %w[a b c].map { |key| @one.read(key, namespace: "n") }
+      @one.write("a", 0)
+      @one.clear(namespace: "n")
+      assert_empty @one.read_multi("a", "b", "c", namespace: "n")
     end
 
     test "a hit in the file is answered in C" do
