@@ -2,9 +2,9 @@
 
 # The second level: a Rails store that several machines share.
 
-require "zlib"
 require "larder/store/configuration"
 require "larder/store/remote/adapters"
+require "larder/store/remote/builder"
 require "larder/store/remote/heartbeat"
 require "larder/store/remote/journal"
 
@@ -17,6 +17,9 @@ module Larder
     # is not asked for anything: it may have what this machine has deleted. If it is several servers, of which others
     # may answer, it is asked for keys that are not listed.
     #
+    # A write that was given up, because it took too long or was interrupted, may arrive later than a change of the same
+    # key that was applied. So listed changes are applied twice, some seconds apart. A key is not read until then.
+    #
     # If the journal overflows, it is unknown what to delete. Then the remote store is cleared.
     # @api private
     class Remote
@@ -28,6 +31,9 @@ module Larder
         end
       end
 
+      # It has answered that it cannot do what it was asked for.
+      class Refused < RemoteError; end
+
       # Of the remote store, where LarderStore has none of its own.
       INHERITED = %i[expires_in race_condition_ttl skip_nil].freeze
       # Keys have their namespace when they come here.
@@ -35,13 +41,12 @@ module Larder
       # The options of LarderStore alone.
       OWN = %i[single_flight wait lease stale_while_revalidate stale_if_error soft_timeout early_refresh jitter
                tags].freeze
-      CODECS = %i[coder serializer compressor].freeze
       # A key that is read to find out whether the store answers.
       PROBE = "larder/probe"
       # Seconds between two attempts to apply what the journal lists, after a failure and otherwise.
       RETRY = 1
       PAUSE = 0.1
-      private_constant :INHERITED, :NO_NAMESPACE, :OWN, :CODECS, :PROBE, :RETRY, :PAUSE
+      private_constant :INHERITED, :NO_NAMESPACE, :OWN, :PROBE, :RETRY, :PAUSE
 
       # LarderStore sends the events.
       module Quiet
@@ -82,12 +87,7 @@ module Larder
       # @param flights [Boolean] do all fetches take leases?
       # @raise [ArgumentError] it is not a store, or a LarderStore, has another namespace, or its servers are not known
       def initialize(given, journal:, id: nil, backplane: nil, sign_with: nil, namespace: nil, flights: false)
-        @store = given.is_a?(ActiveSupport::Cache::Store) ? signed_by_itself(given, sign_with) : built(given, sign_with)
-        if @store.is_a?(Larder::Store)
-          raise ::ArgumentError, "remote: of LarderStore is a LarderStore, which no other machine can reach; it " \
-                                 "takes a store on a server, as [:redis_cache_store, { url: … }]"
-        end
-
+        @store = Builder.store(given, sign_with)
         @adapter = Adapters.of(@store, !@store.equal?(given))
         @store = @adapter.store
         @store.extend(Quiet) unless @store.equal?(given)
@@ -117,9 +117,10 @@ module Larder
       # @raise [RemoteError] the same, and the store did not answer
       def change(kind, texts, entries = [])
         settled = false
-        asked = ready? && clear_of?(kind, texts)
+        asked = ready? && ((quiet = @journal.quiet?) || clear_of?(kind, texts))
         answer = yield if asked
         settled = asked
+        @journal.changed(kind, texts) if settled && !quiet
         answer
       rescue RemoteError
         raise
@@ -128,6 +129,18 @@ module Larder
         raise
       ensure
         @journal.note(kind, texts) unless settled
+      end
+
+      # Yields to change keys that keep their values if that fails. If it is given up, it is expected to arrive later.
+      #
+      # @param keys [Array<String>]
+      # @return [Object] what the block returned
+      # @raise [RemoteError]
+      def keeping(keys)
+        expecting(keys) do |send|
+          send.call
+          yield
+        end
       end
 
       # @return [Boolean]
@@ -246,7 +259,7 @@ module Larder
       # @return [Integer, nil] as of the remote store's method
       def count(operation, key, amount, options)
         wait_for([key])
-        call(operation, key, amount, **options.except(*OWN, :version), **NO_NAMESPACE)
+        keeping([key]) { call(operation, key, amount, **options.except(*OWN, :version), **NO_NAMESPACE) }
       end
 
       # @return [Boolean] has the store a compare-and-swap?
@@ -255,22 +268,40 @@ module Larder
       end
 
       # As of the remote store's method.
-      def cas(key, options, &block)
+      def cas(key, options)
         wait_for([key])
-        attempt(:cas) { @store.cas(name_of(key), terms_of_swap(options), &block) }
+        expecting([key]) do |send|
+          attempt(:cas) { @store.cas(name_of(key), terms_of_swap(options)) { |value| send.call(yield(value)) } }
+        end
       end
 
       # The same for many. The block gets those values by key that were found.
       def cas_multi(keys, options)
         names = to_ask(keys).to_h { |key| [name_of(key), key] }
-        attempt(:cas_multi) do
-          @store.cas_multi(*names.keys, **terms_of_swap(options)) do |values|
-            yield(values.transform_keys(names)).transform_keys(names.invert)
+        expecting(names.values) do |send|
+          attempt(:cas_multi) do
+            @store.cas_multi(*names.keys, **terms_of_swap(options)) do |values|
+              send.call(yield(values.transform_keys(names)).transform_keys(names.invert))
+            end
           end
         end
       end
 
       private
+
+      # Yields a proc to call when a change of the keys is about to be sent, which answers its argument.
+      def expecting(keys)
+        sent = answered = false
+        yield(lambda { |value = nil|
+          sent = true
+          value
+        }).tap { answered = true }
+      rescue Waiting, Refused
+        answered = true
+        raise
+      ensure
+        @journal.expect(keys) if sent && !answered
+      end
 
       def terms_of_swap(options)
         options.except(*OWN, :version).merge(NO_NAMESPACE)
@@ -289,9 +320,9 @@ module Larder
         true
       end
 
-      # Is none of the keys listed?
+      # True if the remote store has got all changes before this one.
       def clear_of?(kind, texts)
-        @journal.empty? || (kind == :delete && unlisted(texts).size == texts.size)
+        @journal.empty? || (kind == :delete && reading_journal { @journal.applied?(texts) })
       end
 
       def wait_for(keys)
@@ -302,22 +333,19 @@ module Larder
       # @raise [Waiting] it may not be asked for any
       def to_ask(keys)
         reading_journal do
-          next keys if caught_up?
+          next keys if @journal.quiet?
 
-          in_part? ? @journal.unlisted(keys) : raise(Waiting)
+          caught_up? ? (@journal.of_keys? || raise(Waiting)) : (in_part? || raise(Waiting))
+          @journal.unlisted(keys)
         end
       end
 
-      # Is nothing listed, or no longer?
+      # Applies the changes that are due. True if the remote store has got all changes then.
       def caught_up?
-        return true if @journal.empty?
+        return true if @journal.quiet?
 
-        catch_up_if_due
+        catch_up_if_due if @journal.due?
         @journal.empty?
-      end
-
-      def unlisted(keys)
-        reading_journal { @journal.unlisted(keys) }
       end
 
       def reading_journal
@@ -333,45 +361,6 @@ module Larder
 
         raise ::ArgumentError, "namespace: of LarderStore is #{own.inspect}, and that of its remote: is " \
                                "#{theirs.inspect}; both have the same keys: give one of them"
-      end
-
-      def built(given, sign_with)
-        name, *arguments = given
-        options = arguments.last.is_a?(Hash) ? arguments.pop : {}
-        options = with_coder(Adapters.with_defaults(name, arguments, options), sign_with)
-        looked_up(name, [*arguments, options])
-      end
-
-      def looked_up(name, arguments)
-        ActiveSupport::Cache.lookup_store([name, *arguments]).tap do |store|
-          Adapters.check(name, store, arguments.last)
-        end
-      rescue LoadError, StandardError => e
-        raise ::ArgumentError, "remote: of LarderStore is #{name.inspect}, and that store cannot be made: #{e.message}"
-      end
-
-      # Larder's, unless another one is asked for.
-      def with_coder(options, sign_with)
-        own = CODECS.find { |option| options.key?(option) }
-        return options.merge(coder: coder(sign_with)) unless own
-
-        signed_by_itself(options, sign_with, "has #{own}: of its own")
-      end
-
-      # @return [Object] what is given
-      # @raise [ArgumentError] it is to be signed here
-      def signed_by_itself(given, sign_with, because = "was made by the application")
-        return given unless sign_with
-
-        raise ::ArgumentError, "sign_with: of LarderStore has no effect, as the remote store #{because}; give that " \
-                               "one coder: Larder::Coder.new(serializer: Larder::Serializers[:native, sign_with: …])"
-      end
-
-      # What Rails' own coder wrote is trusted, as Rails does, and Rails' own can read compressed Strings of this one.
-      def coder(sign_with)
-        return Larder::Coder.new(serializer: TreeSerializer.new(sign_with: sign_with)) if sign_with
-
-        Larder::Coder.new(serializer: TreeSerializer.new(trusted: true), compressor: Zlib)
       end
 
       def call(method, *arguments, **options)
@@ -393,11 +382,12 @@ module Larder
         in_part? || raise
       end
 
-      # Applies what the journal lists. What the store refuses is said each time.
+      # Applies the changes of the journal that are due. Refusals of the store are reported each time.
       def catch_up
         if @journal.overflown?
           @journal.recover do |prefixes|
             prefixes.each { |prefix| clear(prefix) }
+            @journal.repeat(:clear, prefixes)
             @applied&.call(:clear, prefixes)
           end
         end
@@ -423,7 +413,8 @@ module Larder
       def attempt(method)
         yield
       rescue *@adapter.errors => e
-        raise RemoteError, "the remote store could not #{method}: #{e.class}: #{e.message}"
+        type = @adapter.refused?(e) ? Refused : RemoteError
+        raise type, "the remote store could not #{method}: #{e.class}: #{e.message}"
       end
     end
   end

@@ -128,7 +128,7 @@ module Larder
       def write_remotely(key, entry, options)
         terms = [kept_in(entry, options), options.slice(*WITHOUT_COPY)]
         if KEEPING.any? { |option| options[option] }
-          return changed(key) { @remote.write(key, entry, *terms) if ready? }
+          return changed(key) { @remote.keeping([key]) { @remote.write(key, entry, *terms) } if ready? }
         end
 
         changed(key) { @remote.change(:delete, [key], [entry]) { @remote.write(key, entry, *terms) } }

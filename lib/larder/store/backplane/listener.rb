@@ -175,7 +175,7 @@ module Larder
         def keep_up
           journal = @remote.journal
           @telling.start if journal.unsent
-          @replaying.start unless journal.empty?
+          @replaying.start if journal.due?
         rescue Larder::Error
           nil # the journal cannot be opened, which the next call reports
         end

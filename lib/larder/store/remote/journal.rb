@@ -10,9 +10,11 @@ require "larder/store/remote/journal/members"
 module Larder
   module Store
     class Remote
-      # A change stays listed until it was applied, whichever process applies it, and whatever is killed. The lists are
-      # in a file of their own next to the cache's, which `clear` does not empty. A change that the file cannot take is
-      # listed in the memory of the process.
+      # A change stays listed until it was applied, whichever process applies it, and whatever is killed. Then it waits
+      # to be applied once more: a write that was given up before may arrive late, and overwrite it.
+      #
+      # The lists are in a file of their own next to the cache's, which `clear` does not empty. A change that the file
+      # cannot take is listed in the memory of the process, and applied once.
       #
       # Processes with several remote stores may use one path, as in a deploy that changes a URL. A change is listed for
       # each of them, and each takes only its own list off: another URL may mean another server. It may also be another
@@ -69,23 +71,74 @@ module Larder
           remember(kind, texts)
         end
 
-        # @return [Boolean]
+        # Operations on keys were given up before they were answered, and may still arrive. They are not repeated, but a
+        # change of a key that is applied in the meantime is.
+        #
+        # @param keys [Array<String>]
+        # @return [void]
+        def expect(keys)
+          pending
+          lists.expect(@remote, keys) unless absent?
+        rescue Larder::Error
+          nil # without room, an operation that arrives late stays
+        end
+
+        # A change was applied that was not listed.
+        #
+        # @param (see #note)
+        # @return [void]
+        def changed(kind, texts)
+          lists.changed(@remote, kind, texts) unless absent?
+        rescue Larder::Error
+          nil # as of expect
+        end
+
+        # A change was applied, and is to be applied once more.
+        #
+        # @param (see #note)
+        # @return [void]
+        def repeat(kind, texts)
+          lists.repeat(@remote, kind, texts) unless absent?
+        rescue Larder::Error
+          nil # as of expect
+        end
+
+        # @return [Boolean] is nothing listed at all?
         # @raise [Larder::Error] it is unknown, as its file cannot be opened
+        def quiet?
+          @memory.empty? && pending == State::NONE
+        end
+
+        # @return [Boolean] has the remote store got all changes?
+        # @raise (see #quiet?)
         def empty?
-          @memory.empty? && nothing_listed?
+          @memory.empty? && !State.fresh?(pending)
+        end
+
+        # @return [Boolean] is there anything to apply?
+        # @raise (see #quiet?)
+        def due?
+          @memory.any? || State.due?(pending)
         end
 
         # @return [Boolean] is it known of each key whether it is listed?
         # @raise (see #empty?)
         def of_keys?
-          @memory.empty? && !overflown? && lists.keys_only?(@remote)
+          @memory.empty? && !overflown? && (absent? || lists.keys_only?(@remote))
         end
 
         # @param keys [Array<String>]
-        # @return [Array<String>] those that are not listed
+        # @return [Array<String>] those that may be read (see Lists)
         # @raise (see #empty?)
         def unlisted(keys)
-          empty? ? keys : lists.unlisted(@remote, keys)
+          quiet? ? keys : lists.unlisted(@remote, keys)
+        end
+
+        # @param keys [Array<String>]
+        # @return [Boolean] has the remote store got all changes of them?
+        # @raise (see #empty?)
+        def applied?(keys)
+          empty? || lists.applied?(@remote, keys)
         end
 
         # @return [Hash{Symbol=>Object}] for people; what is nil is not known, as the file cannot be opened
@@ -116,15 +169,15 @@ module Larder
           lists.recover(@remote, mark) if mark
         end
 
-        # Visits what is listed for {LIMIT} seconds, unless another process does. Changes are taken off the list when
-        # the block returns; an exception ends the visit.
+        # Visits changes that are due for {LIMIT} seconds, unless another process does. When the block returns, a change
+        # is taken off the list, or is due once more later; an exception ends the visit.
         #
         # @yieldparam kind [Symbol]
         # @yieldparam texts [Array<String>]
         # @return [void]
         def each(&block)
           return each_remembered(&block) if absent?
-          return unless cache.add(@lock, "", ttl: LOCKED)
+          return unless due? && cache.add(@lock, "", ttl: LOCKED)
 
           begin
             each_remembered(&block)
@@ -186,21 +239,20 @@ module Larder
           @members ||= Members.new(cache)
         end
 
-        # @return [Boolean] there is no file, or nothing is listed in it
-        def nothing_listed?
+        # @return [String] as of Lists; {State::NONE} also if there is no file
+        def pending
           return join if monotonic_now >= @renew_at
 
-          empty = lists.empty?(@remote)
-          empty.nil? ? join : empty
+          lists.pending(@remote) || join
         rescue OpenError
           raise unless missing?
 
-          true
+          State::NONE
         end
 
         # @return [Boolean] there is no file, and none can be made: no process has listed anything in it
         def absent?
-          lists.empty?(@remote)
+          lists.pending(@remote)
           false
         rescue OpenError
           raise unless missing?
@@ -220,18 +272,17 @@ module Larder
 
         # From now on, changes are listed for the remote store.
         #
-        # @return [Boolean] does its list have nothing?
+        # @return [String] as of Lists#pending
         def join
           prefix = @prefix.call
           is_whole = members.enter(@remote, prefix)
-          unless is_whole && !lists.empty?(@remote).nil?
+          unless is_whole && lists.pending(@remote)
             take_over
             members.complete(@remote, prefix)
           end
           @mark.renew
           @renew_at = monotonic_now + RENEWAL
-          empty = lists.empty?(@remote)
-          empty.nil? ? raise(BusyError, "#{@path} was emptied") : empty
+          lists.pending(@remote) || raise(BusyError, "#{@path} was emptied")
         rescue FullError
           drop(members.all - [@remote]).any? || drop([@remote]).any? ? retry : raise
         end
@@ -239,7 +290,7 @@ module Larder
         # Lists what is listed for the others.
         def take_over
           joined = @renew_at.positive? # before the look at the file: another thread may join now
-          emptied = lists.empty?(@remote).nil?
+          emptied = lists.pending(@remote).nil?
           lost = (emptied && @mark.there?) || lost_by_others?
           unsent! if emptied && (lost || joined)
           taken = lost ? nil : copy_others
@@ -260,13 +311,13 @@ module Larder
 
         # @return [Boolean] a list of another remote store was emptied, and its processes have not opened it since
         def lost_by_others?
-          @mark.others.any? { |other| lists.empty?(other).nil? }
+          @mark.others.any? { |other| lists.pending(other).nil? }
         end
 
         # A remote store that is used for the first time at this moment may have read the list of another one before.
         def list_for_all(kind, texts)
-          nothing_listed? # has the list in use
-          lists.empty?(@remote) # raises if there is no file: then there is no mark either
+          pending # has the list in use
+          lists.pending(@remote) # raises if there is no file: then there is no mark either
           @mark.make
           done = []
           while (remotes = members.remotes.union([@remote]) - done).any?

@@ -36,6 +36,12 @@ module Larder
             [SystemCallError, IOError]
           end
 
+          # @param _error [StandardError] one of {#errors}
+          # @return [Boolean] has a server answered by it, so that the request will not arrive later?
+          def refused?(_error)
+            false
+          end
+
           # @return [String, nil] which servers it is on (see Servers); nil: that is not known
           def servers; end
 

@@ -44,6 +44,11 @@ module Larder
             [Dalli::DalliError, ConnectionPool::Error, ConnectionPool::TimeoutError]
           end
 
+          # Dalli raises a RingError also where its second attempt finds that the server is down.
+          def refused?(error)
+            error.is_a?(Dalli::DalliError) && [Dalli::NetworkError, Dalli::RingError].none? { |type| error.is_a?(type) }
+          end
+
           def servers
             @data.with { |client| Servers.of_memcached(client) }
           end

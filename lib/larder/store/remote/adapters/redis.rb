@@ -44,6 +44,11 @@ module Larder
              ConnectionPool::Error, ConnectionPool::TimeoutError]
           end
 
+          def refused?(error)
+            [*(::Redis::CommandError if defined?(::Redis::CommandError)),
+             *(::RedisClient::CommandError if defined?(::RedisClient))].any? { |type| error.is_a?(type) }
+          end
+
           def servers
             @store.redis.then { |client| Servers.of_redis(client) }
           end

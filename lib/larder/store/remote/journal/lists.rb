@@ -2,31 +2,31 @@
 
 # The lists in the journal's file, one for each remote store.
 
-require "securerandom"
+require "larder/store/remote/journal/state"
 
 module Larder
   module Store
     class Remote
       class Journal
-        # An entry is a kind, the id of the remote store and a text. Its value is a random token, or empty after the
-        # change was applied. Marks are records of the remote store with a token, or {NONE}, so that a value never gets
+        # An entry is a kind, the id of the remote store and a text. Its value is a {State}, or empty when it is taken
+        # off. Marks are records of the remote store with a fresh state, or State::NONE, so that a value never gets
         # longer. All are pinned. Every method raises Larder::Error if the file cannot be used, FullError if it has no
         # room.
         # @api private
         class Lists
           # Prefixes of entries, by the kind of the change. The id of the remote store follows, in 8 bytes.
           KINDS = { delete: "d/", clear: "c/", delete_matched: "m/" }.freeze
-          # A token: changes are listed. Without this mark the list is not in use yet, or the file was emptied.
+          # A state that is due when the first of the entries is. Without this mark the list is not in use yet, or the
+          # file was emptied.
           PENDING = "pending/"
-          # Tokens: changes of more than keys are listed; changes could not be listed.
+          # Changes of more than keys are listed; changes could not be listed.
           WIDE = "wide/"
           OVERFLOWN = "overflown/"
-          NONE = "\0" * 8
-          # Seconds to live of an entry that was applied: it can be swapped, but not deleted, by its bytes.
+          # Seconds to live of an entry that is taken off: it can be swapped, but not deleted, by its bytes.
           GONE = 0.001
           # Entries that are applied at once.
           BATCH = 100
-          private_constant :KINDS, :PENDING, :WIDE, :OVERFLOWN, :NONE, :GONE, :BATCH
+          private_constant :KINDS, :PENDING, :WIDE, :OVERFLOWN, :GONE, :BATCH
 
           # @param cache [Larder::Cache]
           def initialize(cache)
@@ -34,10 +34,9 @@ module Larder
           end
 
           # @param remote [Integer]
-          # @return [Boolean, nil] nil: the list is not in use
-          def empty?(remote)
-            value = @cache.get(of(PENDING, remote))
-            value && value == NONE
+          # @return [String, nil] a {State} that is due when the first of the entries is; nil: the list is not in use
+          def pending(remote)
+            @cache.get(of(PENDING, remote))
           end
 
           # @param remote [Integer]
@@ -50,20 +49,31 @@ module Larder
           # @return [String, nil] a mark of changes that could not be listed
           def overflown(remote)
             value = @cache.get(of(OVERFLOWN, remote))
-            value unless value == NONE
+            value unless value == State::NONE
           end
 
           # @param remote [Integer]
           # @param keys [Array<String>]
-          # @return [Array<String>] those that are not listed
+          # @return [Array<String>] those that may be read: the remote store has got their changes, and does not get
+          #   them once more
           def unlisted(remote, keys)
-            keys.select { |key| @cache.get(entry(:delete, remote, key)).to_s == "" }
+            keys.reject do |key|
+              state = @cache.get(entry(:delete, remote, key))
+              State.fresh?(state) || State.repeated?(state)
+            end
           end
 
           # @param remote [Integer]
-          # @return [Integer]
+          # @param keys [Array<String>]
+          # @return [Boolean] has the remote store got all changes of them?
+          def applied?(remote, keys)
+            keys.none? { |key| State.fresh?(@cache.get(entry(:delete, remote, key))) }
+          end
+
+          # @param remote [Integer]
+          # @return [Integer] how many changes the remote store has not got
           def size(remote)
-            each_batch(remote).sum { |_, entries, _| entries.size }
+            each_batch(remote).sum { |_, entries, _| fresh(entries).size }
           end
 
           # {PENDING} comes first, as the call may be interrupted, and last, as a process that applies the list must not
@@ -75,10 +85,46 @@ module Larder
           # @return [void]
           def add(remote, kind, texts)
             touch(remote)
-            mark = token
-            texts.each { |text| set(entry(kind, remote, text), mark) }
-            set(of(WIDE, remote), mark) unless kind == :delete
+            put(remote, kind, texts, State.fresh)
             touch(remote)
+          end
+
+          # Changes that were applied are to be applied once more.
+          #
+          # @param (see #add)
+          # @return [void]
+          def repeat(remote, kind, texts)
+            state = State.repeated
+            put(remote, kind, texts, state)
+            arm(remote, state)
+          end
+
+          # Operations on keys were given up, and may arrive. Entries of these keys stay.
+          #
+          # @param remote [Integer]
+          # @param keys [Array<String>]
+          # @return [void]
+          def expect(remote, keys)
+            state = State.late
+            keys.each do |key|
+              name = entry(:delete, remote, key)
+              before = @cache.get(name)
+              next if State.fresh?(before) || State.repeated?(before)
+
+              before ? @cache.cas(name, before, state, pin: true) : @cache.add(name, state, pin: true)
+            end
+            arm(remote, state)
+          end
+
+          # A change was applied that was not listed. If an operation may arrive after it, its key is deleted later.
+          #
+          # @param (see #add)
+          # @return [void]
+          def changed(remote, kind, texts)
+            state = State.repeated
+            late = reached(remote, kind, texts).to_h { |name| [name, @cache.get(name)] }
+            late.select! { |name, before| State.late?(before) && @cache.cas(name, before, state, pin: true) }
+            arm(remote, state) if late.any?
           end
 
           # Not all changes are listed.
@@ -86,7 +132,7 @@ module Larder
           # @param remote [Integer]
           # @return [void]
           def overflow(remote)
-            set(of(OVERFLOWN, remote), token)
+            set(of(OVERFLOWN, remote), State.fresh)
             touch(remote)
           end
 
@@ -94,7 +140,7 @@ module Larder
           # @param mark [String] as of {#overflown}; a later overflow stays
           # @return [void]
           def recover(remote, mark)
-            @cache.cas(of(OVERFLOWN, remote), mark, NONE, pin: true)
+            @cache.cas(of(OVERFLOWN, remote), mark, State::NONE, pin: true)
           end
 
           # Has the list used from now on. All marks take their room now.
@@ -103,19 +149,20 @@ module Larder
           # @param empty [Boolean] false: it is to be visited
           # @return [void]
           def use(remote, empty:)
-            [OVERFLOWN, WIDE].each { |mark| @cache.add(of(mark, remote), NONE, pin: true) }
-            added = @cache.add(of(PENDING, remote), empty ? NONE : token, pin: true)
+            [OVERFLOWN, WIDE].each { |mark| @cache.add(of(mark, remote), State::NONE, pin: true) }
+            added = @cache.add(of(PENDING, remote), empty ? State::NONE : State.fresh, pin: true)
             # A process that has not found the mark has listed its change before.
             touch(remote) if added ? each_batch(remote).any? : !empty
           end
 
           # @param other [Integer]
-          # @param remote [Integer] gets all that is listed for the other
-          # @return [Integer] how many changes
+          # @param remote [Integer] gets all changes that the other has not got
+          # @return [Integer] how many
           def copy(other, remote)
             each_batch(other).sum do |kind, entries, prefix|
-              add(remote, kind, texts_of(entries, prefix))
-              entries.size
+              names = fresh(entries)
+              add(remote, kind, texts_of(names, prefix)) if names.any?
+              names.size
             end
           end
 
@@ -129,24 +176,26 @@ module Larder
             @cache.delete_multi(names).positive?
           end
 
-          # Visits what is listed, and takes it off when the block returns.
+          # Visits entries that are due. When the block returns, an entry is taken off, or is due once more later.
           #
           # @param remote [Integer]
           # @param seconds [Float] after which it ends
           # @yieldparam kind [Symbol]
           # @yieldparam texts [Array<String>]
-          # @return [Boolean] is the list empty now? Not if a change was listed since, or if the file was emptied
-          def visit(remote, seconds)
+          # @return [Boolean] has the remote store got all changes now? Not if a change was listed since, or if the file
+          #   was emptied
+          def visit(remote, seconds, &block)
             limit = monotonic_now + seconds
             marks = [WIDE, PENDING].map { |mark| [of(mark, remote), @cache.get(of(mark, remote)).to_s] }
+            left = { delete: [], clear: [], delete_matched: [] }
             each_batch(remote) do |kind, entries, prefix|
-              yield kind, texts_of(entries, prefix)
-              entries.each { |entry, mark| @cache.cas(entry, mark, "", ttl: GONE) } # not if listed again
+              left[kind].concat(visit_batch(kind, entries, prefix, &block))
               return false if monotonic_now > limit
             end
             return false if overflown(remote)
 
-            marks.map { |name, mark| @cache.cas(name, mark, NONE, pin: true) }.last
+            after = [State.first(left.except(:delete).values.flatten), State.first(left.values.flatten)]
+            marks.zip(after).map { |(name, mark), state| @cache.cas(name, mark, state, pin: true) }.last
           end
 
           private
@@ -160,12 +209,13 @@ module Larder
             of(KINDS.fetch(kind), remote) << text.b
           end
 
-          def token
-            SecureRandom.bytes(NONE.bytesize)
+          def clear?(name)
+            [nil, State::NONE].include?(@cache.get(name))
           end
 
-          def clear?(name)
-            [nil, NONE].include?(@cache.get(name))
+          def put(remote, kind, texts, state)
+            texts.each { |text| set(entry(kind, remote, text), state) }
+            set(of(WIDE, remote), State.fresh) unless kind == :delete
           end
 
           def set(name, value)
@@ -174,11 +224,52 @@ module Larder
 
           # If the list is not in use yet, {#use} finds what is listed.
           def touch(remote)
-            @cache.replace(of(PENDING, remote), token, pin: true)
+            @cache.replace(of(PENDING, remote), State.fresh, pin: true)
+          end
+
+          # The mark is due no later than the state. It changes in any case: a process that visits the list may have
+          # passed the new entry.
+          def arm(remote, state)
+            loop do
+              before = pending(remote)
+              after = State.first([before, state]) if before
+              return if before.nil? || @cache.cas(of(PENDING, remote), before, after, pin: true)
+            end
+          end
+
+          # @return [Array<String>] names of entries of keys that the change concerns
+          def reached(remote, kind, texts)
+            return texts.map { |key| entry(:delete, remote, key) } if kind == :delete
+
+            prefix = of(KINDS.fetch(:delete), remote)
+            @cache.each_key(prefix: prefix).select do |name|
+              key = name.byteslice(prefix.bytesize..)
+              next texts.any? { |text| key.start_with?(text.b) } if kind == :clear
+
+              texts.any? { |text| File.fnmatch?(text.b, key, File::FNM_DOTMATCH) }
+            end
+          end
+
+          # @return [Array<String>] the states of entries that are left
+          def visit_batch(kind, entries, prefix)
+            due, left = entries.partition { |_, state| State.due?(state) }
+            apply = due.filter_map { |name, state| name unless State.late?(state) }
+            yield kind, texts_of(apply, prefix) if apply.any?
+            left.map(&:last) + due.filter_map { |name, state| advance(name, state) }
+          end
+
+          # @return [String, nil] the entry's next state; nil: it is taken off, or was listed again
+          def advance(name, state)
+            after = State.fresh?(state) ? State.repeated : ""
+            swapped = @cache.cas(name, state, after, **(after.empty? ? { ttl: GONE } : { pin: true }))
+            after if swapped && !after.empty?
+          rescue FullError # no room to wait for late writes
+            @cache.cas(name, state, "", ttl: GONE)
+            nil
           end
 
           # @yieldparam kind [Symbol]
-          # @yieldparam entries [Hash{String=>String}] tokens of those that were not applied
+          # @yieldparam entries [Hash{String=>String}] their states
           # @yieldparam prefix [String]
           def each_batch(remote)
             return enum_for(:each_batch, remote) unless block_given?
@@ -192,8 +283,13 @@ module Larder
             end
           end
 
-          def texts_of(entries, prefix)
-            entries.keys.map { |entry| entry.byteslice(prefix.bytesize..) }
+          # @return [Array<String>] names of changes that the remote store has not got
+          def fresh(entries)
+            entries.filter_map { |name, state| name if State.fresh?(state) }
+          end
+
+          def texts_of(names, prefix)
+            names.map { |name| name.byteslice(prefix.bytesize..) }
           end
 
           def monotonic_now

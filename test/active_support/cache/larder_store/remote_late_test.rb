@@ -1,0 +1,211 @@
+# frozen_string_literal: true
+
+# Operations that were given up, and that the remote store gets later than a change of the same key that it has
+# confirmed.
+
+require "support/remote_case"
+require "support/slow_proxy"
+require "redis"
+require "dalli"
+
+module LarderStore
+  # Larder::Store::Remote::Journal::List, over a proxy that holds requests back, and over a server that is stopped.
+  class RemoteLateTest < RemoteCase
+    # Interrupts a call.
+    class Stop < StandardError; end
+
+    # Bytes of requests that are held back.
+    LATE = /late/n
+    # Writes of "k" that are given up.
+    WRITES = {
+      "write" => ->(store) { store.write("k", "late") },
+      "write of raw bytes" => ->(store) { store.write("k", "late", raw: true) },
+      "write_multi" => ->(store) { store.write_multi({ "j" => "late", "k" => "late" }) },
+      "write with unless_exist" => ->(store) { store.delete("k") && store.write("k", "late", unless_exist: true) },
+      "raw write with unless_exist" => lambda do |store|
+        store.delete("k")
+        store.write("k", "late", unless_exist: true, raw: true)
+      end,
+      "write that Timeout interrupts" => lambda do |store|
+        Timeout.timeout(0.05) { store.write("k", "late") }
+      rescue Timeout::Error
+        nil
+      end,
+      "fetch with single_flight" => ->(store) { store.delete("k") && store.fetch("k", single_flight: true) { "late" } }
+    }.freeze
+
+    setup do
+      @logger, Dalli.logger = Dalli.logger, Logger.new(nil)
+      @server = start_once("redis")
+      @proxy = SlowProxy.new(@server.endpoint.fetch("url").delete_prefix("unix://"))
+      far.clear
+      @one = machine("one")
+    end
+
+    teardown do
+      @proxy&.stop
+      @asking&.close
+      Dalli.logger = @logger if @logger
+    end
+
+    WRITES.each do |name, write|
+      test "a #{name} that arrives after a confirmed delete is deleted again" do
+        @one.write("k", "old")
+        give_up { write.call(@one) }
+        assert(eventually { caught_up?(@one) })
+        @one.delete("k")
+        arrives { assert_nil value(@one) }
+        assert_ends_without { assert_nil value(@one) }
+      end
+    end
+
+    test "a write that arrives after a newer one never replaces it where it was written, and is deleted" do
+      give_up { @one.write("k", "late") }
+      assert(eventually { caught_up?(@one) })
+      @one.write("k", "new")
+      arrives { assert_equal "new", @one.read("k") }
+      assert_ends_without { assert_includes ["new", nil], @one.read("k") }
+    end
+
+    test "an exception of another thread interrupts a write" do
+      @proxy.hold(LATE)
+      thread = Thread.new { @one.write("k", "late") }
+      thread.report_on_exception = false
+      assert(eventually { @proxy.holds? })
+      thread.raise(Stop)
+      assert_raises(Stop) { thread.join }
+      assert(eventually { caught_up?(@one) })
+      arrives
+      assert_ends_without
+    end
+
+    test "another process deletes what arrives late where the one that deleted first is killed" do
+      @proxy.hold(LATE)
+      Process.wait(fork do
+        @one.write("k", "late")
+        eventually { caught_up?(@one) }
+        @one.delete("k")
+        Process.kill(:KILL, Process.pid)
+      end)
+      assert @proxy.holds?
+      arrives { assert_nil @one.read("k") }
+      assert_ends_without
+    end
+
+    test "other machines drop their copies when what arrived late is deleted" do
+      backplane = @server.endpoint.fetch("url")
+      one, two = machine("three", backplane: backplane), machine("four", backplane: backplane, remote: direct)
+      assert(eventually { [one, two].each { |store| store.read("k") }.all? { |store| store.stats[:remote][:trusted] } })
+      give_up { one.write("k", "late") }
+      assert(eventually { caught_up?(one) })
+      one.delete("k")
+      arrives
+      assert_equal "late", two.read("k"), "it cannot know"
+      assert(eventually { one.read("k") || two.read("k").nil? })
+      assert_nil one.read("k")
+    end
+
+    test "an increment that arrives after a confirmed delete is deleted again, and stays without one" do
+      @one.increment("k", 5)
+      @one.increment("n", 5)
+      %w[k n].each { |name| give_up(/INCRBY/ni) { @one.increment(name) } }
+      @one.delete("k")
+      arrives { assert_nil @one.read("k", raw: true) }
+      assert(eventually { @one.read("n", raw: true).to_i == 6 })
+      assert_ends_without
+      assert_equal 7, @one.increment("n")
+    end
+
+    test "clear of a namespace, and delete_matched, are followed by a delete of what arrives late" do
+      one = machine("five", namespace: "shop")
+      [-> { one.clear(namespace: "shop") }, -> { one.delete_matched("k*") }].each do |clear|
+        give_up(/INCRBY/ni) { one.increment("k") }
+        clear.call
+        arrives("shop:k") { assert_nil one.read("k", raw: true) }
+        assert(eventually { one.read("other") || !there?("shop:k") })
+      end
+    end
+
+    test "a stopped server goes on, with what it has not read yet" do
+      halt(@server)
+      @one.write("k", "late")
+      @one.increment("n")
+      @one.delete_multi(%w[k n])
+      resume(@server)
+      assert(eventually { caught_up?(@one) })
+      assert_nil @one.read("k")
+      assert_ends_without
+      assert(eventually { !there?("n") })
+    ensure
+      resume(@server)
+    end
+
+    test "a cas of memcached that arrives after a confirmed delete is deleted again" do
+      require "support/identity_cache"
+      @proxy.stop
+      @proxy = SlowProxy.new(start_once("memcached").endpoint.fetch("url"))
+      remote = lambda do |url, **options|
+        ActiveSupport::Cache::MemCacheStore.new(url, protocol: :meta, **options).extend(IdentityCache::MemCacheStoreCAS)
+      end
+      @far = remote.call(start_once("memcached").endpoint.fetch("url"))
+      far.write("k", "old")
+      one = machine("six", remote: remote.call("127.0.0.1:#{@proxy.port}", socket_timeout: 0.2))
+      @proxy.hold(LATE)
+      assert_raises(Timeout::Error) { Timeout.timeout(0.5) { one.cas("k") { "late" } } }
+      one.delete("k")
+      far.write("k", "late") # memcached's cas itself does not store over a delete
+      assert_nil one.read("k")
+      assert(eventually { one.read("other") || !far.exist?("k") })
+    end
+
+    private
+
+    def remote
+      [:redis_cache_store, { url: "redis://127.0.0.1:#{@proxy.port}", reconnect_attempts: 0, read_timeout: 0.2,
+                             coder: Larder::Coder.new(compressor: nil) }]
+    end
+
+    # Without the proxy.
+    def direct
+      [:redis_cache_store, { url: @server.endpoint.fetch("url"), coder: Larder::Coder.new(compressor: nil) }]
+    end
+
+    # Without a machine before it.
+    def far
+      @far ||= ActiveSupport::Cache.lookup_store(direct)
+    end
+
+    # @return [Object, nil] whatever the key has, also raw bytes
+    def value(store)
+      store.read("k") || store.read("k", raw: true)
+    end
+
+    # The block's operation is given up, and held back.
+    def give_up(pattern = LATE, &block)
+      @proxy.hold(pattern)
+      reported(&block)
+      assert(eventually { @proxy.holds? })
+    end
+
+    # Lets the server get what is held back. Yields then.
+    def arrives(key = "k")
+      @proxy.release
+      assert(eventually { there?(key) })
+      10.times { yield } if block_given?
+    end
+
+    # @return [Boolean]
+    def there?(key)
+      @asking ||= RedisClient.new(path: @server.endpoint.fetch("url").delete_prefix("unix://"))
+      @asking.call("EXISTS", key) == 1
+    end
+
+    def assert_ends_without
+      assert(eventually do
+        @one.read("other") # applies what is due
+        yield if block_given?
+        !there?("k")
+      end)
+    end
+  end
+end
