@@ -99,8 +99,8 @@ module Larder
         configuration = Options.configuration(configuration)
         path = Options.path(path)
         size_from ||= Application.calling_line if size && lazy # the caller's line is on the stack only now
-        cache = open_explained(path, Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), create, lazy,
-                               configuration)
+        numbers = [Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), configuration]
+        cache = open_explained(path, numbers, create, lazy)
         cache.send(:opened, path, size, size_from, lazy)
         return cache unless block_given?
 

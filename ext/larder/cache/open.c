@@ -32,21 +32,22 @@ static void run_open(larder *none, void *arg) {
 /*
  * Making the file reserves its blocks and may wait for another process that makes it. The engine hands out the
  * handle while no one can fork, and right into the object: a child that was forked by another thread meanwhile
- * has it there, and collecting the object there closes it.
+ * has it there, and collecting the object there closes it. `numbers` are the bytes, the ms of the lock timeout and
+ * the configuration.
  */
-static VALUE cache_open(VALUE klass, VALUE path, VALUE size, VALUE lock_timeout_ms, VALUE create, VALUE lazy,
-                        VALUE configuration) {
+static VALUE cache_open(VALUE klass, VALUE path, VALUE numbers, VALUE create, VALUE lazy) {
     glue_handle *handle;
     VALUE object = glue_handle_make(klass, &handle);
     VALUE frozen = rb_str_new_frozen(path);
     struct opening opening = {.path = StringValueCStr(frozen), .lazy = RTEST(lazy), .engine = &handle->engine};
 
-    opening.options.size_bytes = NUM2ULL(size);
-    opening.options.lock_timeout_ms = NUM2UINT(lock_timeout_ms);
+    Check_Type(numbers, T_ARRAY);
+    opening.options.size_bytes = NUM2ULL(rb_ary_entry(numbers, 0));
+    opening.options.lock_timeout_ms = NUM2UINT(rb_ary_entry(numbers, 1));
     opening.options.existing = !RTEST(create);
     opening.options.attach_later = 1; /* never in a call that has the GVL */
     opening.options.keep_newer = lazy == sym_required;
-    opening.options.configuration = NUM2ULL(configuration);
+    opening.options.configuration = NUM2ULL(rb_ary_entry(numbers, 2));
     handle->lazy = RTEST(lazy);
     handle->required = lazy == sym_required;
     handle->strict = handle->required || lazy == sym_strict;
@@ -87,7 +88,7 @@ static VALUE cache_max_pinned(VALUE cache) { return SIZET2NUM(larder_max_pinned(
 void glue_open_init(VALUE cache_class) {
     sym_strict = ID2SYM(rb_intern("strict"));
     sym_required = ID2SYM(rb_intern("required"));
-    rb_define_private_method(rb_singleton_class(cache_class), "_open", cache_open, 6);
+    rb_define_private_method(rb_singleton_class(cache_class), "_open", cache_open, 4);
     rb_define_private_method(cache_class, "_close", cache_close, 0);
     rb_define_method(cache_class, "closed?", cache_is_closed, 0);
     rb_define_private_method(cache_class, "_known_size", cache_known_size, 0);

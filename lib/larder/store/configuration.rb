@@ -28,7 +28,7 @@ module Larder
 
         # @param number [Integer]
         # @return [String] for names of files
-        def name(number)
+        def hex(number)
           format("%016x", number)
         end
 
@@ -72,7 +72,7 @@ module Larder
 
       # @return [String] for names of files
       def name
-        Configuration.name(digest)
+        Configuration.hex(digest)
       end
     end
   end

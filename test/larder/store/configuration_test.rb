@@ -47,7 +47,7 @@ class LarderStoreConfigurationTest < ActiveSupport::TestCase
     made = Array.new(200) { |number| digest(nil, remote: number.to_s) }
     assert(made.all? { |each| (1...(1 << 64)).cover?(each) })
     assert_equal 200, made.uniq.size
-    assert_match(/\A\h{16}\z/, Larder::Store::Configuration.name(1))
+    assert_match(/\A\h{16}\z/, Larder::Store::Configuration.hex(1))
     configuration = Larder::Store::Configuration.new(remote: "a", backplane: nil, local_expires_in: 5.0)
     assert_equal format("%016x", configuration.digest), configuration.name
   end

@@ -81,10 +81,12 @@ module Larder
 
         def postgresql
           need("pg")
-          options = @places.first.except(:url)
-          Postgresql.new(checked({ **options_of_url(@places.first[:url]), **options }))
-        rescue PG::Error => e
-          refuse(e.message)
+          begin
+            options = @places.first.except(:url)
+            Postgresql.new(checked({ **options_of_url(@places.first[:url]), **options }))
+          rescue PG::Error => e
+            refuse(e.message)
+          end
         end
 
         def options_of_url(url)

@@ -50,8 +50,8 @@ module Larder
           @path = path
           @remote = remote
           @prefix = prefix
-          @lock = LOCK + Configuration.name(remote)
-          @unsent_name = UNSENT + Configuration.name(backplane)
+          @lock = LOCK + Configuration.hex(remote)
+          @unsent_name = UNSENT + Configuration.hex(backplane)
           @mark = Mark.new(path, remote)
           @memory = []
           @mutex = Mutex.new

@@ -15,7 +15,7 @@ module Larder
           # @param remote [Integer]
           def initialize(journal, remote)
             @journal = journal
-            @path = "#{journal}.#{Configuration.name(remote)}.pending"
+            @path = "#{journal}.#{Configuration.hex(remote)}.pending"
           end
 
           # @return [Boolean]
