@@ -104,7 +104,7 @@ module LarderStore
         .each { |given, message| assert_refused(given, message, secret) }
     end
 
-    test "what PostgreSQL does not take is refused by name, without a password" do
+    test "options that PostgreSQL does not take are refused by name, without a password" do
       secret = "s3cret"
       { { dbname: "d", colour: "red", password: secret } => /\[hidden\].*PG.connect takes no :colour/,
         "postgresql://u:#{secret}@x@h/d" => /\[hidden\].*write that of a password as %40/,
