@@ -46,7 +46,9 @@ module Larder
       # Seconds between two attempts to apply what the journal lists, after a failure and otherwise.
       RETRY = 1
       PAUSE = 0.1
-      private_constant :INHERITED, :NO_NAMESPACE, :OWN, :PROBE, :RETRY, :PAUSE
+      # Seconds after which a client may have given up an attempt, and made the one that was answered.
+      SLOW = 0.3
+      private_constant :INHERITED, :NO_NAMESPACE, :OWN, :PROBE, :RETRY, :PAUSE, :SLOW
 
       # LarderStore sends the events.
       module Quiet
@@ -118,9 +120,11 @@ module Larder
       def change(kind, texts, entries = [])
         settled = false
         asked = ready? && ((quiet = @journal.quiet?) || clear_of?(kind, texts))
+        since = monotonic_now
         answer = yield if asked
         settled = asked
         @journal.changed(kind, texts) if settled && !quiet
+        @journal.expect(texts) if settled && entries.any? && slow?(since)
         answer
       rescue RemoteError
         raise
@@ -292,6 +296,7 @@ module Larder
       # Yields a proc to call when a change of the keys is about to be sent, which answers its argument.
       def expecting(keys)
         sent = answered = false
+        since = monotonic_now
         yield(lambda { |value = nil|
           sent = true
           value
@@ -300,7 +305,12 @@ module Larder
         answered = true
         raise
       ensure
-        @journal.expect(keys) if sent && !answered
+        @journal.expect(keys) if sent && (!answered || slow?(since))
+      end
+
+      # The client may have repeated the call. Its first attempt may still arrive.
+      def slow?(since)
+        monotonic_now - since > SLOW
       end
 
       def terms_of_swap(options)

@@ -59,6 +59,19 @@ module LarderStore
       end
     end
 
+    test "a write that its client repeated, so that the first attempt arrives late, is deleted again" do
+      one = machine("repeating", remote: remote(reconnect_attempts: 1, read_timeout: 0.5))
+      one.write("k", "old")
+      @proxy.hold(LATE)
+      writing = Thread.new { one.write("k", "late") }
+      assert(eventually { @proxy.holds? })
+      @proxy.hold(/only what is held already/n)
+      assert_equal true, writing.value
+      one.delete("k")
+      arrives { assert_nil one.read("k") }
+      assert(eventually { one.read("other") || !there?("k") })
+    end
+
     test "a write that arrives after a newer one never replaces it where it was written, and is deleted" do
       give_up { @one.write("k", "late") }
       assert(eventually { caught_up?(@one) })
@@ -160,9 +173,9 @@ module LarderStore
 
     private
 
-    def remote
+    def remote(**options)
       [:redis_cache_store, { url: "redis://127.0.0.1:#{@proxy.port}", reconnect_attempts: 0, read_timeout: 0.2,
-                             coder: Larder::Coder.new(compressor: nil) }]
+                             coder: Larder::Coder.new(compressor: nil), **options }]
     end
 
     # Without the proxy.
