@@ -4,15 +4,18 @@ require "fcntl"
 
 # The lock that a process holds while it opens, creates or closes a cache.
 module OpenersLock
-  F_OFD_SETLK = 37
-  private_constant :F_OFD_SETLK
+  F_OFD_SETLKW = 38
+  private_constant :F_OFD_SETLKW
 
-  # Holds the lock of the file, which must be there.
+  # Holds the lock of the file, which must be there. Waits while another process holds it. At the end the lock is
+  # released also in child processes of the block, which inherit it.
   def holding_openers_lock(path)
-    skip "F_OFD_SETLK is Linux's" unless RUBY_PLATFORM.include?("linux")
+    skip "F_OFD_SETLKW is Linux's" unless RUBY_PLATFORM.include?("linux")
     File.open("#{path}.lock", "r+") do |lock|
-      lock.fcntl(F_OFD_SETLK, [Fcntl::F_WRLCK, IO::SEEK_SET, 0, 1, 0].pack("s!s!x4q!q!l!x4"))
+      change_openers_lock(lock, Fcntl::F_WRLCK)
       yield
+    ensure
+      change_openers_lock(lock, Fcntl::F_UNLCK)
     end
   end
 
@@ -28,5 +31,11 @@ module OpenersLock
       assert_predicate thread, :alive?, "the call has not waited"
     end
     thread.value
+  end
+
+  private
+
+  def change_openers_lock(file, type)
+    file.fcntl(F_OFD_SETLKW, [type, IO::SEEK_SET, 0, 1, 0].pack("s!s!x4q!q!l!x4"))
   end
 end

@@ -3,12 +3,13 @@
 # Larder::Cache across fork: the child goes on with the same object, and nothing it does harms the parent.
 
 require "test_helper"
-require "fcntl"
 require "socket"
+require "support/openers_lock"
 
 class LarderCacheForkTest < ActiveSupport::TestCase
   include TemporaryCaches
   include Processes
+  include OpenersLock
 
   test "a child goes on with the parent's cache" do
     cache.set("parent", "p")
@@ -189,15 +190,11 @@ class LarderCacheForkTest < ActiveSupport::TestCase
   }.freeze
 
   test "a child that cannot open the file yet says that it has not deleted, and does so when it opens it" do
-    skip "F_OFD_SETLK is Linux's" unless RUBY_PLATFORM.include?("linux")
-
     REMOVALS.each_key { |key| cache.set(key, "old", tags: [key]) }
     children = REMOVALS.map { |key, remove| child_that_removes(key, remove) }
-    File.open("#{cache.path}.lock", "r+") do |lock|
-      lock_opener(lock, Fcntl::F_WRLCK)
+    holding_openers_lock(cache.path) do
       assert_equal ["Larder::OpenError"] * REMOVALS.size, answers_of(children)
       assert_equal ["old"] * REMOVALS.size, cache.get_multi(REMOVALS.keys).values
-      lock_opener(lock, Fcntl::F_UNLCK)
     end
     assert_equal ["nil"] * REMOVALS.size, answers_of(children)
     assert_empty cache.get_multi(REMOVALS.keys)
@@ -244,10 +241,6 @@ class LarderCacheForkTest < ActiveSupport::TestCase
     cache.set("other", "v")
   rescue Larder::OpenError
     false
-  end
-
-  def lock_opener(file, type)
-    file.fcntl(37, [type, IO::SEEK_SET, 0, 1, 0].pack("s!s!x4q!q!l!x4")) # F_OFD_SETLK
   end
 
   def mapped_after_close?(cache)

@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
-require "fcntl"
+require "support/openers_lock"
 require "support/store_case"
 
 module LarderStoreTests
   # Processes that compute a value for all others, and are killed at a random moment. LARDER_FLIGHTS=200 for many.
   class SingleFlightKillTest < StoreCase
+    include OpenersLock
+
     FLIGHTS = Integer(ENV.fetch("LARDER_FLIGHTS", 12))
     THREADS = 6
     BLOCK_SECONDS = 0.05
@@ -49,22 +51,14 @@ module LarderStoreTests
     end
 
     test "they wait for the file as long as for a value, while another process makes or closes it" do
-      skip "F_OFD_SETLK is Linux's" unless RUBY_PLATFORM.include?("linux")
-
       new_store("busy.larder", size: LONG_TO_OPEN).write("x", 1)
-      File.open("#{path_of("busy.larder")}.lock", "r+") do |lock|
-        lock_opener(lock)
+      process = nil
+      holding_openers_lock(path_of("busy.larder")) do
         process = fork { compute_in_new_process("busy.larder") }
         sleep 1.5 # longer than one attempt to open it
         assert_nil Process.wait(process, Process::WNOHANG), "it has not waited"
-        lock.close
-        assert_predicate Process.wait2(process).last, :success?
       end
-    end
-
-    # As who opens, makes or closes the file: a write lock on the first byte.
-    def lock_opener(file)
-      file.fcntl(37, [Fcntl::F_WRLCK, IO::SEEK_SET, 0, 1, 0].pack("s!s!x4q!q!l!x4")) # F_OFD_SETLK
+      assert_predicate Process.wait2(process).last, :success?
     end
 
     def compute_in_new_process(name)
