@@ -63,7 +63,7 @@ static inline larder *open_seeded(uint64_t size_bytes, uint64_t seed) {
 static inline larder *reopened(void) {
     larder *again = open_cache(1 << 20);
     if (again) {
-        again->core->lock_timeout_ms = 10000; /* a busy machine is no reason to be refused */
+        again->core->lock_timeout_ms = 10000; /* a call must not be refused because the machine is busy */
     }
     return again;
 }

@@ -94,6 +94,13 @@ module Larder
       Rails.application&.executor if defined?(Rails) && Rails.respond_to?(:application)
     end
 
+    # Yields as a piece of work of the Rails application: connections to databases are given back at its end.
+    #
+    # @return [Object] the block's value
+    def in_executor(&block)
+      executor ? executor.wrap(&block) : yield
+    end
+
     # The default path of a file. Each environment has a directory. If there is only a file of all environments, that
     # one is used, with a warning.
     #

@@ -8,7 +8,7 @@ require_relative "setting"
 module MachineProof
   # Bugs by name. Each is a module that overrides public methods of one store.
   module Bugs
-    # One of so many calls shows the bug.
+    # The bug shows in one call out of this number.
     SELDOM = 12
 
     # The modules' common part: they remember values, and choose calls at random.

@@ -17,7 +17,7 @@ module MachineProof
     OF_TAGS = 3
     # Seconds of everything else on a machine that has nothing else to do.
     SPARE = 0.5
-    # On a machine that lets processes wait, a call is a chain of so many.
+    # Processes that a call waits for one after the other, on a machine that lets processes wait.
     CHAIN = 10
     # Locks that a process may have to wait for while the one that has them is stopped.
     LOCKS = 10

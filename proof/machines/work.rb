@@ -17,7 +17,7 @@ module MachineProof
     SEVERAL = (2..5)
     # Seconds in which this process looks after a name whose change failed or was late.
     FOLLOWS = 2
-    # One of so many values is long.
+    # One value out of this number is long.
     LONG = 20
     # Seconds that a block computes, and that another caller waits for it.
     COMPUTES = 0.02

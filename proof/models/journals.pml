@@ -92,7 +92,7 @@ inline take_over() {
 #endif
 }
 
-/* For all names, until there is none that was not known when the change was listed. */
+/* For all names, until each of them was known when the change was listed. */
 inline list() {
     do
     :: atomic {

@@ -3,7 +3,7 @@
  *
  * A record carries the row of its writer's configuration in the table of the control page. The row of a
  * configuration changes only when the table overflows, and that ends the clear epoch. So a handle keeps the number
- * of its row together with the map and the epoch in which it found it, and looks again in another one.
+ * of its row, the map and the clear epoch. In another map or epoch it looks for its row again.
  * docs/adr/0035-configurations.md has the reasons. No lock is assumed, but for lard_belief_adopt.
  */
 #ifndef LARD_BELIEF_H

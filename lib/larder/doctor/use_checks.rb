@@ -95,7 +95,7 @@ module Larder
         start = "#{File.basename(@path)}.journal."
         Dir.children(File.dirname(@path)).any? { |name| name.start_with?(start) && name.end_with?(".pending") }
       rescue SystemCallError
-        false # there is no cache to check either
+        false # without the journal the cache cannot be checked either
       end
 
       # Only for the application's store.

@@ -21,13 +21,6 @@ module Larder
       private_constant :CHANNEL
 
       # @param given [String, Hash, Array<String, Hash>] see {Address}
-      # @return [Server]
-      # @raise (see Address#server)
-      def self.adapter(given)
-        Address.new(given).server
-      end
-
-      # @param given [String, Hash, Array<String, Hash>] see {Address}
       # @param path [String] of the file whose lock decides which process listens
       # @param remote [Remote]
       # @raise (see Address#server)

@@ -3,6 +3,7 @@
 # The leases that threads of this process hold.
 
 require "concurrent/map"
+require "larder/store/monotonic_clock"
 
 module Larder
   module Store
@@ -52,6 +53,8 @@ module Larder
       private_constant :VARIABLE, :NONE, :OVERRUNS, :MOST_OVERRUNS
 
       class << self
+        include MonotonicClock
+
         # @return [Array<Lease>] those of this thread
         def held
           listed.empty? || listed.first.own? ? listed : listed.select(&:own?)
@@ -129,10 +132,6 @@ module Larder
         end
 
         private
-
-        def monotonic_now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
-        end
 
         def listed
           Thread.current.thread_variable_get(VARIABLE) || NONE

@@ -60,8 +60,7 @@ module Larder
 
         def run(work)
           Thread.current.report_on_exception = false # the block's errors are reported by its work
-          executor = Application.executor
-          executor ? executor.wrap { work.call(true) } : work.call(true)
+          Application.in_executor { work.call(true) }
         end
 
         def pool

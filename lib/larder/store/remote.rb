@@ -3,6 +3,7 @@
 # The second level: a Rails store that several machines share.
 
 require "larder/store/configuration"
+require "larder/store/monotonic_clock"
 require "larder/store/remote/adapters"
 require "larder/store/remote/builder"
 require "larder/store/remote/heartbeat"
@@ -23,6 +24,8 @@ module Larder
     # If the journal overflows, it is unknown what to delete. Then the remote store is cleared.
     # @api private
     class Remote
+      include MonotonicClock
+
       # It must not be asked, because it has not got all changes.
       class Waiting < RemoteError
         # @api private
@@ -406,10 +409,6 @@ module Larder
           @applied&.call(kind, texts)
         end
         @retry_at = monotonic_now + PAUSE
-      end
-
-      def monotonic_now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
 
       def terms(kept_in)

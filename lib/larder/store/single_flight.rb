@@ -6,6 +6,7 @@
 require "English"
 require "larder/outside"
 require "larder/store/leases"
+require "larder/store/monotonic_clock"
 
 module Larder
   module Store
@@ -17,6 +18,8 @@ module Larder
     # fiber scheduler runs those. And who holds a lease waits only for keys that sort after all that it holds, so
     # callers never wait in a circle.
     module SingleFlight
+      include MonotonicClock
+
       # Seconds.
       WAIT = 5
       LEASE = 30
@@ -296,10 +299,6 @@ module Larder
 
       def leases?(options)
         flies?(options) || keeps?(options)
-      end
-
-      def monotonic_now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

@@ -55,7 +55,8 @@ module Larder
           @done.set
         end
 
-        # @return [Boolean] has it ended, after so many seconds at most?
+        # @param seconds [Float] to wait at most
+        # @return [Boolean] true if the computation has ended
         def done?(seconds)
           @done.wait(seconds)
         end

@@ -51,7 +51,7 @@ module Larder
 
         # @param path [String] of a file for copies
         # @param size [Integer] of that file
-        # @param backplane [String, Hash, Array, nil] by which machines tell each other which copies are old
+        # @param backplane [String, Hash, Array, nil] the servers of messages about old copies
         # @param remote_id [String, nil] names the store's servers
         # @return [ActiveSupport::Cache::LarderStore] before the store that is built
         # @raise [InvalidArgument]

@@ -16,7 +16,7 @@ module Larder
       class Address
         TYPES = { "redis" => :redis, "rediss" => :redis, "unix" => :redis,
                   "postgres" => :postgresql, "postgresql" => :postgresql }.freeze
-        # Options whose values are shown to no one.
+        # Options with values that are never shown.
         SECRETS = %i[password sentinel_password sslpassword].freeze
         # The part of a URL that has a user or a password, and those of its query.
         CREDENTIALS = %r{//(?:[^:@/]*:)?(.*)@}
@@ -34,7 +34,7 @@ module Larder
         end
 
         # @return [Server]
-        # @raise [ArgumentError] it is none, or has an option that the client does not take
+        # @raise [ArgumentError] the value is not an address, or has an option that the client does not take
         # @raise [Larder::MissingGemError]
         def server
           case @places.map { |place| type_of(place) if place }.uniq

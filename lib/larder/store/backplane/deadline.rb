@@ -12,7 +12,7 @@ module Larder
       # @api private
       class Deadline
         # @param seconds [Numeric]
-        # @return [Deadline] so many seconds from now
+        # @return [Deadline] that many seconds from now
         def self.in(seconds)
           new(now + seconds)
         end

@@ -38,7 +38,7 @@ module Larder
           @path = path
           @remote = remote
           @telling = telling
-          @replaying = Errand.new { in_application { apply_journal } }
+          @replaying = Errand.new { Application.in_executor { apply_journal } }
           @mutex = Mutex.new
         end
 
@@ -128,7 +128,7 @@ module Larder
         def withdraw
           @cache.trust_for(0) if @locked
         rescue Larder::Error
-          nil # there is no file, and no copy
+          nil # without a file there are no copies
         end
 
         def listen
@@ -168,7 +168,7 @@ module Larder
         # is; they end after local_expires_in.
         def alone
           since = Deadline.moment
-          in_application { @remote.answers? } ? @cache.trust_for(0) : trust(since)
+          Application.in_executor { @remote.answers? } ? @cache.trust_for(0) : trust(since)
         end
 
         # Repairs lost messages, and applies what the journal lists, also if the application makes no call.
@@ -184,12 +184,6 @@ module Larder
           @remote.ready?
         rescue RemoteError
           nil # the next call reports it
-        end
-
-        # Gives connections to a database back.
-        def in_application(&block)
-          executor = Application.executor
-          executor ? executor.wrap(&block) : yield
         end
 
         def reporting

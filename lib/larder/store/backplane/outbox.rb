@@ -8,7 +8,7 @@ module Larder
       # While a thread waits for the server's answer, the changes of others are collected, and one of them sends all
       # (group commit: DeWitt et al., "Implementation techniques for main memory database systems", 1984).
       #
-      # A thread that sends has a lock, which Ruby gives back in a child process where there is no such thread.
+      # The thread that sends holds a lock. Ruby releases it in a child process, which does not have that thread.
       # @api private
       class Outbox
         # Changes, and whether a thread has dealt with them.

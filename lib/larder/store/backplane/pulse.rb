@@ -30,7 +30,7 @@ module Larder
         # @return [String] its text, which the answer repeats
         def ask
           @asked = Deadline.moment
-          @asked_at = Deadline.now
+          @asked_at = @asked.first
           (@number += 1).to_s
         end
 

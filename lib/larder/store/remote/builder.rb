@@ -8,7 +8,7 @@ require "larder/store/remote/adapters"
 module Larder
   module Store
     class Remote
-      # Larder's coder is that of a store that has none of its own.
+      # A store without a coder of its own gets Larder's.
       # @api private
       module Builder
         CODECS = %i[coder serializer compressor].freeze
@@ -61,7 +61,7 @@ module Larder
                                  "one coder: Larder::Coder.new(serializer: Larder::Serializers[:native, sign_with: …])"
         end
 
-        # What Rails' own coder wrote is trusted, as Rails does, and Rails' own can read compressed Strings of this one.
+        # Bytes of Rails' own coder are trusted, as Rails does. Rails' coder can read compressed Strings of this one.
         def coder(sign_with)
           return Larder::Coder.new(serializer: TreeSerializer.new(sign_with: sign_with)) if sign_with
 

@@ -4,6 +4,7 @@
 
 require "concurrent/map"
 require "larder/application"
+require "larder/store/monotonic_clock"
 
 module Larder
   module Store
@@ -17,6 +18,8 @@ module Larder
       # The thread that writes exists only while there are leases. No lock is held while it writes.
       # @api private
       class Heartbeat
+        include MonotonicClock
+
         # Seconds between two beats.
         EVERY = 1
         # Seconds without a beat after which an owner counts as dead.
@@ -55,7 +58,7 @@ module Larder
 
         # @param lease [String] the text of another process's lease
         # @yieldreturn [Integer, nil] its last beat; not asked for at the first look at the lease
-        # @return [Boolean] true if its owner has not shown life for {SILENCE} seconds in which this process looked
+        # @return [Boolean] true if this process has looked for {SILENCE} seconds, and its owner has not shown life
         def silent?(lease)
           sight = @seen[lease]
           return see(lease, nil) unless sight
@@ -96,17 +99,11 @@ module Larder
 
         def send_beats(due)
           @beat += 1
-          executing do
+          Application.in_executor do # the remote store may take a connection to a database
             @remote.write_multi(due.transform_values { ActiveSupport::Cache::Entry.new(@beat) }, KEPT)
           end
         rescue RemoteError => e
           due.each_value.first.report.call(e)
-        end
-
-        # Gives back the connection to a database that the remote store takes.
-        def executing(&block)
-          executor = Application.executor
-          executor ? executor.wrap(&block) : yield
         end
 
         # @return [false]
@@ -114,10 +111,6 @@ module Larder
           @seen.delete(@seen.keys.first) if @seen.size >= MOST_SEEN
           @seen[lease] = Sight.new(beat, monotonic_now)
           false
-        end
-
-        def monotonic_now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
         end
       end
     end

@@ -3,6 +3,7 @@
 # Lists the changes that the remote store has not got because it did not answer.
 
 require "securerandom"
+require "larder/store/monotonic_clock"
 require "larder/store/remote/journal/lists"
 require "larder/store/remote/journal/mark"
 require "larder/store/remote/journal/members"
@@ -25,6 +26,8 @@ module Larder
       # {Mark} tells that changes were listed.
       # @api private
       class Journal
+        include MonotonicClock
+
         SIZE = 4 << 20
         # Held by the process that applies changes, for so many seconds at most.
         LOCK = "lock/"
@@ -359,10 +362,6 @@ module Larder
         def unmark
           @mark.remove
           @mark.make unless empty?
-        end
-
-        def monotonic_now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
         end
       end
     end

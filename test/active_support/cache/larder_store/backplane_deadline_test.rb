@@ -137,7 +137,7 @@ module LarderStore
       connection&.close
     end
 
-    # A commit with a notification, that waits for a standby that there is not.
+    # A commit with a notification. It waits for a standby that does not exist.
     def held_commit
       thread = Thread.new { execute("BEGIN; CREATE TABLE held (id int); NOTIFY other; COMMIT") }
       assert(eventually { execute("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'").first.ntuples == 1 })

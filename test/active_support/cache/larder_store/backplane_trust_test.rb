@@ -50,7 +50,7 @@ module LarderStore
       admin&.close
     end
 
-    test "messages without an answer to a question are no reason for trust" do
+    test "messages without an answer to a question do not cause trust" do
       talker = TCPServer.new("127.0.0.1", 0)
       talks = Thread.new { loop { Thread.new(talker.accept) { |client| talk(client) }.report_on_exception = false } }
       reader = machine("one", backplane: "redis://127.0.0.1:#{talker.addr[1]}", error_handler: nil)

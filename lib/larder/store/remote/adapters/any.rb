@@ -8,7 +8,7 @@ module Larder
   module Store
     class Remote
       module Adapters
-        # Of any other store: which errors it raises, and which it answers by a miss, is its own affair.
+        # Serves any other store. The store itself decides which errors it raises, and which it answers by a miss.
         class Any
           # @param _arguments [Array<Object>] that the store is given
           # @param _options [Hash] that the store is given

@@ -50,7 +50,7 @@ module Larder
           end
 
           def servers
-            @data.with { |client| Servers.of_memcached(client) }
+            client { |client| Servers.of_memcached(client) }
           end
 
           def several?

@@ -18,7 +18,7 @@ module Larder
           BREAKER = { error_threshold: 6, error_threshold_timeout: 10, error_timeout: 2, success_threshold: 1 }.freeze
           private_constant :BREAKER
 
-          # One for all connections to one server. With the gem redis before 5, there is none.
+          # One circuit breaker for all connections to one server. The gem redis before 5 does not have one.
           def self.defaults(_arguments, options)
             return {} if options.key?(:redis) || Array(options[:url]).size > 1
 

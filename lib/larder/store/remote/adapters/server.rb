@@ -9,24 +9,24 @@ module Larder
   module Store
     class Remote
       module Adapters
-        # In place of the methods by which these stores rescue errors.
+        # Replaces the methods that rescue errors in these stores.
         module Raising
           private
 
-          # Of RedisCacheStore and Solid Cache.
+          # Replaces that of RedisCacheStore and Solid Cache.
           def failsafe(_method, **)
             yield
           end
 
-          # Of MemCacheStore.
+          # Replaces that of MemCacheStore.
           def rescue_error_with(_fallback)
             yield
           end
         end
 
-        # Of a store on a server.
+        # Serves a store on a server.
         class Server < Any
-          # Classes and modules whose private methods are known.
+          # Classes and modules with private methods that are known.
           KNOWN = /\A(ActiveSupport::Cache::(Store|RedisCacheStore|MemCacheStore)|SolidCache::Store.*)\z/
           private_constant :KNOWN
 

@@ -2,6 +2,7 @@
 
 # The lists in the journal's file, one for each remote store.
 
+require "larder/store/monotonic_clock"
 require "larder/store/remote/journal/state"
 
 module Larder
@@ -14,6 +15,8 @@ module Larder
         # room.
         # @api private
         class Lists
+          include MonotonicClock
+
           # Prefixes of entries, by the kind of the change. The id of the remote store follows, in 8 bytes.
           KINDS = { delete: "d/", clear: "c/", delete_matched: "m/" }.freeze
           # A state that is due when the first of the entries is. Without this mark the list is not in use yet, or the
@@ -290,10 +293,6 @@ module Larder
 
           def texts_of(names, prefix)
             names.map { |name| name.byteslice(prefix.bytesize..) }
-          end
-
-          def monotonic_now
-            Process.clock_gettime(Process::CLOCK_MONOTONIC)
           end
         end
       end

@@ -25,7 +25,7 @@ module Larder
           NONE = "\0" * 17
           # Seconds between a change and its repetition. The network and the server deliver in that time what they kept.
           REPEATED_AFTER = 5
-          # An operation that was given up is expected to arrive within so many seconds.
+          # Seconds within which an operation that was given up is expected to arrive.
           EXPECTED_FOR = 600
           FRESH = "f"
           REPEATED = "r"

@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+# The time that deadlines and pauses are measured by.
+
+module Larder
+  module Store
+    # A clock that is never set.
+    # @api private
+    module MonotonicClock
+      private
+
+      # @return [Float] seconds
+      def monotonic_now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end
