@@ -2,6 +2,7 @@
 
 # The second level: a Rails store that several machines share.
 
+require "larder/circuit_breaker"
 require "larder/store/configuration"
 require "larder/store/monotonic_clock"
 require "larder/store/remote/adapters"
@@ -51,7 +52,9 @@ module Larder
       PAUSE = 0.1
       # Seconds after which a client may have given up an attempt, and made the one that was answered.
       SLOW = 0.3
-      private_constant :INHERITED, :NO_NAMESPACE, :OWN, :PROBE, :RETRY, :PAUSE, :SLOW
+      # Calls that may take long.
+      LONG = %i[clear delete_matched].freeze
+      private_constant :INHERITED, :NO_NAMESPACE, :OWN, :PROBE, :RETRY, :PAUSE, :SLOW, :LONG
 
       # LarderStore sends the events.
       module Quiet
@@ -101,6 +104,7 @@ module Larder
         @journal = Journal.new(journal, remote: Configuration.number(@identity), prefix: -> { own_key("") },
                                         backplane: Configuration.number(Configuration.place(backplane)))
         @heartbeat = Heartbeat.new(self)
+        @breaker = CircuitBreaker.new(hung: @adapter.hung_after) { |error| unanswered?(error) }
         @plain_names = @adapter.plain_names?
         @flights = flights
         @retry_at = 0
@@ -419,11 +423,24 @@ module Larder
         answer ? true : false
       end
 
-      def attempt(method)
-        yield
+      # @raise [RemoteError]
+      def attempt(method, &block)
+        @breaker.call(long: LONG.include?(method), &block)
+      rescue CircuitBreaker::OpenError => e
+        raise RemoteError, "the remote store could not #{method}: #{e.message}"
       rescue *@adapter.errors => e
         type = @adapter.refused?(e) ? Refused : RemoteError
         raise type, "the remote store could not #{method}: #{e.class}: #{e.message}"
+      end
+
+      # If one of several servers does not answer, the others are called.
+      #
+      # @param error [StandardError, nil] nil: the call was interrupted
+      def unanswered?(error)
+        known = error.nil? || @adapter.errors.any? { |type| error.is_a?(type) }
+        known && !(error && @adapter.refused?(error)) && !@adapter.several?
+      rescue *@adapter.errors
+        true
       end
     end
   end

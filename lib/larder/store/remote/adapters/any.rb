@@ -45,6 +45,9 @@ module Larder
           # @return [String, nil] which servers it is on (see Servers); nil: that is not known
           def servers; end
 
+          # @return [Numeric, nil] seconds after which a call hangs (see CircuitBreaker); nil: the client has a timeout
+          def hung_after; end
+
           # @return [Boolean] does it leave a key as it is that is {ORDINARY}, but for a namespace?
           def plain_names?
             false

@@ -11,23 +11,7 @@ module Larder
     class Remote
       module Adapters
         # RedisCacheStore: Redis, Valkey, or a cluster. Its client is one of the gem redis, or of redis-client.
-        #
-        # While a server hangs, or is gone, not every call waits for it: after six errors of connections in ten seconds,
-        # more than those of a pool whose server was started again, no call is made for two, and then for trial.
         class Redis < Server
-          BREAKER = { error_threshold: 6, error_threshold_timeout: 10, error_timeout: 2, success_threshold: 1 }.freeze
-          private_constant :BREAKER
-
-          # One circuit breaker for all connections to one server. The gem redis before 5 does not have one.
-          def self.defaults(_arguments, options)
-            return {} if options.key?(:redis) || Array(options[:url]).size > 1
-
-            require "redis-client"
-            { circuit_breaker: RedisClient::CircuitBreaker.new(**BREAKER) }
-          rescue LoadError
-            {}
-          end
-
           # Its client, which connects later, is otherwise made by the first call. One of a block may connect.
           def self.check(store, options)
             store.redis.then { nil } unless options.key?(:redis)

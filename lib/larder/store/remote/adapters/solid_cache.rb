@@ -15,6 +15,11 @@ module Larder
             [ActiveRecord::ActiveRecordError]
           end
 
+          # The client of PostgreSQL has no timeout.
+          def hung_after
+            5
+          end
+
           def servers
             Servers.of_solid_cache(@store.shard_options&.map(&:to_sym))
           end
