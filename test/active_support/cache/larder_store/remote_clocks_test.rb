@@ -4,9 +4,30 @@
 # The server counts in its own time.
 
 require "support/remote_case"
+require "support/solid_cache_application"
 require "redis"
 
 module LarderStore
+  # Solid Cache, which compares the clocks of writers and readers.
+  class SolidCacheClocksTest < RemoteCase
+    setup { @one, @two = machine("one"), machine("two") }
+
+    test "an entry is found longer by a machine that is behind its writer, and less long by one that is ahead" do
+      travel(60, with_usec: true) { @two.write("k", 1, expires_in: 30) }
+      travel(40, with_usec: true) { assert_equal 1, @one.read("k") }
+      travel(91, with_usec: true) { assert_nil @one.read("k") }
+      @one.write("j", 1, expires_in: 30)
+      travel(60, with_usec: true) { assert_nil @two.read("j") }
+    end
+
+    private
+
+    def remote
+      @remote ||= SolidCacheApplication.cache_store
+      [@remote.first, { coder: Larder::Coder.new, **@remote.last }]
+    end
+  end
+
   # Two levels.
   class RemoteClocksTest < RemoteCase
     LOCAL = 2
@@ -57,6 +78,35 @@ module LarderStore
       travel(-60, with_usec: true) { @two.write("k", 1, expires_in: 30) }
       assert_nil @one.read("k")
       assert_equal "made", @one.fetch("k", expires_in: 30) { "made" }
+    end
+
+    test "an entry is a miss earlier on a machine that is ahead of its writer, a counter and raw bytes are not" do
+      @one.write("k", 1, expires_in: 30)
+      @one.write("raw", "bytes", raw: true, expires_in: 30)
+      @one.increment("n", 5, expires_in: 30)
+      travel(60, with_usec: true) do
+        assert_nil @two.read("k")
+        assert_equal %w[bytes 5], [@two.read("raw", raw: true), @two.read("n", raw: true)]
+      end
+    end
+
+    test "a copy is used longer by as much as the clock of its machine is set back" do
+      travel(60, with_usec: true) { @one.write("k", "old", expires_in: 600) }
+      far.write("k", "new")
+      travel(59, with_usec: true) { assert_equal "old", @one.read("k") }
+      travel(60 + LOCAL + 0.1, with_usec: true) { assert_equal "new", @one.read("k") }
+    end
+
+    test "machines that are more than the back-off apart each run a block that raises" do
+      options = { expires_in: 1, stale_if_error: 600 }
+      @one.fetch("k", **options) { "old" }
+      runs = 0
+      failing = lambda do |store|
+        store.fetch("k", **options) { (runs += 1) && raise(IOError, "no database") }
+      end
+      travel(10, with_usec: true) { 2.times { assert_equal "old", failing.call(@one) } }
+      travel(30, with_usec: true) { 2.times { assert_equal "old", failing.call(@two) } }
+      assert_equal 2, runs
     end
 
     # What the second machine runs: it answers each line by its clock and what it reads.
