@@ -1,28 +1,31 @@
 /*
  * late_writes.pml — a write that timed out, and is applied by the remote store after a later delete.
  *
- * Models     change of lib/larder/store/remote.rb and the list of remote/journal.rb, for one key: a write that timed out
- *            leaves the key listed, with the time until which the write may arrive. Until a delete was sent after that
- *            time, the key stays listed. While it is listed, this machine does not read it from the remote store.
+ * Models     change and keeping of lib/larder/store/remote.rb, and the states of a change in its journal (remote/journal),
+ *            for one key. A change that is FRESH has not been applied. When it was, it is REPEATED once more after some
+ *            seconds, as the remote store may have applied a late write since. Until then this machine does not read the
+ *            key. A write that keeps the old value if it fails, as of a counter, is not repeated: then the key is EXPECTED
+ *            to change, and a delete in that time is repeated.
  * Left out   copies in the file (levels.pml); a process that is killed while the remote store has not answered its write:
  *            it has listed nothing.
- * Assumes    a write arrives at most MARGIN ticks after its caller has given up.
+ * Assumes    a write arrives at most MARGIN ticks after its caller has given up, and no call takes as long as a key is
+ *            EXPECTED to change.
  * Numbers    each change gets the next number when it is applied, a write that arrives later when its call answers.
  * Asserts    no read answers what this machine has deleted or overwritten by a call that had answered before. When
- *            nothing is listed or on its way, the remote store has nothing from before a delete of any machine.
+ *            nothing is listed or on its way, the remote store has nothing that this machine has deleted.
  * Bounds     PROCESSES of the machine, each with OPERATIONS; DELETES by another machine; TICKS of the clock; LATE writes
  *            that time out.
  *
  * quick: PROCESSES=1 OPERATIONS=4 TICKS=4
- * quick: PROCESSES=2 OPERATIONS=1 TICKS=3
- * full:  PROCESSES=2 OPERATIONS=2 TICKS=2 DELETES=0
- * full:  PROCESSES=2 OPERATIONS=1 TICKS=4 LATE=2
- * full:  PROCESSES=1 OPERATIONS=4 TICKS=4 LATE=2 DELETES=0
+ * quick: PROCESSES=2 OPERATIONS=1 TICKS=3 DELETES=1
+ * full:  PROCESSES=1 OPERATIONS=5 TICKS=5 LATE=2
+ * full:  PROCESSES=2 OPERATIONS=2 TICKS=3
  *
- * mutation NOT_REPEATED PROCESSES=1 OPERATIONS=3 TICKS=3: the key is taken off the list by the first delete
- * mutation READ_WHILE_LISTED PROCESSES=1 OPERATIONS=3 TICKS=3: the key is read when the first delete was applied
- * mutation DOUBT_LOST PROCESSES=1 OPERATIONS=3 TICKS=3: a key that is listed again forgets until when a write may arrive
- * mutation TIME_AFTER PROCESSES=1 OPERATIONS=3 TICKS=4: the time is looked at after the delete, not before it
+ * mutation NOT_REPEATED: the key is taken off the list by the first delete
+ * mutation READ_WHILE_REPEATED: the key is read when the first delete was applied
+ * mutation REPEATED_STAYS: a change that is listed while the key is REPEATED does not begin again
+ * mutation TIME_STAYS: a write that is given up while the key is REPEATED does not move the time
+ * mutation NOT_EXPECTED: a write that keeps the old value leaves no trace if it is given up
  * mutation TAKEN_OFF_BLINDLY PROCESSES=2 OPERATIONS=2 TICKS=3: a key that was listed again since is taken off the list
  */
 #ifndef PROCESSES
@@ -32,7 +35,7 @@
 #define OPERATIONS 2
 #endif
 #ifndef DELETES
-#define DELETES 1
+#define DELETES 0
 #endif
 #ifndef TICKS
 #define TICKS 3
@@ -41,68 +44,108 @@
 #define LATE 1
 #endif
 #define MARGIN 1
+#define EXPECTED_FOR 20
 #define CALLED 255 /* its call has not answered yet, so it has no number */
 #define MAX(a, b) ((a) > (b) -> (a) : (b))
+#define NONE 0
+#define FRESH 1
+#define REPEATED 2
+#define EXPECTED 3
 
 byte now = 1;
 byte numbers = 1, far = 1; /* the value in the remote store; 0: none */
 byte late[LATE];           /* the number of a write that is on its way; 0: none */
 byte arrives_by[LATE];
 byte lates;
-byte listed;               /* a token; 0: the key is not listed */
-byte doubt;                /* the tick until which a write of the key may arrive */
-byte tokens;
+byte state, until;         /* of the key in the journal; it is due after this tick */
+byte token;                /* no two changes of the state have the same */
 byte told = 1;             /* the newest change that was applied, or whose call has answered */
 byte own;                  /* no read of this machine may answer this number or an earlier one */
-byte others;               /* the number of the last delete by another machine */
 byte busy;                 /* calls of this machine */
 
-inline list(until) {
+inline set(next) {
+    state = next;
+    token++;
+    until = now + (state == EXPECTED -> EXPECTED_FOR : MARGIN)
+}
+
+inline note() {
     atomic {
-        tokens++;
-        listed = tokens;
-#ifdef DOUBT_LOST
-        doubt = until
+#ifdef REPEATED_STAYS
+        if
+        :: state != REPEATED -> set(FRESH)
+        :: else
+        fi
 #else
-        doubt = MAX(doubt, until)
+        set(FRESH)
 #endif
     }
 }
 
-/* Deletes the key if it is listed, and takes it off the list if no write can arrive any more. */
+/* A write that keeps the old value was given up. */
+inline expect() {
+    atomic {
+        if
+#ifndef NOT_EXPECTED
+        :: state == NONE || state == EXPECTED -> set(EXPECTED)
+#endif
+#ifndef TIME_STAYS
+        :: state == REPEATED -> set(REPEATED)
+#endif
+        :: else
+        fi
+    }
+}
+
+/* A delete or a write was applied that was not listed. What arrives after it is deleted. */
+inline applied() {
+    atomic {
+        if
+        :: state == EXPECTED -> set(REPEATED)
+        :: else
+        fi
+    }
+}
+
+/* Deletes the key if that is due, and takes it off the list after the second time. */
 inline catch_up() {
+    atomic {
+        seen = token;
+        is_due = (state == FRESH || (state && now > until));
+        is_repeated = (state != FRESH)
+    }
     if
-    :: listed ->
-        atomic { token = listed; since = doubt; at = now }
+    :: is_due && !(is_repeated && state == EXPECTED) ->
         atomic { numbers++; told = numbers; far = 0 }
-#ifdef TIME_AFTER
-        at = now;
-#endif
-        atomic {
-            if
-#ifdef TAKEN_OFF_BLINDLY
-            :: at > since ->
-#else
-#ifdef NOT_REPEATED
-            :: listed == token ->
-#else
-            :: listed == token && at > doubt ->
-#endif
-#endif
-                listed = 0; doubt = 0
-            :: else
-            fi;
-            token = 0;
-            since = 0;
-            at = 0
-        }
     :: else
-    fi
+    fi;
+    atomic {
+        if
+#ifdef TAKEN_OFF_BLINDLY
+        :: is_due ->
+#else
+        :: is_due && token == seen ->
+#endif
+            if
+#ifndef NOT_REPEATED
+            :: !is_repeated -> set(REPEATED)
+            :: is_repeated ->
+#else
+            :: true ->
+#endif
+                state = NONE; token++; until = 0
+            fi
+        :: else
+        fi;
+        seen = 0;
+        is_due = false;
+        is_repeated = false
+    }
 }
 
 proctype Process() {
-    byte operations, mine, token, since, at, answer, number, slot;
-    bool asks;
+    byte operations, mine, seen, answer, number, slot;
+    bool asks, is_due, is_repeated, keeps;
 again:
     atomic {
         if
@@ -112,6 +155,7 @@ again:
         if
         :: goto read
         :: goto write
+        :: keeps = true; goto write
         :: goto erase
         fi
     }
@@ -119,10 +163,10 @@ again:
 read:
     mine = own;
     catch_up();
-#ifdef READ_WHILE_LISTED
-    asks = true;
+#ifdef READ_WHILE_REPEATED
+    asks = (state != FRESH);
 #else
-    asks = (listed == 0);
+    asks = (state == NONE || state == EXPECTED);
 #endif
     atomic {
         if
@@ -136,23 +180,31 @@ read:
 write:
     mine = told;
     catch_up();
-    asks = (listed == 0);
+    asks = (state != FRESH);
     if
     :: asks ->
         if
         :: atomic { numbers++; far = numbers; number = numbers }
+            applied()
         :: atomic { lates < LATE -> late[lates] = CALLED; arrives_by[lates] = now + MARGIN; lates++; slot = lates }
-            list(now + MARGIN)
+            if
+            :: keeps -> expect()
+            :: else -> note()
+            fi
         fi
-    :: else -> atomic { numbers++; number = numbers } /* for the file */
-        list(0)
+    :: !asks && !keeps -> atomic { numbers++; number = numbers } /* for the file */
+        note()
+    :: else
     fi;
     atomic {
         if
         :: slot && late[slot - 1] == CALLED -> numbers++; number = numbers; late[slot - 1] = number
         :: else
         fi;
-        own = MAX(own, mine);
+        if
+        :: !(keeps && (slot || !asks)) -> own = MAX(own, mine)
+        :: else
+        fi;
         told = MAX(told, number);
         slot = 0;
         goto answered
@@ -161,14 +213,15 @@ write:
 erase:
     mine = told;
     catch_up();
-    asks = (listed == 0);
+    asks = (state != FRESH);
     if
     :: asks ->
         if
         :: atomic { numbers++; told = MAX(told, numbers); far = 0 }
-        :: list(0) /* the remote store has not answered */
+            applied()
+        :: note() /* the remote store has not answered */
         fi
-    :: else -> list(0)
+    :: else -> note()
     fi;
     atomic { own = MAX(own, mine); goto answered }
 
@@ -179,6 +232,7 @@ answered:
         answer = 0;
         number = 0;
         asks = false;
+        keeps = false;
         goto again
     }
 over:
@@ -189,7 +243,7 @@ proctype Machine() {
     byte deletes;
 end:
     do
-    :: atomic { deletes < DELETES -> deletes++; numbers++; told = numbers; far = 0; others = numbers }
+    :: atomic { deletes < DELETES -> deletes++; numbers++; told = numbers; far = 0 }
     od
 }
 
@@ -224,8 +278,8 @@ end:
 #if LATE > 1
     :: arrive(1)
 #endif
-    :: atomic { busy == 0 && listed == 0 && late[0] == 0 && late[LATE - 1] == 0 ->
-        assert(far == 0 || far > MAX(own, others)) }
+    :: atomic { busy == 0 && (state == NONE || state == EXPECTED) && late[0] == 0 && late[LATE - 1] == 0 ->
+        assert(far == 0 || far > own) }
     od
 }
 
