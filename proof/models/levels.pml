@@ -10,8 +10,8 @@
  * Asserts    no read that began more than EXPIRES ticks after the remote store applied a change answers an earlier
  *            number; none answers what its machine has deleted or overwritten by a call that had answered before.
  * Bounds     PROCESSES of the machine, each with OPERATIONS (the second with SECOND), each may be killed before any
- *            step; CHANGES by the other machine; TICKS of the clock; a link that breaks and answers that are lost at
- *            any moment.
+ *            step: then it takes no more steps; CHANGES by the other machine; TICKS of the clock; a link that breaks and
+ *            answers that are lost at any moment.
  *
  * quick: PROCESSES=1 OPERATIONS=2 TICKS=3
  * full:  PROCESSES=1 OPERATIONS=3 TICKS=4
@@ -125,10 +125,6 @@ inline catch_up() {
 #ifdef OFF_THE_LIST_FIRST
         atomic { listed = 0; mark = 0 }
         if
-        :: skip
-        :: goto killed
-        fi;
-        if
         :: !broken -> atomic { delete_far() }
         :: else
         fi
@@ -165,13 +161,6 @@ inline take_lease(me) {
     if
     :: lease == 0 -> lease = me
     :: else
-    fi
-}
-
-inline may_die() {
-    if
-    :: skip
-    :: goto killed
     fi
 }
 
@@ -216,11 +205,9 @@ read:
     :: else
     fi;
     atomic { pending = PENDING; asked = now }
-    may_die();
 #endif
 #ifndef LEASE_AFTER_ASKING
     atomic { take_lease(me) }
-    may_die();
 #endif
 #ifdef JOURNAL_NOT_ASKED
     atomic { pending = false; asked = now }
@@ -239,7 +226,6 @@ read:
         :: else -> answer = far
         fi
     }
-    may_die();
 #ifdef LEASE_AFTER_ASKING
     atomic { take_lease(me) }
 #endif
@@ -279,7 +265,6 @@ answered:
 write:
     atomic { mine = told; asked = now }
     atomic { take_lease(me); numbers++; floor = numbers }
-    may_die();
     if
     :: PENDING -> catch_up()
     :: else
@@ -293,7 +278,6 @@ write:
         :: list(); number = 0 /* the answer is lost */
         fi
     fi;
-    may_die();
     atomic {
         if
         :: number == 0 -> number = floor
@@ -343,11 +327,9 @@ erase:
     :: else
     fi;
 #endif
-    may_die();
 #ifndef FILE_FIRST
     atomic { copy = 0; lease = 0 }
 #endif
-    may_die();
 #ifdef LIST_LAST
     if
     :: pending -> list()
