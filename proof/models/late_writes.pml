@@ -97,7 +97,7 @@ inline expect() {
     }
 }
 
-/* A delete or a write was applied that was not listed. What arrives after it is deleted. */
+/* A delete or a write was applied that was not listed. A write that arrives after it will be deleted. */
 inline applied() {
     atomic {
         if

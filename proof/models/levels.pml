@@ -28,7 +28,7 @@
  * mutation JOURNAL_NOT_ASKED PROCESSES=1 OPERATIONS=2 TICKS=1 CHANGES=0: the remote store is read while changes are listed
  * mutation JOURNAL_BEFORE_LEASE OPERATIONS=2 TICKS=1 CHANGES=0: whether any is listed is asked before the lease
  * mutation OFF_THE_LIST_FIRST OPERATIONS=2 TICKS=1 CHANGES=0: a change is taken off the list before it is applied
- * mutation LISTED_AGAIN OPERATIONS=2 TICKS=0 FLIPS=2 ENDED=0: what was listed again meanwhile is taken off the list
+ * mutation LISTED_AGAIN OPERATIONS=2 TICKS=0 FLIPS=2 ENDED=0: a change that was listed again is taken off the list
  * mutation MARK_FIRST OPERATIONS=2 TICKS=1 CHANGES=0: the journal is marked before the change is listed
  * mutation OVERFLOW_FORGOTTEN PROCESSES=1 OPERATIONS=2 TICKS=1 CHANGES=0: a journal that is full forgets the change
  * mutation WRITE_LEAVES_LEASE OPERATIONS=2 TICKS=1 CHANGES=0: a write without the lease leaves it to its owner
