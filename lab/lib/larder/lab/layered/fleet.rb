@@ -73,10 +73,10 @@ module Larder
           backplane ? changes.to_f * machines : 0.0
         end
 
-        # A listener that has heard nothing for a second asks whether the server is there.
+        # Each listener asks its server for an answer once a second.
         # @return [Float] a second
         def pings
-          backplane ? machines * Math.exp(-changes) : 0.0
+          backplane ? machines.to_f : 0.0
         end
 
         # @return [Integer] bytes of one message on its way to one machine, by Redis' protocol
@@ -132,8 +132,8 @@ module Larder
       class Fleet
         # Connections of a process' pool that Rails' RedisCacheStore and MemCacheStore open at most.
         POOL = 5
-        # Bytes of a message beside its keys: the protocol, the channel without a namespace, the machine, the kind.
-        ENVELOPE = 71
+        # Bytes of a message in addition to its keys: the protocol, the channel, the machine, the kind.
+        ENVELOPE = 70
         # Bytes of a copy in the file beside key and value: header, index, expiry, free room of segments. Measured: 40
         # with values of 100 bytes, 150 with those of 2,000.
         OVERHEAD = 150
