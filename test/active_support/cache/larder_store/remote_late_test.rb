@@ -11,8 +11,22 @@ require "dalli"
 module LarderStore
   # Larder::Store::Remote::Journal::List, over a proxy that holds requests back, and over a server that is stopped.
   class RemoteLateTest < RemoteCase
+    State = Larder::Store::Remote::Journal::State
     # Interrupts a call.
     class Stop < StandardError; end
+
+    # The clock of the journal, which tests put forward instead of waiting for a change to be repeated.
+    module Clock
+      singleton_class.attr_accessor :ahead # ms
+
+      private
+
+      def now
+        super + Clock.ahead
+      end
+    end
+    Clock.ahead = 0
+    State.singleton_class.prepend(Clock)
 
     # Bytes of requests that are held back.
     LATE = /late/n
@@ -43,6 +57,7 @@ module LarderStore
     end
 
     teardown do
+      Clock.ahead = 0
       @proxy&.stop
       @asking&.close
       Dalli.logger = @logger if @logger
@@ -69,6 +84,7 @@ module LarderStore
       assert_equal true, writing.value
       one.delete("k")
       arrives { assert_nil one.read("k") }
+      put_clock_forward
       assert(eventually { one.read("other") || !there?("k") })
     end
 
@@ -114,6 +130,7 @@ module LarderStore
       one.delete("k")
       arrives
       assert_equal "late", two.read("k"), "it cannot know"
+      put_clock_forward
       assert(eventually { one.read("k") || two.read("k").nil? })
       assert_nil one.read("k")
     end
@@ -135,6 +152,7 @@ module LarderStore
         give_up(/INCRBY/ni) { one.increment("k") }
         clear.call
         arrives("shop:k") { assert_nil one.read("k", raw: true) }
+        put_clock_forward
         assert(eventually { one.read("other") || !there?("shop:k") })
       end
     end
@@ -147,7 +165,7 @@ module LarderStore
       resume(@server)
       assert(eventually { caught_up?(@one) })
       assert_nil @one.read("k")
-      assert_ends_without
+      assert_ends_without(forward: false)
       assert(eventually { !there?("n") })
     ensure
       resume(@server)
@@ -168,6 +186,7 @@ module LarderStore
       one.delete("k")
       far.write("k", "late") # memcached's cas itself does not store over a delete
       assert_nil one.read("k")
+      put_clock_forward
       assert(eventually { one.read("other") || !far.exist?("k") })
     end
 
@@ -213,7 +232,13 @@ module LarderStore
       @asking.call("EXISTS", key) == 1
     end
 
-    def assert_ends_without
+    # Listed changes that were applied are to be repeated now.
+    def put_clock_forward
+      Clock.ahead += State::REPEATED_AFTER * 1000
+    end
+
+    def assert_ends_without(forward: true)
+      put_clock_forward if forward
       assert(eventually do
         @one.read("other") # applies what is due
         yield if block_given?
