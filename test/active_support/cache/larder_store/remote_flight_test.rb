@@ -10,10 +10,42 @@ module LarderStore
     # Seconds that a call takes at most which does not wait for a lease to end.
     SOON = 60
     OPTIONS = { single_flight: true, wait: 300, lease: 300 }.freeze
+    # Beats with a second between each two, as the caller sees them, which are more than a dead owner is waited for.
+    BEATS = 4
+    Heartbeat = Larder::Store::Remote::Heartbeat
+
+    # The clock by which callers find that an owner is dead. Tests put it forward instead of waiting. Beats come ten
+    # times as often.
+    module Clock
+      singleton_class.attr_accessor :ahead, :looked
+
+      # Calls `looked` with the beat that a caller has found.
+      def silent?(lease)
+        beat = nil
+        super { beat = yield }.tap { Clock.looked&.call(beat) }
+      end
+
+      private
+
+      def monotonic_now
+        super + Clock.ahead
+      end
+
+      def sleep(seconds)
+        super(seconds / 10.0)
+      end
+    end
+    Clock.ahead = 0
+    Heartbeat.prepend(Clock)
 
     setup do
       @server = start("redis")
       @one, @two = machine("one"), machine("two")
+    end
+
+    teardown do
+      Clock.ahead = 0
+      Clock.looked = nil
     end
 
     test "a process that is killed is followed by another of its machine at once" do
@@ -32,12 +64,14 @@ module LarderStore
 
     test "one that is killed is followed by another machine, long before its lease ends" do
       kill_in_block
+      silence_passes
       assert_equal "next", within(SOON) { @two.fetch("k", OPTIONS) { "next" } }
       assert_equal "next", @one.fetch("k", OPTIONS) { flunk }
     end
 
     test "so it is for callers who each wait for less time than it takes to find out" do
       kill_in_block
+      silence_passes
       stored = lambda do
         @two.fetch("k", { **OPTIONS, wait: 0.1 }) { "next" }
         @two.read("k")
@@ -49,6 +83,7 @@ module LarderStore
       kill_in_block
       runs = Queue.new
       machines = [@two, *%w[three four].map { |name| machine(name) }]
+      silence_passes(machines.size)
       values = machines.map do |store|
         Thread.new { store.fetch("k", OPTIONS) { (runs << true) && sleep(1) && "next" } }
       end
@@ -61,6 +96,7 @@ module LarderStore
       pid = owner { writer.write("in block") && sleep(0.1) && "old" }
       reader.read(8)
       Process.kill(:STOP, pid)
+      silence_passes
       assert_equal "next", within(SOON) { @two.fetch("k", OPTIONS) { "next" } }
       Process.kill(:CONT, pid)
       wait_for(pid)
@@ -72,11 +108,12 @@ module LarderStore
       redis = Redis.new(url: @server.endpoint["url"])
       begun = Queue.new
       waiting = Thread.new { begun.pop && @two.fetch("k", OPTIONS) { flunk } }
+      seen = passing_between_beats
       made = @one.fetch("k", OPTIONS) do
         begun << true
         beats = redis.keys("k/larder/lease/*") until beats&.any?
         assert(eventually { redis.ttl(beats.first) > 0 })
-        sleep(2 * Larder::Store::Remote::Heartbeat::SILENCE)
+        within(SOON) { BEATS.times { seen.pop } }
         "made"
       end
       assert_equal %w[made made], [made, waiting.value]
@@ -86,8 +123,11 @@ module LarderStore
     test "a child process that computes shows life itself" do
       assert_equal("outer", @one.fetch("a", OPTIONS) do
         reader, writer = IO.pipe
-        pid = owner { writer.write("in block") && sleep(2 * Larder::Store::Remote::Heartbeat::SILENCE) && "made" }
+        go_on, enough = IO.pipe
+        pid = owner { writer.write("in block") && go_on.wait_readable(SOON) && "made" }
         reader.read(8)
+        seen = passing_between_beats
+        Thread.new { BEATS.times { seen.pop } && enough.write("!") }
         assert_equal "made", @two.fetch("k", OPTIONS) { flunk }
         wait_for(pid)
         "outer"
@@ -99,7 +139,11 @@ module LarderStore
       made = @one.fetch("k", OPTIONS) do
         assert(eventually { redis.keys("k/larder/lease/*").any? })
         @two.delete("k")
-        sleep(2 * Larder::Store::Remote::Heartbeat::SILENCE)
+        beat = redis.keys("k/larder/lease/*").first
+        BEATS.times do
+          before = redis.get(beat)
+          assert(eventually { redis.get(beat) != before })
+        end
         assert_empty redis.keys("k/larder/lease")
         "old"
       end
@@ -282,6 +326,30 @@ module LarderStore
       reader.read(8)
       Process.kill(:KILL, pid)
       Process.wait(pid)
+    end
+
+    # When so many callers have looked at the owner, the time has passed after which it counts as dead.
+    def silence_passes(callers = 1)
+      looks = 0
+      Clock.looked = lambda do |_|
+        looks += 1
+        Clock.ahead += Heartbeat::SILENCE if looks == callers
+      end
+    end
+
+    # When a caller has found another beat, a second has passed.
+    #
+    # @return [Queue] the beats
+    def passing_between_beats
+      last = nil
+      Queue.new.tap do |seen|
+        Clock.looked = lambda do |beat|
+          next if beat.nil? || beat == last
+
+          Clock.ahead += 1
+          seen << (last = beat)
+        end
+      end
     end
 
     # @return [Integer] the id of a process of machine one that computes
