@@ -6,8 +6,10 @@
  * Left out   copies (levels.pml); how a value that was computed is stored (flights.pml: here, in one step).
  * Numbers    the source of the value gets the next number, then a delete or a write tells the cache.
  *            A value has the number of its source. The code names a value by the time at which it expires.
+ *            The moments at which values expire are counted. After an error the code reads the old value again, and
+ *            names it only if it expired before the block began.
  * Asserts    a call answers nothing from before the last delete or write that had answered when it began. Its block is
- *            left out only if a block has raised while the same old value was there.
+ *            left out only if a block has raised that began while the same old value was there.
  * Bounds     CALLERS with CALLS each; CHANGES by another machine. Values expire and a back-off ends at any moment.
  *
  * quick: CALLERS=2 CALLS=2 CHANGES=1
@@ -16,7 +18,7 @@
  *
  * mutation NAMES_NO_VALUE: the back-off is of the key, also when that has another value
  * mutation MAKES_FRESH: after an error the caller stores the old value again, as one that is fresh for a while
- * mutation VALUE_OF_LATER CALLERS=2 CALLS=1 CHANGES=1: after an error the back-off names the value that is there then
+ * mutation VALUE_OF_LATER CALLERS=2 CALLS=1 CHANGES=1: the back-off also names a value that expired after that
  */
 #ifndef CALLERS
 #define CALLERS 2
@@ -31,11 +33,12 @@
 byte source = 1, told = 1;
 byte value = 1; /* 0: none */
 bool expired;
+byte moment = 1, expired_at;
 byte back_off;  /* the value that it names; 0: none */
-bool raised[CHANGES + 2]; /* a block has raised while the old value of this number was there */
+bool raised[CHANGES + 2]; /* a block has raised that began while the old value of this number was there */
 
 proctype Caller() {
-    byte calls, floor, found, named;
+    byte calls, floor, found, named, began, there;
     bool is_old;
     do
     :: calls < CALLS ->
@@ -65,20 +68,26 @@ proctype Caller() {
                 }
             :: found -> /* it raises, and the answer is the old value */
                 assert(found >= floor);
-                raised[found] = true;
+                atomic { began = moment; there = (expired -> value : 0) }
+                raised[there] = true;
 #ifdef MAKES_FRESH
                 atomic { value = found; expired = false }
 #else
+                atomic {
+                    if
 #ifdef VALUE_OF_LATER
-                back_off = value
+                    :: value && expired -> back_off = value
 #else
-                back_off = found
+                    :: value && expired && expired_at <= began -> back_off = value
 #endif
+                    :: else
+                    fi
+                }
 #endif
             :: skip
             fi
         fi;
-        atomic { floor = 0; found = 0; named = 0; is_old = false }
+        atomic { floor = 0; found = 0; named = 0; began = 0; there = 0; is_old = false }
     :: else -> break
     od
 }
@@ -101,7 +110,7 @@ proctype Changes() {
 proctype World() {
 end:
     do
-    :: atomic { value && !expired -> expired = true }
+    :: atomic { value && !expired -> expired = true; moment++; expired_at = moment }
     :: back_off -> back_off = 0
     od
 }

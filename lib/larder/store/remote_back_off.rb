@@ -19,11 +19,8 @@ module Larder
       private
 
       # StaleServing's.
-      def back_off(key, options, entry = nil)
+      def keep_old(key, entry, options)
         return super unless @remote
-
-        entry ||= stored_entry(key, options)
-        return unless entry&.expired?
 
         bytes = [entry.expires_at, now + StaleServing::BACK_OFF].pack(FORMAT)
         keep_back_off(key, bytes, StaleServing::BACK_OFF)
@@ -34,10 +31,10 @@ module Larder
       end
 
       # StaleServing's. The lease does not make the file's old value fresh, which another machine may have replaced.
-      def after_error(key, options)
+      def after_error(key, options, began)
         return super unless @remote
 
-        back_off(key, options)
+        back_off(key, options, began)
         0
       end
 

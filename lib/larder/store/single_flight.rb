@@ -269,11 +269,12 @@ module Larder
       # @param backs_off [Object] true if the old value may be the answer for a while when the block raises
       def with_lease(key, bytes, options, backs_off: options[:stale_if_error])
         fresh = 0
+        began = now
         earlier = $ERROR_INFO
         lease = Leases.hold(@records, key, bytes)
         yield
       rescue StandardError => e
-        fresh = after_error(key, options) if backs_off && !Outside.raised?(e, since: earlier)
+        fresh = after_error(key, options, began) if backs_off && !Outside.raised?(e, since: earlier)
         raise
       ensure
         Leases.give_up(lease, now_ms, fresh) if lease

@@ -190,12 +190,13 @@ module Larder
 
         key, options = key.dup.freeze, terms_of_refresh(name, options)
         Refreshes.later do |runs|
+          began = now
           next @records.lease_end(key, lease, 0, now_ms) unless runs && !backs_off?(key, entry)
 
           recompute(name, key, options, block, lease)
         rescue Exception => e # rubocop:disable Lint/RescueException -- nobody else would learn of it
           report_stale(e)
-          back_off(key, options)
+          back_off(key, options, began)
         end
       end
 
@@ -221,8 +222,9 @@ module Larder
 
       # SingleFlight's, after an error of the block and before the lease ends.
       #
+      # @param _began [Float] Unix time before the block
       # @return [Integer] how many seconds the file's old value counts as fresh
-      def after_error(_key, _options)
+      def after_error(_key, _options, _began)
         BACK_OFF
       end
 
@@ -238,28 +240,28 @@ module Larder
       def or_old(name, key, options, block)
         return yield block unless options[:stale_if_error]
 
-        computes = false
+        began = nil
         earlier = $ERROR_INFO
         watched = lambda do |*given|
-          computes = true
-          block.call(*given).tap { computes = false }
+          began = now
+          block.call(*given).tap { began = nil }
         end
         begin
           yield watched
         rescue StandardError => e
           # A lease that is held here is of a refresh.
-          raise if !computes || Outside.raised?(e, since: earlier) || Leases.of(@records, key)
+          raise if !began || Outside.raised?(e, since: earlier) || Leases.of(@records, key)
 
-          serve_after(e, name, key, options)
+          serve_after(e, name, key, options, began)
         end
       end
 
       # The old value, which counts as fresh for a while, so that not every call fails.
-      def serve_after(error, name, key, options)
+      def serve_after(error, name, key, options, began)
         entry = old_entry(name, key, options)
         raise error unless entry
 
-        back_off(key, options, entry)
+        back_off(key, options, began, entry)
         report_stale(error)
         announce_stale(key, options, :stale_if_error)
         entry.value
@@ -270,8 +272,18 @@ module Larder
         usable(stored_entry(key, options), name, options, :stale_if_error) if options[:stale_if_error]
       end
 
-      # @param _entry [ActiveSupport::Cache::Entry, nil] what is old, if that is known
-      def back_off(key, options, _entry = nil)
+      # From now on the old value counts as fresh for a while, unless it has expired after the block began: then it may
+      # have been stored after that, and no block has raised for it.
+      #
+      # @param began [Float] Unix time
+      # @param entry [ActiveSupport::Cache::Entry, nil] the old value
+      def back_off(key, options, began, entry = stored_entry(key, options))
+        return unless entry&.expired? && entry.expires_at <= began
+
+        keep_old(key, entry, options)
+      end
+
+      def keep_old(key, _entry, options)
         status, lease = take_lease(key, options, nil)
         @records.lease_end(key, lease, BACK_OFF * 1000, now_ms) if status == Records::TAKEN
       end

@@ -98,6 +98,24 @@ module LarderStoreTests
       end
     end
 
+    OPTIONS.each do |options|
+      test "a value that comes and expires while the block runs is not served without its block, with #{options}" do
+        with_old(options) do
+          assert_includes %w[old new], failing_beside(@two, options)
+          assert_equal [1, 0, 0], [@one, @three, @two].map { |store| failing(store, options, 2).last }
+        end
+      end
+    end
+
+    OPTIONS.first(4).each do |options|
+      test "so it is for fetch_multi, with #{options}" do
+        with_old(options) do
+          assert_includes %w[old new], failing_beside(@two, options, multi: true)
+          assert_equal [["new"], 1], failing_multi(@one, options, 1)
+        end
+      end
+    end
+
     test "with force the block runs each time" do
       with_old(ERROR) do
         failing(@two, ERROR, 2)
@@ -183,6 +201,22 @@ module LarderStoreTests
         end
       end
       [values.uniq, runs.size]
+    end
+
+    # The block raises when another machine has stored a value, and that has expired.
+    #
+    # @return [Object] the call's value
+    def failing_beside(store, options, multi: false)
+      block = lambda do |*|
+        ActiveSupport::Cache.lookup_store(remote).write("k", "new", expires_in: 3, race_condition_ttl: 60)
+        travel 4.seconds
+        raise IOError, "down"
+      end
+      reports_of do
+        value = multi ? store.fetch_multi("k", options, &block)["k"] : store.fetch("k", options, &block)
+        assert Refreshes.await(60)
+        return value
+      end
     end
 
     def failing_multi(store, options, calls)

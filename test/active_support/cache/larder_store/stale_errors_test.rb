@@ -8,6 +8,7 @@ module LarderStoreTests
     Refreshes = Larder::Store::Refreshes
     EXPIRES = { expires_in: 10 }.freeze
     IF_ERROR = { **EXPIRES, stale_if_error: 60 }.freeze
+    STORED = %i[stale_while_revalidate stale_if_error].freeze
     AGES = { fresh: 0, stale: 11, too_old: 100 }.freeze
 
     teardown do
@@ -81,6 +82,27 @@ module LarderStoreTests
           found = :raises
         end
         assert_equal expected, found, options
+      end
+    end
+
+    on_both_paths "a value that comes and expires while the block runs is not served without its block" do
+      STORED.product([{}, { single_flight: true }]) do |name, more|
+        options = { **EXPIRES, name => 60, **more }
+        store.write("key", "old", **options)
+        travel 11.seconds
+        comes = lambda do |*|
+          new_store.write("key", "new", **options, expires_in: 3)
+          travel 4.seconds
+          raise IOError
+        end
+        runs = Queue.new
+        reports_of do
+          [comes, ->(*) { (runs << true) && raise(IOError) }].each do |block|
+            store.fetch("key", **options, &block)
+            assert Refreshes.await(30)
+          end
+        end
+        assert_equal 1, runs.size, options
       end
     end
 
