@@ -32,7 +32,9 @@ module Larder
       # @!attribute stored
       #   @return [Boolean] was the value stored?
       Far = Struct.new(:text, :taken, :absent, :stored)
-      private_constant :LOOK, :LOOK_AT_OWNER
+      # The answer of a call that has to begin again.
+      AGAIN = Object.new.freeze
+      private_constant :LOOK, :LOOK_AT_OWNER, :AGAIN
 
       private
 
@@ -40,7 +42,12 @@ module Larder
       def fly(name, key, options, deadline)
         return super unless @remote
 
-        super { |stores| stores ? fly_far(name, key, options, deadline) { |alone| yield !alone } : yield(false) }
+        loop do
+          answer = super(name, key, options, deadline) do |stores|
+            stores ? fly_far(name, key, options, deadline) { |alone| yield !alone } : yield(false)
+          end
+          return answer unless answer.equal?(AGAIN)
+        end
       end
 
       # SingleFlight's. In the file alone: a call of the remote store takes and ends a lease of the key itself, so that
@@ -52,11 +59,14 @@ module Larder
         landed(value_of(file_entry(key), normalize_version(name, options)))
       end
 
-      # Answers the value of another machine, or yields to compute it: true, if this caller is not to store it.
+      # Answers the value of another machine, or yields to compute it: true, if this caller is not to store it. AGAIN
+      # means that its lease in the file has ended, so another caller of its machine may have the next one.
       def fly_far(name, key, options, deadline)
         far = Far.new("#{@remote.journal.machine}/#{SecureRandom.hex(8)}")
         taken = true # for all that is known if this is interrupted
         taken, found = join_far(name, key, options, far, deadline)
+        return AGAIN if taken == :again || (taken == true && ended_early?(key, options))
+
         # Another machine may have stored the value since it was missed here.
         found ||= failsafe(:fetch) { found_far(name, key, options, far) if @remote.ready? } if taken == true
         return found.value if found
@@ -73,8 +83,8 @@ module Larder
         @error_handler&.call(method: :fetch, returning: nil, exception: error)
       end
 
-      # @return [Array] true: the lease is taken; nil and an entry; :alone: waited as long as it may; or nothing, as the
-      #   remote store does not answer
+      # @return [Array] true: the lease is taken; nil and an entry; :again: the lease in the file has ended; :alone:
+      #   waited as long as it may; or nothing, as the remote store does not answer
       def join_far(name, key, options, far, deadline)
         failsafe(:fetch) do
           look_at_owner = monotonic_now
@@ -89,9 +99,20 @@ module Larder
             sleep(LOOK)
             found = found_far(name, key, options, far)
             return [nil, found] if found
+            return [:again] if ended_early?(key, options)
           end
           [true]
         end
+      end
+
+      # True if a change of the key has ended this caller's lease in the file, or the file was emptied. A value that is
+      # computed now would not be stored.
+      def ended_early?(key, options)
+        lease = Leases.of(@records, key)
+        seconds = Leases.seconds(key, lease_seconds(options))
+        return false unless lease&.bytes && monotonic_now < lease.since + seconds
+
+        failsafe(:fetch, returning: false) { @records.lease_wait(key, lease.bytes, 0, now_ms) }
       end
 
       # @param terms [Hash] unless_exist

@@ -266,11 +266,15 @@ module LarderStore
       assert_nil remote.read("k")
       assert_nil @two.read("k")
 
-      inner = remote
-      meanwhile(:write_entry, before: false) { @two.delete("j") }
-      @two.fetch("j", single_flight: true) { 1 }
-      assert_nil inner.read("j")
+      @two.fetch("j", single_flight: true) { meanwhile(:write_entry) { @two.delete("j") } && 1 }
+      assert_nil remote.read("j")
       assert_nil @two.read("j")
+    end
+
+    test "single flight: a value whose block begins after a delete is stored, also if that has ended the lease" do
+      meanwhile(:write_entry) { @two.delete("k") }
+      assert_equal 1, @two.fetch("k", single_flight: true) { 1 }
+      assert_equal [1, 1], [remote.read("k"), @two.read("k")]
     end
 
     test "single flight among machines: a value that was stored before the lease was taken is not computed again" do

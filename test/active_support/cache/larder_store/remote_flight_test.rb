@@ -150,6 +150,19 @@ module LarderStore
       assert_equal ["old", nil, nil], [made, @one.read("k"), @two.read("k")]
     end
 
+    # What a listener does with the message about a change.
+    MESSAGES = { "a delete" => ->(cache) { cache.delete_multi(["k"]) }, "clear" => :clear.to_proc }.freeze
+
+    MESSAGES.each do |name, message|
+      test "of callers on all machines who wait while #{name} ends their leases, one computes, and stores its value" do
+        assert_one_run([@two, machine("three")], message)
+      end
+    end
+
+    test "so it is for two processes of one machine" do
+      assert_one_run([@two, machine("two"), machine("three")], MESSAGES["clear"])
+    end
+
     test "a caller waits for its machine and for others together, as long as it said" do
       begun, go_on = Queue.new, Queue.new
       far = Thread.new { @two.fetch("k", OPTIONS) { (begun << true) && go_on.pop } }
@@ -326,6 +339,24 @@ module LarderStore
       reader.read(8)
       Process.kill(:KILL, pid)
       Process.wait(pid)
+    end
+
+    # While an owner computes, callers of other machines wait, and hear that the key was deleted.
+    def assert_one_run(stores, message)
+      begun, go_on, looks, runs = Array.new(4) { Queue.new }
+      Clock.looked = ->(_) { looks << true }
+      owner = Thread.new { @one.fetch("k", OPTIONS) { (begun << true) && go_on.pop } }
+      begun.pop
+      calls = stores.map do |store|
+        Thread.new { store.fetch("k", OPTIONS) { (runs << true) && sleep(0.1) && "next" } }
+      end
+      stores.map { |store| store.cache.path }.uniq.each { looks.pop }
+      stores.each { |store| message.call(store.cache) }
+      machine("deleting").delete("k")
+      assert_equal ["next"] * stores.size, within(SOON) { calls.map(&:value) }
+      assert_equal ["next", 1], [stores.first.read("k"), runs.size]
+      go_on << "old"
+      assert_equal ["old", "next"], [owner.value, @one.read("k")]
     end
 
     # When so many callers have looked at the owner, the time has passed after which it counts as dead.
