@@ -12,16 +12,17 @@
  *            of several callers that find an owner dead takes its lease over.
  * Bounds     OWNERS machines with one flight each, which may end before any step that is not left out; CHANGES by another
  *            machine; ENDED leases that end by themselves; TAKEOVERS=1: owners may count as dead. STEPS: a delete is two
- *            commands, the lease's first. OLD=1: there is an expired value, which an owner replaces. Then changes are
- *            deletes (WRITES=0): a write leaves the lease, so the owner replaces it, too.
+ *            commands, the lease's first. OLD=1: there is an expired value, which an owner replaces if it still finds
+ *            it. It may also replace a write that comes between this look and its own write (`replaced`).
  *
  * quick: OWNERS=2 CHANGES=2
  * quick: OWNERS=2 CHANGES=2 STEPS=1
- * quick: OWNERS=2 CHANGES=1 WRITES=0 OLD=1
+ * quick: OWNERS=2 CHANGES=1 OLD=1
  * full:  OWNERS=3 CHANGES=2 TAKEOVERS=0
  * full:  OWNERS=3 CHANGES=2 STEPS=1 TAKEOVERS=0
  * full:  OWNERS=3 CHANGES=1 ENDED=0
- * full:  OWNERS=3 CHANGES=1 ENDED=0 WRITES=0 OLD=1
+ * full:  OWNERS=3 CHANGES=1 ENDED=0 OLD=1
+ * full:  OWNERS=2 CHANGES=2 OLD=1
  *
  * mutation DELETE_LEAVES_LEASE: a delete is of the value alone
  * mutation VALUE_FIRST STEPS=1: a delete of two commands deletes the value first
@@ -47,9 +48,6 @@
 #ifndef TAKEOVERS
 #define TAKEOVERS 1
 #endif
-#ifndef WRITES
-#define WRITES 1
-#endif
 #ifndef OLD
 #define OLD 0
 #endif
@@ -63,6 +61,7 @@ byte lease;      /* its owner; 0: none */
 byte heirs[OWNERS + 1]; /* of the lease of each owner; 0: none */
 byte takers[OWNERS + 1];
 byte flying;     /* owners at work */
+bool replaced;   /* an owner has replaced what was written after its look for the old value */
 
 inline may_end() {
     if
@@ -72,8 +71,8 @@ inline may_end() {
 }
 
 proctype Owner(byte me) {
-    byte mine, answered, held;
-    bool holds, stored, replaces;
+    byte mine, answered, held, old;
+    bool holds, stored, looked;
 
     atomic {
         if
@@ -104,7 +103,7 @@ proctype Owner(byte me) {
     atomic {
         if
         :: value && !expired -> goto look
-        :: else -> replaces = (value != 0)
+        :: else -> old = value
         fi
     }
     mine = source;
@@ -125,13 +124,22 @@ proctype Owner(byte me) {
 #endif
 #endif
     may_end();
+#ifndef REPLACES
+    atomic {
+        if
+        :: old -> holds = holds && (value == 0 || (value == old && expired)); looked = true
+        :: else
+        fi
+    }
+#endif
     atomic {
         if
 #ifdef REPLACES
         :: holds ->
 #else
-        :: holds && (value == 0 || replaces) ->
+        :: holds && (value == 0 || old) ->
 #endif
+            replaced = replaced || (looked && value && !(value == old && expired));
             value = mine;
             expired = false;
             stored = true;
@@ -163,7 +171,7 @@ end:
         changes++;
         source++;
         if
-        :: WRITES -> atomic { value = source; expired = false }
+        :: atomic { value = source; expired = false }
         :: true ->
 #ifdef DELETE_LEAVES_LEASE
             atomic { value = 0; expired = false }
@@ -199,7 +207,7 @@ end:
 proctype Reader() {
 end:
     do
-    :: atomic { flying == 0 -> assert(value == 0 || expired || value >= told) }
+    :: atomic { flying == 0 -> assert(value == 0 || expired || replaced || value >= told) }
     od
 }
 

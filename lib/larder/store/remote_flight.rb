@@ -14,7 +14,8 @@ module Larder
     #
     # A delete of the key ends the lease. The owner checks its lease before and after it stores the value, and deletes
     # the value if the lease has ended or another caller has taken it over. A value that another caller writes is not
-    # replaced by the owner's.
+    # replaced by the owner's: where there was none, the remote store takes the owner's value only if there is still
+    # none. An old value is read again just before it is replaced.
     # @api private
     module RemoteFlight
       # Seconds between two looks for the value.
@@ -27,11 +28,12 @@ module Larder
       #   @return [String] its value
       # @!attribute taken
       #   @return [Boolean] has the remote store taken it?
-      # @!attribute absent
-      #   @return [Boolean] was there no value when it was taken?
+      # @!attribute old
+      #   @return [ActiveSupport::Cache::Entry, nil] what was there when it was taken, and had expired or was of another
+      #     version
       # @!attribute stored
       #   @return [Boolean] was the value stored?
-      Far = Struct.new(:text, :taken, :absent, :stored)
+      Far = Struct.new(:text, :taken, :old, :stored)
       # The answer of a call that has to begin again.
       AGAIN = Object.new.freeze
       private_constant :LOOK, :LOOK_AT_OWNER, :AGAIN
@@ -165,18 +167,23 @@ module Larder
         return false unless held?(key, far)
 
         far.stored = true # for all that is known if this is interrupted
-        far.stored = (far.absent && @remote.write(key, entry, kept_in, unless_exist: true)) ||
+        far.stored = (far.old.nil? && @remote.write(key, entry, kept_in, unless_exist: true)) ||
                      (replaceable?(key, far) && @remote.write(key, entry, kept_in))
       end
 
-      # Is it an old value, or are there bytes that nobody can read?
+      # True if the remote store has still the old value, or bytes that cannot be read.
       def replaceable?(key, far)
-        !far.absent || @remote.read(key).nil?
+        entry = @remote.read(key)
+        entry.nil? || (!far.old.nil? && identity_of(entry) == identity_of(far.old))
+      end
+
+      def identity_of(entry)
+        [entry.expires_at, entry.version]
       end
 
       # Does the lease of the remote store say whether another caller has changed the key?
       def decides?(far)
-        far&.stored && far.absent && @remote.ends_leases?
+        far&.stored && far.old.nil? && @remote.ends_leases?
       end
 
       def held?(key, far)
@@ -187,7 +194,7 @@ module Larder
       def found_far(name, key, options, far)
         asked = ask
         entry = @remote.read(key)
-        far.absent = entry.nil?
+        far.old = entry
         entries = entry ? { key => entry } : {}
         tags = open_entries(entries)[key]
         entry = with_back_offs(entries, options)[key]

@@ -246,6 +246,24 @@ module LarderStore
       end
     end
 
+    # Options of the first value, whether it expires, and versions of the first and of the next value.
+    OLD = [[{ expires_in: 10, stale_if_error: 600 }, true], [{ expires_in: 10, race_condition_ttl: 600 }, true],
+           [{ expires_in: 600 }, false, 1, 2], [{}, false, 1, 2]].freeze
+
+    test "so it is while an old value, or one of another version, is computed again" do
+      OLD.product(changes.to_a) do |(options, expires, version, newer), (name, (change, left))|
+        @one.fetch("k", { **OPTIONS, **options, version: version }) { "first" }
+        travel(expires ? 11.seconds : 0) do
+          call = { **OPTIONS, **options, version: newer }
+          assert_equal "old", @one.fetch("k", call) { change.call && "old" }
+          assert_equal [left, left], [@two.read("k"), ActiveSupport::Cache.lookup_store(remote).read("k")],
+                       [name, options]
+          assert_equal left || "next", @one.fetch("k", call) { "next" } unless newer
+        end
+        @one.clear
+      end
+    end
+
     test "what it changes just before or after the value reaches the remote store wins, too" do
       %i[before after].product(changes.to_a).each do |moment, (name, (change, left))|
         once(moment) { change.call }
