@@ -384,9 +384,11 @@ module Larder
         attempt(method) { @store.public_send(method, *arguments, **options) }
       end
 
-      # As the store makes it, which takes twenty calls.
+      # As the store makes it, which takes twenty calls. A Regexp raises for text that is not valid in its encoding.
       def name_of(key)
-        @plain_names && Adapters::ORDINARY.match?(key) ? key : @store.send(:normalize_key, key, NO_NAMESPACE)
+        return key if @plain_names && key.ascii_only? && Adapters::ORDINARY.match?(key)
+
+        @store.send(:normalize_key, key, NO_NAMESPACE)
       end
 
       # If one of several servers does not answer, others may be asked.

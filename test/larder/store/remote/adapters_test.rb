@@ -17,7 +17,8 @@ class LarderStoreRemoteAdaptersTest < ActiveSupport::TestCase
   # Nothing listens there.
   NOWHERE = "127.0.0.1:1"
   KEYS = ["k", "products/1-20261127", "long" * 25, "#{"long" * 25}.", "long" * 400, "of a b", "100%", "tab\t", "ü",
-          "\xFF\x00".b, "del\x7F", "~", "!", "$", "#", "views/a:b?c=d"].freeze
+          "\xFF\x00".b, "caf\xE9", "{\xE9}*?[", "\xE9" * 300, "x".encode("UTF-16LE"),
+          "del\x7F", "~", "!", "$", "#", "views/a:b?c=d"].freeze
   STORES = {
     redis: ->(options) { ActiveSupport::Cache::RedisCacheStore.new(url: "redis://#{NOWHERE}", **options) },
     memcached: ->(options) { ActiveSupport::Cache::MemCacheStore.new(NOWHERE, **options) },
@@ -36,6 +37,7 @@ class LarderStoreRemoteAdaptersTest < ActiveSupport::TestCase
         wanted = KEYS.map { |key| store.send(:normalize_key, key, store.options).b }
         behind = remote(made.call(options))
         assert_equal(wanted, KEYS.map { |key| behind.send(:name_of, behind.own_key(key)).b })
+        assert_equal(wanted, KEYS.map { |key| behind.send(:name_of, behind.own_key(key).force_encoding("UTF-8")).b })
       end
     end
   end
