@@ -64,6 +64,11 @@ module Larder
         told_later? ? postpone : send_with_others([kind, texts])
       end
 
+      # @return [String] without passwords
+      def inspect
+        "#<#{self.class.name} #{@address.inspect}>"
+      end
+
       private
 
       # True if the server is known to fail, and a thread will say that all copies are old.

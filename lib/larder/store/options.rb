@@ -4,6 +4,7 @@
 # docs/reference/options.md describes the same options, and its test compares both.
 
 require "active_support/duration"
+require "larder/store/addresses"
 require "larder/tagging"
 
 module Larder
@@ -182,7 +183,7 @@ module Larder
         private
 
         def refuse(name, value, type)
-          raise ::ArgumentError, "#{name.inspect} of LarderStore is #{value.inspect}; it takes #{type.words}"
+          raise ::ArgumentError, "#{name.inspect} of LarderStore is #{Addresses.show(value)}; it takes #{type.words}"
         end
       end
 

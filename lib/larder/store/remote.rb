@@ -167,6 +167,11 @@ module Larder
         { store: @store.class.name, **@journal.stats }
       end
 
+      # @return [String] without the store's options, which may have passwords
+      def inspect
+        "#<#{self.class.name} #{@identity}>"
+      end
+
       # @return [Hash{Symbol=>Object}] options of the remote store that hold for LarderStore, too
       def inherited
         @store.options.slice(*INHERITED).compact

@@ -4,6 +4,8 @@
 
 require "active_support"
 require "active_support/cache"
+require "larder/store/addresses"
+require "larder/store/remote/adapters"
 require_relative "../errors"
 require_relative "bytes_coder"
 
@@ -102,11 +104,14 @@ module Larder
         end
 
         def looked_up(kind, arguments, options)
-          return memcached(arguments, options) if kind == :mem_cache_store
-
-          ActiveSupport::Cache.lookup_store(kind, *arguments, options)
+          store = if kind == :mem_cache_store then memcached(arguments, options)
+                  else ActiveSupport::Cache.lookup_store(kind, *arguments, options)
+                  end
+          ::Larder::Store::Remote::Adapters.check(kind, store, options)
+          store
         rescue LoadError, StandardError => e
-          raise InvalidArgument, "#{@option}: #{kind.inspect} cannot be made: #{e.message}"
+          message = ::Larder::Store::Addresses.hide(e.message, arguments, options)
+          raise InvalidArgument, "#{@option}: #{kind.inspect} cannot be made: #{message}", cause: nil
         end
 
         def memcached(arguments, options)

@@ -4,30 +4,25 @@
 
 require "uri"
 require "larder/codecs/optional_gems"
+require "larder/store/addresses"
 require "larder/store/backplane/redis"
 require "larder/store/backplane/postgresql"
 
 module Larder
   module Store
     class Backplane
-      # A URL, or a Hash. A Hash is for PostgreSQL if its `url:` is one of PostgreSQL or if it has `dbname:`, and for
-      # Redis otherwise. Or an Array of these, for nodes of one Redis cluster.
+      # A URL, also as a URI object, or a Hash. A Hash is for PostgreSQL if its `url:` is one of PostgreSQL or if it has
+      # `dbname:`, and for Redis otherwise. Or an Array of these, for nodes of one Redis cluster.
       # @api private
       class Address
         TYPES = { "redis" => :redis, "rediss" => :redis, "unix" => :redis,
                   "postgres" => :postgresql, "postgresql" => :postgresql }.freeze
-        # Options with values that are never shown.
-        SECRETS = %i[password sentinel_password sslpassword].freeze
-        # The part of a URL that has a user or a password, and those of its query.
-        CREDENTIALS = %r{//(?:[^:@/]*:)?(.*)@}
-        QUERY = /[?&](?:ssl)?password=([^&]*)/
-        HIDDEN = "[hidden]"
         TAKES = "the URL of a Redis or Valkey (redis://, rediss://, unix://) or of a PostgreSQL (postgresql://); a " \
                 "Hash, as RedisClient.config, RedisClient.sentinel or PG.connect takes it; or an Array of URLs or " \
                 "Hashes of nodes of one Redis or Valkey cluster"
-        private_constant :TYPES, :SECRETS, :CREDENTIALS, :QUERY, :HIDDEN, :TAKES
+        private_constant :TYPES, :TAKES
 
-        # @param given [String, Hash, Array<String, Hash>]
+        # @param given [String, URI, Hash, Array<String, URI, Hash>]
         def initialize(given)
           @given = given
           @places = (given.is_a?(Array) ? given : [given]).map { |place| options_of(place) }
@@ -47,7 +42,12 @@ module Larder
         # @param text [String] a message of a client
         # @return [String] without passwords
         def hide(text)
-          secrets.reduce(text) { |shown, secret| shown.gsub(secret, HIDDEN) }
+          Addresses.hide(text, @given)
+        end
+
+        # @return [String] without passwords
+        def inspect
+          "#<#{self.class.name} #{Addresses.show(@given)}>"
         end
 
         private
@@ -55,28 +55,40 @@ module Larder
         # @return [Hash, nil] nil: it is neither a URL nor a Hash
         def options_of(place)
           case place
-          when String then { url: place }
-          when Hash then place.to_h.transform_keys { |name| name.is_a?(String) ? name.to_sym : name }
+          when String, URI::Generic then { url: place.to_s }
+          when Hash
+            options = place.to_h.transform_keys { |name| name.is_a?(String) ? name.to_sym : name }
+            options[:url].is_a?(URI::Generic) ? { **options, url: options[:url].to_s } : options
           end
         end
 
         def type_of(place)
-          return TYPES[place[:url].to_s[/\A([a-z]+):/, 1]] if place[:url]
+          return TYPES[place[:url].to_s[/\A([a-z]+):/, 1]] if place.key?(:url)
 
           place.key?(:dbname) ? :postgresql : (:redis if place.any?)
         end
 
         def redis
           need("redis-client")
+          @places.each { |place| check_sentinels(place) if place.key?(:sentinels) }
           Redis.new(@places.map { |place| with_path(place) })
         rescue URI::Error, ::ArgumentError, TypeError => e
           refuse(e.message)
         end
 
+        def check_sentinels(place)
+          return if place[:sentinels].is_a?(Array) && place[:sentinels].any?
+
+          raise ::ArgumentError, "sentinels: takes an Array of URLs or Hashes, at least one"
+        end
+
         def with_path(place)
           return place unless place[:url]&.start_with?("unix:")
 
-          { path: place[:url].delete_prefix("unix:").sub(%r{\A//}, ""), **place.except(:url) }
+          path = place[:url].delete_prefix("unix:").sub(%r{\A//}, "")
+          raise ::ArgumentError, "unix:// takes the path of a socket" if path.empty?
+
+          { path: path, **place.except(:url) }
         end
 
         def postgresql
@@ -100,6 +112,8 @@ module Larder
           unknown = options.keys - PG::Connection.conndefaults.map { |known| known[:keyword].to_sym }
           refuse("PG.connect takes no #{unknown.first.inspect}") if unknown.any?
           refuse("the host has an \"@\": write that of a password as %40") if options[:host].to_s.include?("@")
+          wrong = options[:port].to_s.split(",").filter_map { |port| Addresses.wrong_port(port) unless port.empty? }
+          refuse(wrong.first) if wrong.any?
 
           options
         end
@@ -108,35 +122,13 @@ module Larder
           Codecs::OptionalGems.need(gem, gem: gem, who: "backplane: #{shown}")
         end
 
+        # An error that the message is of has passwords, so it is not the cause.
         def refuse(why)
-          raise ::ArgumentError, "backplane: of LarderStore is #{shown}; #{hide(why)}"
+          raise ::ArgumentError, "backplane: of LarderStore is #{shown}; #{hide(why)}", cause: nil
         end
 
         def shown
-          hide(@given.inspect)
-        end
-
-        # The longest first, as they are written and as they are meant.
-        def secrets
-          @secrets ||= @places.compact.flat_map { |place| secrets_of(place) }.compact.reject(&:empty?)
-                              .flat_map { |secret| [secret, secret.inspect[1..-2]] }.uniq.sort_by { |text| -text.size }
-        end
-
-        def secrets_of(place)
-          url = place[:url].to_s
-          written = [url[CREDENTIALS, 1], url[QUERY, 1]].compact
-          [*place.values_at(*SECRETS).grep(String), *sentinels_of(place), *written, *written.map { |text| meant(text) }]
-        end
-
-        def sentinels_of(place)
-          Array(place[:sentinels]).grep(Hash).flat_map { |sentinel| secrets_of(sentinel) } +
-            Array(place[:sentinels]).grep(String).flat_map { |url| secrets_of({ url: url }) }
-        end
-
-        def meant(text)
-          URI.decode_www_form_component(text)
-        rescue ::ArgumentError
-          nil
+          Addresses.show(@given)
         end
       end
     end

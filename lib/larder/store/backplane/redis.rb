@@ -2,6 +2,7 @@
 
 # Messages by publish and subscribe of Redis or Valkey, with redis-client, which the gem redis has, too.
 
+require "larder/store/addresses"
 require "larder/store/backplane/server"
 
 module Larder
@@ -101,7 +102,14 @@ module Larder
           options = { timeout: DEADLINE / 2.0, **place, reconnect_attempts: 0 }
           waits = TIMEOUTS.to_h { |name| [name, options.fetch(name, options[:timeout])] }
           options = options.except(:timeout).merge(waits.to_h { |name, seconds| [name, bounded(name, seconds)] })
-          options.key?(:sentinels) ? RedisClient.sentinel(**options) : RedisClient.config(**options)
+          return checked(RedisClient.config(**options)) unless options.key?(:sentinels)
+
+          RedisClient.sentinel(**options).tap { |config| config.sentinels.each { |sentinel| checked(sentinel) } }
+        end
+
+        def checked(config)
+          wrong = Addresses.wrong_port(config.port) unless config.path
+          wrong ? raise(::ArgumentError, wrong) : config
         end
 
         def bounded(name, seconds)

@@ -3,6 +3,7 @@
 # Makes the store that `remote:` of LarderStore names.
 
 require "zlib"
+require "larder/store/addresses"
 require "larder/store/remote/adapters"
 
 module Larder
@@ -41,7 +42,7 @@ module Larder
           end
         rescue LoadError, StandardError => e
           raise ::ArgumentError, "remote: of LarderStore is #{name.inspect}, and that store cannot be made: " \
-                                 "#{e.message}"
+                                 "#{Addresses.hide(e.message, arguments)}", cause: nil
         end
 
         # Larder's, unless another one is asked for.

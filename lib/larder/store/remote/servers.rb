@@ -2,6 +2,8 @@
 
 # Tells which servers a store uses, from its client or its configuration, without asking a server.
 
+require "larder/store/addresses"
+
 module Larder
   module Store
     class Remote
@@ -24,7 +26,7 @@ module Larder
           refuse_block(given, adapter.store) unless id
           "#{adapter.store.class.name} #{id || adapter.servers || refuse(adapter.store)}"
         rescue *adapter.errors => e
-          refuse(adapter.store, ": #{e.message}")
+          refuse(adapter.store, ": #{Addresses.hide(e.message, given)}")
         end
 
         # A block may connect, and may answer another server each time.
@@ -40,7 +42,7 @@ module Larder
         def refuse(store, why = "")
           raise ::ArgumentError, "remote: of LarderStore is a store (#{store.class.name}) whose servers are not " \
                                  "known before it connects#{why}. Name them, and give others another name: " \
-                                 "remote_id: \"cache servers 1\""
+                                 "remote_id: \"cache servers 1\"", cause: nil
         end
 
         # @param client [Redis, Redis::Distributed, Redis::Cluster, RedisClient, RedisClient::Pooled,
@@ -74,15 +76,24 @@ module Larder
         end
 
         def of_redis_place(path, host, port, database)
+          check_port(port) unless path
           "#{path || "#{host.downcase}:#{port}"}/#{database.to_i}"
         end
 
         # @param client [Dalli::Client]
         # @return [String]
         def of_memcached(client)
-          servers = client.send(:ring).servers.map { |server| "#{server.name.downcase}:#{server.weight}" }
+          servers = client.send(:ring).servers.map do |server|
+            check_port(server.port) unless server.socket_type == :unix
+            "#{server.name.downcase}:#{server.weight}"
+          end
           namespace = client.instance_variable_get(:@options).to_h[:namespace]
           "#{joined(servers)}#{" #{namespace.respond_to?(:call) ? namespace.call : namespace}" if namespace}"
+        end
+
+        def check_port(port)
+          wrong = Addresses.wrong_port(port)
+          raise ::ArgumentError, "remote: of LarderStore is a store on a server; #{wrong}" if wrong
         end
 
         # Its classes are not loaded yet when an application boots. So this is what it will connect to.
@@ -115,7 +126,8 @@ module Larder
         def joined(places)
           places.sort.join(",") if places.any? && places.all?
         end
-        private_class_method :refuse, :of_redis_config, :of_old_redis, :of_redis_place, :of_database, :joined
+        private_class_method :refuse, :of_redis_config, :of_old_redis, :of_redis_place, :check_port, :of_database,
+                             :joined
       end
     end
   end

@@ -3,6 +3,7 @@
 # memcached as a second level.
 
 require "larder/reports"
+require "larder/store/addresses"
 require "larder/store/remote/adapters/server"
 require "larder/store/remote/servers"
 
@@ -29,14 +30,18 @@ module Larder
             { failover: false, **(META && !passwords ? { protocol: :meta } : {}) }
           end
 
-          # @raise [ArgumentError] with failover among several servers
+          # Dalli looks at the addresses when it makes the ring.
+          def self.check(store, _options)
+            store.instance_variable_get(:@data).with { |client| client.send(:ring) }
+          end
+
+          # @raise [ArgumentError] with failover among several servers, or if an address is none
           def initialize(store, own)
             super
             @data = @store.instance_variable_get(:@data)
-            client do |client|
-              refuse_failover(client.send(:ring))
-              report_binary(client.send(:ring).servers.first, own)
-            end
+            ring = client { |client| ring_of(client) }
+            refuse_failover(ring)
+            report_binary(ring.servers.first, own)
             @data = hold(:@data)
           end
 
@@ -78,6 +83,15 @@ module Larder
 
           def client(&block)
             @data.with(&block)
+          end
+
+          # Of a store that the application has made.
+          def ring_of(client)
+            client.send(:ring)
+          rescue Dalli::DalliError => e
+            message = Addresses.hide(e.message, client.instance_variable_get(:@normalized_servers))
+            raise ::ArgumentError, "remote: of LarderStore is a MemCacheStore with an address that Dalli refuses: " \
+                                   "#{message}; it takes host:port or memcached://user:password@host:port", cause: nil
           end
 
           def refuse_failover(ring)
