@@ -64,9 +64,6 @@ module Larder
         statistics.online(last: last, limit: limit)
       end
 
-      # On this machine: sessions that are only in the files of other machines are not known, and a session that another
-      # machine has ended counts until the next check (`check_ends_every:`).
-      #
       # @param user [Object] a model, the id of a User, or a name
       # @return [Boolean]
       # @raise [InvalidArgument]
@@ -74,8 +71,6 @@ module Larder
         statistics.logged_in?(user)
       end
 
-      # On this machine.
-      #
       # @param user [Object] a model, the id of a User, or a name
       # @return [Time, nil] of the last use of any of the user's sessions, to a minute; nil: not known
       # @raise [InvalidArgument]
@@ -83,8 +78,6 @@ module Larder
         statistics.last_seen(user)
       end
 
-      # On this machine, as {.logged_in?}.
-      #
       # @param user [Object] a model, the id of a User, or a name
       # @return [Array<Info>] the user's sessions, the last used first
       # @raise [InvalidArgument]
@@ -100,13 +93,12 @@ module Larder
         statistics.revoke(handle)
       end
 
-      # Ends a user's sessions. Running requests cannot store them again. With `backed_by:` the sessions on other
-      # machines end, too, within `check_ends_every:`. A model with Devise's `rememberable` is forgotten as well:
-      # otherwise its cookie would sign the user in again.
+      # Ends a user's sessions. Running requests cannot store them again. A model with Devise's `rememberable` is
+      # forgotten as well: otherwise its cookie would sign the user in again.
       #
       # @param user [Object] a model, the id of a User, or a name
       # @param except [String, #id, nil] a handle, or a request's `session`, that is not ended
-      # @return [Integer] how many were ended on this machine
+      # @return [Integer] how many were ended
       # @raise [InvalidArgument]
       def logout(user, except: nil)
         begin
@@ -117,10 +109,10 @@ module Larder
         ended
       end
 
-      # Ends all signed-in sessions; anonymous ones go on. Reads every session. With `backed_by:` the sessions on other
-      # machines end, too, within `check_ends_every:`.
+      # Ends all signed-in sessions; anonymous ones go on. Reads every session. With `backed_by:`, sessions that the
+      # file has lost end, too.
       #
-      # @return [Integer] how many were ended on this machine
+      # @return [Integer] how many were ended in the file
       # @raise [UnsupportedError]
       def logout_all
         statistics.logout_all

@@ -30,8 +30,6 @@ module Larder
       PER_USER = 50
       LOSSES = "say what a loss of the file may cost: backed_by: a store that has a copy of each session, as " \
                ":redis_cache_store, or ephemeral: true where everybody may sign in again"
-      # Seconds until a session that was ended on another machine ends on this one, at most.
-      CHECK_ENDS = 30
       # Stores of `cache:` that machines share, by their names.
       SHARED = %i[redis_cache_store mem_cache_store solid_cache_store].freeze
       # Wrong letters with which a misspelled option is still recognized, unless it is short.
@@ -59,9 +57,7 @@ module Larder
       # @param size [Integer, String, nil] bytes of that file when it is created, also as "64MB"; signed-in sessions
       #   may use two thirds of it
       # @param backed_by [ActiveSupport::Cache::Store, Symbol, Array, nil] a store, or what `config.cache_store` takes:
-      #   each session is also written to it, and read from it after a loss of the file
-      # @param check_ends_every [Numeric, nil] seconds between two checks whether another machine has ended a session
-      #   in the store of `backed_by:`; 0: each request checks; nil: none does, which is right for one machine
+      #   each session is also written to it, and read from it after a loss of the file. For exactly one machine
       # @param ephemeral [Boolean, nil] in production, sessions may be lost with the file
       # @param cache [ActiveSupport::Cache::Store, Symbol, Array, nil] a store that has the sessions instead of a file
       # @param backplane [String, Hash, Array, nil] a Redis, Valkey or PostgreSQL by its URL, or as LarderStore takes
@@ -83,16 +79,14 @@ module Larder
       # @param on_full [#call, nil] returns the Rack response for a Rack::Request in which {NoRoomError} is
       #   raised; nil: 503
       # @raise [InvalidArgument] naming the option
-      def initialize(file: nil, size: nil, backed_by: nil, check_ends_every: CHECK_ENDS, ephemeral: nil, cache: nil,
-                     cache_id: nil, backplane: nil, serializer: :json, idle_timeout: IDLE,
-                     anonymous_timeout: ANONYMOUS, max_lifetime: nil, per_user: PER_USER, user: nil, migrate_from: nil,
-                     on_full: nil)
+      def initialize(file: nil, size: nil, backed_by: nil, ephemeral: nil, cache: nil, cache_id: nil,
+                     backplane: nil, serializer: :json, idle_timeout: IDLE, anonymous_timeout: ANONYMOUS,
+                     max_lifetime: nil, per_user: PER_USER, user: nil, migrate_from: nil, on_full: nil)
         check_place(file, cache, backed_by, backplane)
         check_cache_id(cache_id, cache)
         @file = name_of_file(file)
         @size = size.nil? ? SIZE : bytes(:size, size)
         @backed_by = backed_by
-        @check_ends = self.class.seconds(:check_ends_every, check_ends_every, from: 0)
         @ephemeral = switch(:ephemeral, ephemeral)
         @cache = cache
         @cache_id = cache_id
@@ -153,18 +147,16 @@ module Larder
         raise InvalidArgument, "key: #{given.inspect} is no name of a cookie"
       end
 
-      # @param from [Integer, nil] the least; nil: above 0
       # @return [Float, nil]
       # @raise [InvalidArgument]
       # @api private
-      def self.seconds(name, given, from: nil)
+      def self.seconds(name, given)
         return if given.nil?
 
         number = given.to_f if given.respond_to?(:to_f) && !given.is_a?(String)
-        return number if number&.finite? && (from ? number >= from : number.positive?)
+        return number if number&.finite? && number.positive?
 
-        least = from ? "from #{from} on" : "above 0"
-        raise InvalidArgument, "#{name}: #{given.inspect} is no number of seconds #{least}"
+        raise InvalidArgument, "#{name}: #{given.inspect} must be a number of seconds greater than 0"
       end
 
       # An unknown option may be Rack's and is accepted. A name of another store, or a misspelled one, is refused.
@@ -204,8 +196,14 @@ module Larder
         report = self.class.method(:report)
         breaker = Backends::CircuitBreaker.new(store.class.name, report: report, request: Sessions.method(:request))
         life = [@lifetimes.idle, @lifetimes.max].compact.min
-        Backends::Backed.new(file, store, report: report, breaker: breaker, check_ends_every: @check_ends,
+        Backends::Backed.new(file, store, report: report, breaker: breaker, shared_by: option_of_several_machines,
                                           ends_life: life && Backends::Tombstones.beyond(life))
+      end
+
+      def option_of_several_machines
+        return "cache: [:#{[@backed_by].flatten(1).first}, { ... }] with the same options" if shared?(@backed_by)
+
+        "cache: a store that all of them reach, as [:redis_cache_store, { url: ... }]"
       end
 
       def check_place(file, cache, backed_by, backplane)

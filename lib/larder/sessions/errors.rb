@@ -45,6 +45,18 @@ module Larder
       end
     end
 
+    # Two files have their copies in one store of backed_by:. Reported once, never raised.
+    class SecondMachineError < Error
+      # @param store [String] its class
+      # @param option [String] that several machines need
+      def initialize(store, option)
+        super("another machine, or another file of this machine, has copies of its sessions in the same #{store}. " \
+              "backed_by: is for exactly one machine: a session that ends on one does not end on the others. On " \
+              "several machines replace backed_by: by #{option}. Applications that share a store each need a " \
+              "namespace: of their own in it")
+      end
+    end
+
     # The store of cache: or backed_by: deletes entries at an age that sessions may have. Reported, never raised.
     class MaxAgeError < Error
       # @param option [Symbol] cache: or backed_by:

@@ -23,7 +23,7 @@ module Larder
         note_logout(LOGOUT)
       end
 
-      # Ends a user's older sessions, also on other machines.
+      # Ends a user's older sessions, also those that are reloaded later.
       #
       # @param user [String]
       # @param except [Array<String>] the keys of a session that goes on
@@ -35,29 +35,24 @@ module Larder
 
       # @param record [Record]
       # @param key [String]
-      # @param unknown [Boolean] the answer if other machines cannot be asked
-      # @return [Boolean] was one of its users, or everybody, logged out since it began, here or on another machine?
-      def logged_out?(record, key, unknown: false)
+      # @param reload [Boolean] read also notes that the file has lost
+      # @return [Boolean] was one of its users, or everybody, logged out since it began? true also if that is unknown
+      def logged_out?(record, key, reload: false)
         return false unless record.user?
 
         names = names_of(record.users)
-        elsewhere = @backend.elsewhere(names)
-        return true if elsewhere.nil? && unknown
-
-        names.any? { |name| covered?(record, key, [@backend.read(name), elsewhere&.fetch(name, nil)].compact) }
+        copies = reload ? reloaded(names) : {}
+        copies.nil? || names.any? { |name| covered?(record, key, @backend.read(name) || copies[name]) }
       end
 
       # A session that begins in the second of a logout, after it, counts from the next second, so it is not ended. The
-      # same holds if the clock was set back since the logout, or was ahead on the machine that noted it.
+      # same holds if the clock was set back since the logout.
       #
       # @param users [Array<String>]
       # @return [Integer] Unix seconds at which a session begins now
       def beginning(users)
         now = @repository.now
-        return now if users.empty?
-
-        elsewhere = @backend.elsewhere(names_of(users)) || {}
-        [now - 1, last_logout(users), *elsewhere.values.map(&:to_i)].max + 1
+        users.empty? ? now : [now - 1, last_logout(users)].max + 1
       end
 
       # @param users [Array<String>]
@@ -98,10 +93,18 @@ module Larder
         names_of(users).map { |name| @backend.read(name)&.to_i || -1 }.max
       end
 
-      # By the latest of the notes of one name, unless any of that time leaves the session out.
-      def covered?(record, key, notes)
-        at = notes.map(&:to_i).max
-        !at.nil? && record.began <= at && notes.none? { |note| note.to_i == at && note.include?(hex(key)) }
+      # Unless the note leaves the session out.
+      def covered?(record, key, note)
+        !note.nil? && record.began <= note.to_i && !note.include?(hex(key))
+      end
+
+      # Puts notes that the file has lost into it again.
+      #
+      # @return [Hash{String => String}, nil] nil: the store that has them does not answer
+      def reloaded(names)
+        @backend.copies(names.reject { |name| @backend.read(name) })&.each do |name, note|
+          @backend.restore(name, note, (life_of_notes unless name == LOGOUT), pin: true)
+        end
       end
 
       # Seconds, nil: for ever.
@@ -111,9 +114,8 @@ module Larder
       end
 
       def leave_out(name, key, other)
-        here = @backend.read(name)
-        note = here || @backend.elsewhere([name])&.fetch(name, nil)
-        put(name, here, "#{note} #{other}", life_of_notes, !here.nil?) if note&.include?(key)
+        note = @backend.read(name)
+        put(name, note, "#{note} #{other}", life_of_notes, true) if note&.include?(key)
       end
 
       # A note that may be evicted is better than none.

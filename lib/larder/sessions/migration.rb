@@ -179,7 +179,7 @@ module Larder
       # @return [Repository::Found, nil]
       def moved(repository, mark, key, values)
         backend = repository.backend
-        at = backend.read(mark) || backend.elsewhere([mark])&.fetch(mark, nil)
+        at = backend.read(mark) || backend.reload(mark)
         return (repository.find(key) if repository.now - at.to_i <= GRACE) if at
         return if values.empty?
 

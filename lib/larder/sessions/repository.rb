@@ -181,7 +181,6 @@ module Larder
         record = bytes && parse(bytes)
         return if record.nil? || record.moved?
         return over(key) if @lifetimes.over?(record, now)
-        return over(key) if @backend.check_due?(name) && ended_elsewhere?(record, key) # not in each request
 
         found(key, bytes, record)
       end
@@ -214,16 +213,12 @@ module Larder
         nil
       end
 
-      def ended_elsewhere?(record, key)
-        @backend.ended_elsewhere?(PREFIX + key) || @index.logged_out?(record, key)
-      end
-
       # A session that the file has lost, from the store of backed_by:.
       def restored(key)
         bytes = @backend.reload(PREFIX + key)
         record = bytes && Record.parse(bytes)
         return if record.nil? || record.moved? || @lifetimes.over?(record, now)
-        return if @index.logged_out?(record, key, unknown: true)
+        return if @index.logged_out?(record, key, reload: true)
         return unless readmitted?(record, key)
 
         outcome = @index.counting(nil, record, key) do

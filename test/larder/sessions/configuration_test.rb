@@ -52,10 +52,9 @@ module Larder
           { size: "a lot" }                                => /size: "a lot" is no size; give .*"256MB"/,
           { per_user: 0 }                                  => /per_user: 0 is no number above 0/,
           { per_user: "5" }                                => /per_user: "5"/,
-          { anonymous_timeout: -1 }                        => /anonymous_timeout: -1 is no number of seconds/,
+          { anonymous_timeout: -1 }                        => /anonymous_timeout: -1 must be a number of sec/,
           { user: 5 }                                      => /user: 5 is no key/,
           { cache: :null_store, backed_by: :memory_store }   => /cache: is a store already/,
-          { backed_by: :memory_store, check_ends_every: -1 } => /check_ends_every: -1 is no number .* from 0 on/,
           { ephemeral: "yes" }                               => /ephemeral: "yes" is neither true nor false/,
           { file: 5 }                                        => /file: 5 is no path/,
           { cache: :no_store }                               => /cache: :no_store cannot be made/,
@@ -66,7 +65,7 @@ module Larder
       end
 
       test "so are those of the cookie" do
-        { { expire_after: "1 day" } => /expire_after: "1 day" is no number/, { max_age: -5 } => /max_age: -5 is no/,
+        { { expire_after: "1 day" } => /expire_after: "1 day" must be a number/, { max_age: -5 } => /max_age: -5 must be/,
           { key: nil } => /key: nil is no name of a cookie/,
           { key: "" } => /key: "" is no name/ }.each do |options, message|
           error = assert_raises(InvalidArgument) { Rack::Session::Larder.new(nil, file: path_of, **options) }

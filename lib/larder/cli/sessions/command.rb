@@ -77,9 +77,8 @@ module Larder
         # @param sentence [String] what people read
         def ended(count, settings, sentence, machines = {})
           copies = if settings.backed_by
-                     ["", "Copies are left in #{settings.backed_by}. The application's next requests delete them, and",
-                      "so end the sessions on other machines. If this file is lost before, the copies",
-                      "come back until they expire."]
+                     ["", "Copies are left in #{settings.backed_by}. The application's next requests delete them. If",
+                      "this file is lost before, the copies come back until they expire."]
                    end
           tell({ **machines, ended: count, copies_in: settings.backed_by }, sentence, *copies)
         end

@@ -5,32 +5,31 @@
 require_relative "behind"
 require_relative "circuit_breaker"
 require_relative "file"
+require_relative "one_machine"
 require_relative "tombstones"
 require_relative "unwritten"
 
 module Larder
   module Sessions
     module Backends
-      # The file decides what a session is. {#reload} reads the copy after the file was lost.
+      # The file decides what a session is, and the store serves exactly one machine, see {OneMachine}. {#reload} reads
+      # the copy after the file was lost.
       #
       # After it has written a copy, a process reads the file again, and repeats that until both are equal. So the
       # slower of two writers does not leave the older session in the store. A delete leaves a tombstone in the file,
       # because the store may not have been reached. Without an original the tombstone may be evicted; otherwise anybody
       # could fill the file with them.
       #
-      # The store has a mark of each end as well. Other machines look for it in {#reload}, and for sessions in their own
-      # file whenever a check is due. Changes that the store has not got because it did not answer are written by later
-      # requests.
+      # The store has a mark of each end as well. A copy that a killed process or a slow connection writes after the end
+      # is not read. Changes that the store has not got because it did not answer are written by later requests.
       class Backed
         # Attempts to make the copy equal to the original.
         ATTEMPTS = 10
         # Seconds after which changes that the store has not got are written again.
         RETRY = 5
-        # The prefix of entries that tell when an end was last looked for.
-        CHECKED = "c/"
         # Prefixes of keys of which there are many: such a change may be evicted from the list of unwritten ones.
         MANY = %w[s/ u/].freeze
-        private_constant :ATTEMPTS, :RETRY, :CHECKED, :MANY
+        private_constant :ATTEMPTS, :RETRY, :MANY
 
         # @return [String] the class of the store
         attr_reader :behind
@@ -39,18 +38,18 @@ module Larder
         # @param store [ActiveSupport::Cache::Store]
         # @param report [#call] told of the error of a store that fails; requests go on with the file alone
         # @param breaker [CircuitBreaker]
-        # @param check_ends_every [Numeric, nil] seconds, see {#check_due?}
-        # @param ends_life [Numeric, nil] seconds for which a machine may have a session that has ended, nil: for ever
+        # @param ends_life [Numeric, nil] seconds to live of a mark of an end, nil: for ever
         # @param retry_every [Numeric] seconds
+        # @param shared_by [String] the option for several machines, see {SecondMachineError}
         def initialize(file, store, report: ->(_error) {},
-                       breaker: CircuitBreaker.new(store.class.name, report: report), check_ends_every: nil,
-                       ends_life: Tombstones::REMEMBERED, retry_every: RETRY)
+                       breaker: CircuitBreaker.new(store.class.name, report: report),
+                       ends_life: Tombstones::REMEMBERED, retry_every: RETRY, shared_by: "cache:")
           @file = file
           @behind = store.class.name
           @store = Behind.new(store, breaker)
           @tombstones = Tombstones.new(file)
           @unwritten = Unwritten.new(file)
-          @check_every = check_ends_every
+          @machine = OneMachine.new(file, @store) { report.call(SecondMachineError.new(behind, shared_by)) }
           @ends_life = ends_life
           @retry_every = retry_every
           @retry_at = 0
@@ -109,40 +108,17 @@ module Larder
         end
 
         # @param (see Single#reload)
-        # @return [String, nil] nil also if the store does not answer, or another machine has ended the session
+        # @return [String, nil] nil also if the store does not answer
         def reload(key)
-          return if @tombstones.set?(key)
+          copies([key])&.fetch(key, nil) unless @tombstones.set?(key)
+        end
 
-          bytes = @store.read(key)
-          bytes unless bytes.nil? || @store.ended?(key)
+        # @param (see Single#copies)
+        # @return (see Single#copies)
+        def copies(keys)
+          @machine.watch { |own| @store.read_multi([*keys, own]) }
         rescue CircuitBreaker::OpenError
           nil
-        end
-
-        # @param (see Single#elsewhere)
-        # @return (see Single#elsewhere)
-        def elsewhere(keys)
-          @store.read_multi(keys)
-        rescue CircuitBreaker::OpenError
-          nil
-        end
-
-        # The processes of a machine look once in `check_ends_every:` seconds; with 0 each time, with nil never.
-        #
-        # @param (see Single#check_due?)
-        # @return (see Single#check_due?)
-        def check_due?(key)
-          return false if @check_every.nil?
-
-          @check_every.zero? || cache.add(CHECKED + key, "", ttl: @check_every)
-        end
-
-        # @param key [String]
-        # @return [Boolean] has another machine ended it? false also if the store does not answer
-        def ended_elsewhere?(key)
-          @store.ended?(key)
-        rescue CircuitBreaker::OpenError
-          false
         end
 
         # Writes the changes that the store has not got. What it does not take stays listed.

@@ -9,8 +9,8 @@ require_relative "store"
 module Larder
   module Sessions
     module Backends
-      # Has copies of the file's entries, and marks of what has ended. A mark is an entry beside the copy, is written
-      # before the copy is deleted, and lives as long as any machine may have the session.
+      # The store has copies of the file's entries, and marks of ends. A mark is an entry of its own. It is written
+      # before the copy is deleted, and a copy with a mark is not read: it was written late.
       #
       # Every method raises {CircuitBreaker::OpenError} if the store is not called, or fails.
       class Behind
@@ -25,17 +25,12 @@ module Larder
           @breaker = breaker
         end
 
-        # @param key [String]
-        # @return [String, nil] bytes
-        def read(key)
-          @breaker.call { @store.read(name(key)) }
-        end
-
         # @param keys [Array<String>]
-        # @return [Hash{String => String}] bytes of those that are there
+        # @return [Hash{String => String}] bytes of the copies that are there and have no mark
         def read_multi(keys)
-          names = keys.to_h { |key| [name(key), key] }
-          @breaker.call { @store.read_multi(names.keys) }.transform_keys(names)
+          names = keys.to_h { |key| [key, name(key)] }
+          found = @breaker.call { @store.read_multi(names.values.flat_map { |name| [name, name + ENDED] }) }
+          names.reject { |_, name| found.key?(name + ENDED) }.transform_values { |name| found[name] }.compact
         end
 
         # @param key [String]
@@ -59,17 +54,11 @@ module Larder
         end
 
         # @param key [String]
-        # @param life [Numeric, nil] seconds for which a machine may have the session, nil: for ever
+        # @param life [Numeric, nil] seconds to live of the mark, nil: for ever
         # @return [Boolean] was there a copy?
         def end(key, life)
           put(name(key) + ENDED, "1", life)
           delete(key)
-        end
-
-        # @param key [String]
-        # @return [Boolean]
-        def ended?(key)
-          @breaker.call { @store.exist?(name(key) + ENDED) }
         end
 
         private

@@ -3,7 +3,7 @@
 module Larder
   module Sessions
     module Backends
-      # What a backend answers that keeps sessions in one place: there is no copy to reload, and nobody else to ask.
+      # Answers of a backend that keeps sessions in one place, where there is no copy to reload.
       module Single
         # @param _key [String]
         # @return [String, nil] bytes of a copy on this machine, which may be older than the session; nil: there is none
@@ -23,19 +23,13 @@ module Larder
         # @return [String, nil] bytes of its copy
         def reload(_key); end
 
-        # @param _keys [Array<String>]
-        # @return [Hash{String => String}, nil] what other machines have written under them; nil: they cannot be asked
-        def elsewhere(_keys)
+        # @param _keys [Array<String>] of entries that may be missing
+        # @return [Hash{String => String}, nil] bytes of their copies; nil: the store that has them does not answer
+        def copies(_keys)
           {}
         end
 
-        # @param _key [String] of an entry that was read
-        # @return [Boolean] is it time to look whether another machine has ended it?
-        def check_due?(_key)
-          false
-        end
-
-        # @return [Boolean] are there copies elsewhere, of which this program may not know?
+        # @return [Boolean] are there copies that outlive the backend?
         def copied?
           false
         end

@@ -15,11 +15,15 @@ module Larder
 
         # Every call fails, as those of a client whose server is gone may.
         class Broken
-          %i[read write delete].each { |name| define_method(name) { |*, **| raise IOError, name.to_s } }
+          %i[read read_multi write delete].each { |name| define_method(name) { |*, **| raise IOError, name.to_s } }
         end
 
         A = "a" * 32
         B = "b" * 32
+        C = "c" * 32
+        D = "d" * 32
+        Session = Struct.new(:id)
+        Id = Struct.new(:public_id)
 
         def setup
           super
@@ -81,6 +85,40 @@ module Larder
           assert @repository.begin("c" * 32, { "user_id" => 1 })
           begin_anew("fourth.larder")
           assert @repository.find("c" * 32)
+        end
+
+        def test_a_session_that_a_logout_leaves_out_goes_on_after_losses_of_the_file_also_under_another_key
+          key = Digest::SHA256.digest("the id")
+          [key, B].each { |each| @repository.begin(each, { "user_id" => 1 }) }
+          copy = @store.read(Store.name_of("s/#{B}"), raw: true)
+          @now += 10
+          assert_equal 1, @statistics.logout(1, except: Session.new(Id.new("the id")))
+          begin_anew("second.larder")
+          assert @repository.find(key)
+          assert @repository.renew(@repository.find(key), C, { "user_id" => 1 })
+          @store.write(Store.name_of("s/#{D}"), copy, raw: true) # a session that only the store has
+          begin_anew("third.larder")
+          assert_equal [false, false, true, false], [key, B, C, D].map { |each| !!@repository.find(each) }
+        end
+
+        def test_who_signs_in_again_in_the_second_of_a_logout_stays_so_after_a_loss
+          @repository.begin(A, { "user_id" => 1 })
+          @repository.begin(B, { "cart" => 1 })
+          @statistics.logout(1)
+          assert @repository.begin(C, { "user_id" => 1 })
+          assert @repository.commit(@repository.find(B), { "user_id" => 1 })
+          begin_anew("second.larder")
+          assert_equal [false, true, true], [A, B, C].map { |each| !!@repository.find(each) }
+        end
+
+        # As of a process that was killed before it saw the end, or a connection that was slow.
+        def test_a_copy_that_is_written_after_the_end_is_not_read
+          @repository.begin(A, { "user_id" => 1 })
+          copy = @store.read(name = Store.name_of("s/#{A}"), raw: true)
+          @repository.end(A)
+          @store.write(name, copy, raw: true)
+          begin_anew("second.larder")
+          assert_nil @repository.find(A)
         end
 
         def test_what_was_ended_does_not_come_back_from_a_store_that_was_not_reached
