@@ -8,8 +8,8 @@ module Larder
     # by other requests are noticed, and a process that dies in between leaves at least one of the two.
     #
     # Before that, a note with the new key is stored under the old one for a minute. To end a session is to delete it,
-    # then to read the note: so of a renewal and an end by the old id, one sees the other. Nothing else reads the note,
-    # so an old id opens no session.
+    # then to read the note: so of a renewal and an end by the old id, one sees the other. A logout that leaves out a
+    # session reads the note as well. An old id opens no session.
     module IdRotation
       # Attempts of a compare-and-swap.
       ATTEMPTS = 100
@@ -61,14 +61,10 @@ module Larder
         ATTEMPTS.times do
           after = moved_on(before.record, change, bound)
           kept = if other then kept_again?(other, after)
-                 else start(after, key, instead: before.key, sign_in: !before.record.user?)
+                 else forward(before, key) && start(after, key, instead: before.key, sign_in: !before.record.user?)
                  end
           return false unless kept
 
-          unless other || forward(before, key)
-            self.end(key)
-            return false
-          end
           @index.renamed(before.record, before.key, key)
           outcome = take(before)
           return true if outcome == :stored
@@ -114,7 +110,7 @@ module Larder
       end
 
       def keys_in(name)
-        bytes = @backend.read(name)
+        bytes = @backend.read(name) || @backend.reload(name)
         bytes ? (bytes.bytesize / Users::KEY).times.map { |i| bytes.byteslice(i * Users::KEY, Users::KEY) } : []
       end
 

@@ -207,7 +207,7 @@ module Larder
       def secret
         backend = @repository.backend
         backend.read(SECRET) || begin
-          backend.add(SECRET, SecureRandom.bytes(32), nil, pin: true)
+          backend.add(SECRET, backend.reload(SECRET) || SecureRandom.bytes(32), nil, pin: true)
           backend.read(SECRET) || backend.refused("the secret of handles")
         end
       end

@@ -246,6 +246,30 @@ module Larder
         end
       end
 
+      def test_a_logout_that_leaves_the_session_out_at_any_moment_of_its_renewal_keeps_it_alone
+        at_any_call(of: -> { @renewed = @renew.call }, comes: -> { @statistics.logout(7, except: @handle) }) do |call|
+          assert_equal [true, call.zero? ? [NEW, THIRD] : [NEW]], [@renewed, signed_in], "before call #{call}"
+        end
+      end
+
+      def test_a_renewal_at_any_moment_of_a_logout_that_leaves_the_session_out_keeps_it_alone
+        at_any_call(of: -> { @statistics.logout(7, except: @handle) }, comes: -> { @renewed = @renew.call }) do |call|
+          assert_equal [true, [NEW]], [@renewed, signed_in], "before call #{call}" unless call.zero?
+        end
+      end
+
+      def test_a_request_that_signs_out_at_any_moment_of_a_renewal_signs_out
+        at_any_call(of: -> { @renew.call }, comes: -> { @repository.commit(@slow, { "a" => 2 }) }) do |call|
+          assert_equal call.zero? ? [NEW, THIRD] : [THIRD], signed_in, "before call #{call}"
+        end
+      end
+
+      def test_a_renewal_at_any_moment_of_a_sign_out_does_not_save_the_session
+        at_any_call(of: -> { @repository.commit(@slow, { "a" => 2 }) }, comes: -> { @renew.call }) do |call|
+          assert_equal [THIRD], signed_in, "before call #{call}"
+        end
+      end
+
       private
 
       # Two sessions of a user, of which one is renewed: does the one thing as often as it makes calls, and at another
@@ -258,12 +282,13 @@ module Larder
           begin_anew
           [OLD, THIRD].each { |key| @repository.begin(key, { "user_id" => 7 }) }
           found = @repository.find(OLD)
+          @slow = @repository.find(OLD)
           @handle = @statistics.for(7).find { |info| info.handle == handle_of(OLD) }.handle
           @renew = -> { @repository.renew(found, NEW, { "user_id" => 7, "a" => 1 }) }
           calls = [calls, interrupt(interrupted, of, comes)].max
           yield interrupted
         end
-        assert_operator calls, :>, 5
+        assert_operator calls, :>, 4
       end
 
       def interrupt(number, does, comes)

@@ -111,6 +111,20 @@ module Larder
           assert_equal [false, true, true], [A, B, C].map { |each| !!@repository.find(each) }
         end
 
+        def test_an_id_from_before_a_renewal_ends_the_session_also_after_a_loss_of_the_file
+          [["second", -> { @repository.end(A) }], ["third", -> { @statistics.revoke(@handle) }]].each do |file, ending|
+            @repository.begin(A, { "user_id" => 1 })
+            @handle = @statistics.for(1).first.handle
+            assert @repository.renew(@repository.find(A), B, { "user_id" => 1 })
+            assert @repository.renew(@repository.find(B), C, { "user_id" => 1 })
+            begin_anew("#{file}.larder")
+            ending.call
+            begin_anew("after_#{file}.larder")
+            assert_equal [nil, nil, nil], [A, B, C].map { |key| @repository.find(key) }
+            begin_with_an_empty_store
+          end
+        end
+
         # As of a process that was killed before it saw the end, or a connection that was slow.
         def test_a_copy_that_is_written_after_the_end_is_not_read
           @repository.begin(A, { "user_id" => 1 })
@@ -146,6 +160,7 @@ module Larder
         end
 
         def test_ending_what_is_not_there_takes_no_room_from_those_who_are_signed_in
+          @repository.end(A) # after which the file has its own id
           before = @backend.cache.stats[:pinned_bytes]
           100.times { |i| @repository.end([i].pack("N") * 8) }
           assert_equal before, @backend.cache.stats[:pinned_bytes]
@@ -212,6 +227,11 @@ module Larder
         end
 
         private
+
+        def begin_with_an_empty_store
+          @store.clear
+          begin_anew("#{@files = @files.to_i + 1}.larder")
+        end
 
         # The same store behind a new file, as after a loss of the machine's disk.
         def begin_anew(name)
