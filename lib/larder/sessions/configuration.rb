@@ -9,6 +9,7 @@ require_relative "../size"
 require_relative "errors"
 require_relative "format"
 require_relative "identity"
+require_relative "lifetimes"
 require_relative "repository"
 require_relative "sign_in_hint"
 
@@ -97,9 +98,9 @@ module Larder
         @hint = SignInHint.new(self.class.method(:report)) unless user
         @per_user = count(:per_user, per_user)
         @on_full = callable(:on_full, on_full)
-        @lifetimes = Lifetimes.new(idle: self.class.seconds(:idle_timeout, idle_timeout),
-                                   anonymous: self.class.seconds(:anonymous_timeout, anonymous_timeout),
-                                   max: self.class.seconds(:max_lifetime, max_lifetime))
+        @lifetimes = Lifetimes.new(idle: Lifetimes.seconds(:idle_timeout, idle_timeout),
+                                   anonymous: Lifetimes.seconds(:anonymous_timeout, anonymous_timeout),
+                                   max: Lifetimes.seconds(:max_lifetime, max_lifetime))
       end
 
       # @return [#call, nil] see {#initialize}
@@ -134,7 +135,7 @@ module Larder
       def self.split(options)
         own, others = options.partition { |name, _| OPTIONS.include?(name.to_sym) }.map(&:to_h)
         others.each_key { |name| check_name(name) }
-        life = %i[expire_after max_age].filter_map { |name| seconds(name, others[name]) }.first
+        life = Lifetimes.of_cookie(others)
         [{ **(life ? { idle_timeout: life, anonymous_timeout: life } : {}), **own.transform_keys(&:to_sym) }, others]
       end
 
@@ -145,18 +146,6 @@ module Larder
         return given.to_s if (given.is_a?(String) || given.is_a?(Symbol)) && !given.empty?
 
         raise InvalidArgument, "key: #{given.inspect} is no name of a cookie"
-      end
-
-      # @return [Float, nil]
-      # @raise [InvalidArgument]
-      # @api private
-      def self.seconds(name, given)
-        return if given.nil?
-
-        number = given.to_f if given.respond_to?(:to_f) && !given.is_a?(String)
-        return number if number&.finite? && number.positive?
-
-        raise InvalidArgument, "#{name}: #{given.inspect} must be a number of seconds greater than 0"
       end
 
       # An unknown option may be Rack's and is accepted. A name of another store, or a misspelled one, is refused.

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
-# Decides when a session has ended, and for how long a backend keeps it.
+# Decides when a session has ended, and for how long a backend keeps it. Checks lengths of time.
+
+require_relative "errors"
 
 module Larder
   module Sessions
@@ -10,7 +12,33 @@ module Larder
       USED_EVERY = 60
       # Or this part of the idle timeout, where that is less.
       PART = 4
-      private_constant :PART
+      # The longest that an option may say, so that each entry's time of expiry has room in the file.
+      LONGEST = 20 * 366 * 86_400
+      private_constant :PART, :LONGEST
+
+      # Checks the value of an option.
+      #
+      # @param name [Symbol] of the option
+      # @param given [Numeric, ActiveSupport::Duration, nil]
+      # @param from [Integer] the least
+      # @return [Float, nil]
+      # @raise [InvalidArgument]
+      def self.seconds(name, given, from: 1)
+        return if given.nil?
+
+        number = given.to_f if given.is_a?(Numeric) && given.real?
+        return number if number && number >= from && number <= LONGEST # NaN is neither
+
+        raise InvalidArgument, "#{name}: #{given.inspect} must be a number of seconds from #{from} to #{LONGEST} " \
+                               "(20 years); nil sets no limit"
+      end
+
+      # @param options [#[]] of a session's cookie
+      # @return [Float, nil] seconds for which the browser keeps the cookie; nil: until the browser is closed
+      # @raise [InvalidArgument]
+      def self.of_cookie(options)
+        %i[max_age expire_after].map { |name| options[name] && seconds(name, options[name]) }.compact.first
+      end
 
       # @param idle [Numeric, nil] seconds after its last use when a session ends; nil: never
       # @param anonymous [Numeric, nil] the same where nobody is signed in; nil: as idle

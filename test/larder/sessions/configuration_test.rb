@@ -3,6 +3,7 @@
 require "test_helper"
 require "active_support"
 require "active_support/cache"
+require "active_support/core_ext/integer/time"
 require "support/reported_errors"
 require "support/environment"
 require "larder/sessions"
@@ -52,7 +53,7 @@ module Larder
           { size: "a lot" }                                => /size: "a lot" is no size; give .*"256MB"/,
           { per_user: 0 }                                  => /per_user: 0 is no number above 0/,
           { per_user: "5" }                                => /per_user: "5"/,
-          { anonymous_timeout: -1 }                        => /anonymous_timeout: -1 must be a number of sec/,
+          { anonymous_timeout: -1 }                        => /anonymous_timeout: -1 must be a number of seconds/,
           { user: 5 }                                      => /user: 5 is no key/,
           { cache: :null_store, backed_by: :memory_store }   => /cache: is a store already/,
           { ephemeral: "yes" }                               => /ephemeral: "yes" is neither true nor false/,
@@ -65,7 +66,7 @@ module Larder
       end
 
       test "so are those of the cookie" do
-        { { expire_after: "1 day" } => /expire_after: "1 day" must be a number/, { max_age: -5 } => /max_age: -5 must be/,
+        { { expire_after: "1 day" } => /expire_after: "1 day" must be a number/, { max_age: -5 } => /max_age: -5 must/,
           { key: nil } => /key: nil is no name of a cookie/,
           { key: "" } => /key: "" is no name/ }.each do |options, message|
           error = assert_raises(InvalidArgument) { Rack::Session::Larder.new(nil, file: path_of, **options) }
@@ -124,11 +125,19 @@ module Larder
         end)
       end
 
-      test "what is no time is refused by name" do
-        [0, -1, "5", Float::INFINITY, Float::NAN, Object.new].each do |given|
-          error = assert_raises(InvalidArgument, given.inspect) { Configuration.new(max_lifetime: given) }
-          assert_match(/\Amax_lifetime: /, error.message)
+      LENGTHS = %i[idle_timeout anonymous_timeout max_lifetime expire_after max_age].freeze
+      ABSURD = [0, -1, -Float::INFINITY, Float::INFINITY, Float::NAN, 1e-9, 10**12, 10**400, 1000.years, -1.day,
+                "5", "", :day, true, [], Object.new, Complex(1, 1), Time.now, 2.weeks.from_now].freeze
+
+      test "a length of time that no session can have is refused where it is configured" do
+        LENGTHS.product(ABSURD).each do |name, given|
+          error = assert_raises(InvalidArgument, [name, given].inspect) do
+            Rack::Session::Larder.new(nil, file: path_of, name => given)
+          end
+          assert_match(/\A#{name}: .* must be a number of seconds from 1 to 632448000 \(20 years\); nil/,
+                       error.message)
         end
+        assert_raises(InvalidArgument) { Configuration.new(check_ends_every: 10**12) }
       end
 
       test "an option that is misspelt is refused, one of Rack's is not" do
