@@ -48,10 +48,10 @@ module Larder
       # @param per_user [Integer, nil] sessions that a user may have at a time: the oldest of more end
       # @param hint [#call, nil] told of the values of sessions in which nobody is signed in, see {SignInHint}
       # @param report [#call] told of what went wrong, as an Error
-      # @param clock [#call] Unix time
+      # @param clock [#call] Unix time; Time.now, so that tests which travel in time move the timeouts of sessions, too
       def initialize(backend:, format:, lifetimes: Lifetimes.new, user: Identity.method(:in_values), per_user: nil,
                      hint: nil, report: ->(_error) {},
-                     clock: -> { Process.clock_gettime(Process::CLOCK_REALTIME, :second) })
+                     clock: -> { Time.now })
         @backend = backend
         @format = format
         @lifetimes = lifetimes

@@ -10,6 +10,10 @@ module Larder
       #
       # Values are raw Strings, which Redis and memcached keep without a coder. Anything else is not Larder's.
       class Direct
+        # The longest TTL that is passed on. memcached refuses an entry that expires after January 2038.
+        LONGEST = 5 * 366 * 86_400
+        private_constant :LONGEST
+
         # @param store [ActiveSupport::Cache::Store]
         # @param options [Hash] of each write
         def initialize(store, **options)
@@ -34,8 +38,9 @@ module Larder
         # @param value [String]
         # @param options [Hash] of ActiveSupport::Cache::Store#write
         # @return [Boolean, nil]
-        def write(name, value, **options)
-          direct { @store.write(name, value, raw: true, **@options, **options) }
+        def write(name, value, expires_in: nil, **options)
+          expires_in = [expires_in, LONGEST].min if expires_in
+          direct { @store.write(name, value, raw: true, expires_in: expires_in, **@options, **options) }
         end
 
         # A FileStore says of an expired entry that it exists, until it is read.
