@@ -20,21 +20,20 @@ module Larder
       #
       # @param name [Symbol] of the option
       # @param given [Numeric, ActiveSupport::Duration, nil]
-      # @param from [Integer] the least
       # @return [Float, nil]
       # @raise [InvalidArgument]
-      def self.seconds(name, given, from: 1)
+      def self.seconds(name, given)
         return if given.nil?
 
         number = given.to_f if given.is_a?(Numeric) && given.real?
-        return number if number && number >= from && number <= LONGEST # NaN is neither
+        return number if number && number >= 1 && number <= LONGEST # NaN is neither
 
-        raise InvalidArgument, "#{name}: #{given.inspect} must be a number of seconds from #{from} to #{LONGEST} " \
+        raise InvalidArgument, "#{name}: #{given.inspect} must be a number of seconds from 1 to #{LONGEST} " \
                                "(20 years); nil sets no limit"
       end
 
       # @param options [#[]] of a session's cookie
-      # @return [Float, nil] seconds for which the browser keeps the cookie; nil: until the browser is closed
+      # @return [Float, nil] seconds that the browser keeps the cookie; nil: until the browser is closed
       # @raise [InvalidArgument]
       def self.of_cookie(options)
         %i[max_age expire_after].map { |name| options[name] && seconds(name, options[name]) }.compact.first

@@ -16,7 +16,7 @@ class LarderStoreAddressesTest < ActiveSupport::TestCase
   # Nothing listens there.
   NOWHERE = "127.0.0.1:1"
   URL = "redis://user:#{TYPED}@#{NOWHERE}".freeze
-  # What is given, and what the error says of it.
+  # Values of remote:, and what the error says of each.
   REMOTES = {
     URL => /is "redis:..user:\[hidden\]@127/,
     URI(URL) => /is #<URI::Generic redis:..user:\[hidden\]@127/,
@@ -49,7 +49,7 @@ class LarderStoreAddressesTest < ActiveSupport::TestCase
   end
 
   REMOTES.each_with_index do |(given, message), number|
-    test "what is wrong with remote: is said without a password, #{number}" do
+    test "an error of remote: is said without a password, #{number}" do
       assert_match message, refused(given) { store(remote: given) }.message
     end
   end

@@ -14,7 +14,7 @@ module LarderStore
     BEATS = 4
     Heartbeat = Larder::Store::Remote::Heartbeat
 
-    # The clock by which callers find that an owner is dead. Tests put it forward instead of waiting. Beats come ten
+    # Callers find by this clock that an owner is dead. Tests put it forward instead of waiting. Beats come ten
     # times as often.
     module Clock
       singleton_class.attr_accessor :ahead, :looked
@@ -150,7 +150,7 @@ module LarderStore
       assert_equal ["old", nil, nil], [made, @one.read("k"), @two.read("k")]
     end
 
-    # What a listener does with the message about a change.
+    # A listener does this with the message about a change.
     MESSAGES = { "a delete" => ->(cache) { cache.delete_multi(["k"]) }, "clear" => :clear.to_proc }.freeze
 
     MESSAGES.each do |name, message|

@@ -85,7 +85,7 @@ module Larder
             @data.with(&block)
           end
 
-          # Of a store that the application has made.
+          # The ring of a store that the application has made.
           def ring_of(client)
             client.send(:ring)
           rescue Dalli::DalliError => e
