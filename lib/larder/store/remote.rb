@@ -2,11 +2,11 @@
 
 # The second level: a Rails store that several machines share.
 
-require "larder/circuit_breaker"
 require "larder/store/configuration"
 require "larder/store/monotonic_clock"
 require "larder/store/remote/adapters"
 require "larder/store/remote/builder"
+require "larder/store/remote/calls"
 require "larder/store/remote/heartbeat"
 require "larder/store/remote/journal"
 
@@ -27,17 +27,6 @@ module Larder
     class Remote
       include MonotonicClock
 
-      # It must not be asked, because it has not got all changes.
-      class Waiting < RemoteError
-        # @api private
-        def initialize
-          super("the remote store has not got all changes of this machine yet")
-        end
-      end
-
-      # It has answered that it cannot do what it was asked for.
-      class Refused < RemoteError; end
-
       # Of the remote store, where LarderStore has none of its own.
       INHERITED = %i[expires_in race_condition_ttl skip_nil].freeze
       # Keys have their namespace when they come here.
@@ -50,11 +39,7 @@ module Larder
       # Seconds between two attempts to apply what the journal lists, after a failure and otherwise.
       RETRY = 1
       PAUSE = 0.1
-      # Seconds after which a client may have given up an attempt, and made the one that was answered.
-      SLOW = 0.3
-      # Calls that may take long.
-      LONG = %i[clear delete_matched].freeze
-      private_constant :INHERITED, :NO_NAMESPACE, :OWN, :PROBE, :RETRY, :PAUSE, :SLOW, :LONG
+      private_constant :INHERITED, :NO_NAMESPACE, :OWN, :PROBE, :RETRY, :PAUSE
 
       # LarderStore sends the events.
       module Quiet
@@ -104,7 +89,7 @@ module Larder
         @journal = Journal.new(journal, remote: Configuration.number(@identity), prefix: -> { own_key("") },
                                         backplane: Configuration.number(Configuration.place(backplane)))
         @heartbeat = Heartbeat.new(self)
-        @breaker = CircuitBreaker.new(hung: @adapter.hung_after) { |error| unanswered?(error) }
+        @calls = Calls.new(@adapter, @journal)
         @plain_names = @adapter.plain_names?
         @flights = flights
         @retry_at = 0
@@ -131,7 +116,7 @@ module Larder
         answer = yield if asked
         settled = asked
         @journal.changed(kind, texts) if settled && !quiet
-        @journal.expect(texts) if settled && entries.any? && slow?(since)
+        @journal.expect(texts) if settled && entries.any? && @calls.slow?(since)
         answer
       rescue RemoteError
         raise
@@ -148,7 +133,7 @@ module Larder
       # @return [Object] what the block returned
       # @raise [RemoteError]
       def keeping(keys)
-        expecting(keys) do |send|
+        @calls.expecting(keys) do |send|
           send.call
           yield
         end
@@ -156,7 +141,7 @@ module Larder
 
       # @return [Boolean]
       def answers?
-        attempt(:read) { @store.send(:read_entry, name_of(own_key(PROBE))) }
+        @calls.attempt(:read) { @store.send(:read_entry, name_of(own_key(PROBE))) }
         true
       rescue RemoteError
         false
@@ -189,7 +174,7 @@ module Larder
       # @raise [Waiting] the key is listed
       def read(key, options = {})
         wait_for([key])
-        attempt(:read) { @store.send(:read_entry, name_of(key), **options.slice(:raw)) }
+        @calls.attempt(:read) { @store.send(:read_entry, name_of(key), **options.slice(:raw)) }
       end
 
       # The same for many, by one call of the remote store.
@@ -199,13 +184,13 @@ module Larder
         keys = to_ask(keys)
         return {} if keys.empty?
 
-        attempt(:read_multi) { @adapter.find(keys, keys.map { |key| name_of(key) }, raw) }
+        @calls.attempt(:read_multi) { @adapter.find(keys, keys.map { |key| name_of(key) }, raw) }
       end
 
       # @param found [Hash{String=>Object}] what {#read_multi} has found
       # @return [Hash{String=>ActiveSupport::Cache::Entry}]
       def entries_of(found, raw: false)
-        attempt(:read_multi) { @adapter.entries_of(found, raw) }
+        @calls.attempt(:read_multi) { @adapter.entries_of(found, raw) }
       end
 
       # @return [Boolean] does {#read_multi} find bytes of Rails' coder, which this process may read without that?
@@ -219,25 +204,25 @@ module Larder
       # @return [Boolean] was it stored?
       def write(key, entry, kept_in, more = {})
         wait_for([key]) if more[:unless_exist]
-        attempt(:write) { stored?(@store.send(:write_entry, name_of(key), entry, **terms(kept_in), **more)) }
+        @calls.attempt(:write) { stored?(@store.send(:write_entry, name_of(key), entry, **terms(kept_in), **more)) }
       end
 
       # @param entries [Hash{String=>ActiveSupport::Cache::Entry}]
       def write_multi(entries, kept_in)
         named = entries.transform_keys { |key| name_of(key) }
-        attempt(:write_multi) { stored?(@store.send(:write_multi_entries, named, **terms(kept_in))) }
+        @calls.attempt(:write_multi) { stored?(@store.send(:write_multi_entries, named, **terms(kept_in))) }
       end
 
       # @return [Boolean] was it there?
       def delete(key)
-        attempt(:delete) { @store.send(:delete_entry, name_of(key)) ? true : false }
+        @calls.attempt(:delete) { @store.send(:delete_entry, name_of(key)) ? true : false }
       end
 
       # Ends the leases of the keys first: who computes a value under one does not store it then.
       #
       # @return [Integer] how many were there
       def delete_multi(keys)
-        attempt(:delete_multi) do
+        @calls.attempt(:delete_multi) do
           leases = ends_leases? ? keys.map { |key| name_of(Remote.lease_key(key)) } : []
           @adapter.delete(leases, keys.map { |key| name_of(key) })
         end
@@ -286,16 +271,16 @@ module Larder
       # As of the remote store's method.
       def cas(key, options)
         wait_for([key])
-        expecting([key]) do |send|
-          attempt(:cas) { @store.cas(name_of(key), terms_of_swap(options)) { |value| send.call(yield(value)) } }
+        @calls.expecting([key]) do |send|
+          @calls.attempt(:cas) { @store.cas(name_of(key), terms_of_swap(options)) { |value| send.call(yield(value)) } }
         end
       end
 
       # The same for many. The block gets those values by key that were found.
       def cas_multi(keys, options)
         names = to_ask(keys).to_h { |key| [name_of(key), key] }
-        expecting(names.values) do |send|
-          attempt(:cas_multi) do
+        @calls.expecting(names.values) do |send|
+          @calls.attempt(:cas_multi) do
             @store.cas_multi(*names.keys, **terms_of_swap(options)) do |values|
               send.call(yield(values.transform_keys(names)).transform_keys(names.invert))
             end
@@ -305,33 +290,13 @@ module Larder
 
       private
 
-      # Yields a proc to call when a change of the keys is about to be sent, which answers its argument.
-      def expecting(keys)
-        sent = answered = false
-        since = monotonic_now
-        yield(lambda { |value = nil|
-          sent = true
-          value
-        }).tap { answered = true }
-      rescue Waiting, Refused
-        answered = true
-        raise
-      ensure
-        @journal.expect(keys) if sent && (!answered || slow?(since))
-      end
-
-      # The client may have repeated the call. Its first attempt may still arrive.
-      def slow?(since)
-        monotonic_now - since > SLOW
-      end
-
       def terms_of_swap(options)
         options.except(*OWN, :version).merge(NO_NAMESPACE)
       end
 
       # Is it several servers, and is it known which keys to wait for?
       def in_part?
-        @journal.of_keys? && attempt(:ask) { @adapter.several? }
+        @journal.of_keys? && @calls.attempt(:ask) { @adapter.several? }
       end
 
       # Was the store asked for what it cannot do, rather than interrupted?
@@ -386,7 +351,7 @@ module Larder
       end
 
       def call(method, *arguments, **options)
-        attempt(method) { @store.public_send(method, *arguments, **options) }
+        @calls.attempt(method) { @store.public_send(method, *arguments, **options) }
       end
 
       # As the store makes it, which takes twenty calls. A Regexp raises for text that is not valid in its encoding.
@@ -428,26 +393,6 @@ module Larder
 
       def stored?(answer)
         answer ? true : false
-      end
-
-      # @raise [RemoteError]
-      def attempt(method, &block)
-        @breaker.call(long: LONG.include?(method), &block)
-      rescue CircuitBreaker::OpenError => e
-        raise RemoteError, "the remote store could not #{method}: #{e.message}"
-      rescue *@adapter.errors => e
-        type = @adapter.refused?(e) ? Refused : RemoteError
-        raise type, "the remote store could not #{method}: #{e.class}: #{e.message}"
-      end
-
-      # If one of several servers does not answer, the others are called.
-      #
-      # @param error [StandardError, nil] nil: the call was interrupted
-      def unanswered?(error)
-        known = error.nil? || @adapter.errors.any? { |type| error.is_a?(type) }
-        known && !(error && @adapter.refused?(error)) && !@adapter.several?
-      rescue *@adapter.errors
-        true
       end
     end
   end

@@ -1,0 +1,97 @@
+# frozen_string_literal: true
+
+# How calls of the remote store are made.
+
+require "larder/circuit_breaker"
+require "larder/store/monotonic_clock"
+
+module Larder
+  module Store
+    class Remote
+      # The store must not be asked, because it has not got all changes.
+      class Waiting < RemoteError
+        # @api private
+        def initialize
+          super("the remote store has not got all changes of this machine yet")
+        end
+      end
+
+      # The store has answered that it cannot do what it was asked for.
+      class Refused < RemoteError; end
+
+      # Errors of the store's client become {RemoteError}s. A circuit breaker keeps callers from waiting for a server
+      # that hangs. An operation that was given up may arrive later, and so may one that its client has repeated: the
+      # journal then expects it.
+      # @api private
+      class Calls
+        include MonotonicClock
+
+        # Seconds after which a client may have given up an attempt, and made the one that was answered.
+        SLOW = 0.3
+        # Calls that may take long.
+        LONG = %i[clear delete_matched].freeze
+        private_constant :SLOW, :LONG
+
+        # @param adapter [Adapters::Any]
+        # @param journal [Journal]
+        def initialize(adapter, journal)
+          @adapter = adapter
+          @journal = journal
+          @breaker = CircuitBreaker.new(hung: adapter.hung_after) { |error| unanswered?(error) }
+        end
+
+        # @param method [Symbol] for errors
+        # @yield makes the call
+        # @return [Object] the block's value
+        # @raise [RemoteError]
+        def attempt(method, &block)
+          @breaker.call(long: LONG.include?(method), &block)
+        rescue CircuitBreaker::OpenError => e
+          raise RemoteError, "the remote store could not #{method}: #{e.message}"
+        rescue *@adapter.errors => e
+          type = @adapter.refused?(e) ? Refused : RemoteError
+          raise type, "the remote store could not #{method}: #{e.class}: #{e.message}"
+        end
+
+        # Makes calls that change keys, whose late arrival is expected if they are given up.
+        #
+        # @param keys [Array<String>]
+        # @yieldparam send [Proc] to call when a change of the keys is about to be sent; answers its argument
+        # @return [Object] the block's value
+        def expecting(keys)
+          sent = answered = false
+          since = monotonic_now
+          yield(lambda { |value = nil|
+            sent = true
+            value
+          }).tap { answered = true }
+        rescue Waiting, Refused
+          answered = true
+          raise
+        ensure
+          @journal.expect(keys) if sent && (!answered || slow?(since))
+        end
+
+        # True if the client may have repeated a call. Its first attempt may still arrive.
+        #
+        # @param since [Float] when the call began, by the monotonic clock
+        # @return [Boolean]
+        def slow?(since)
+          monotonic_now - since > SLOW
+        end
+
+        private
+
+        # If one of several servers does not answer, the others are called.
+        #
+        # @param error [StandardError, nil] nil: the call was interrupted
+        def unanswered?(error)
+          known = error.nil? || @adapter.errors.any? { |type| error.is_a?(type) }
+          known && !(error && @adapter.refused?(error)) && !@adapter.several?
+        rescue *@adapter.errors
+          true
+        end
+      end
+    end
+  end
+end
