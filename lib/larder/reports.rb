@@ -31,10 +31,11 @@ module Larder
       # @return [void]
       def report(error, source:, line: "larder: #{error.message}", of: nil, reason: error.message)
         logger = self.logger
-        cause = [source, of, error.class, reason.gsub(VARIABLE, "")]
+        cause = [source, of, error.class, reason.scrub.gsub(VARIABLE, "")]
         tracked, logged, left_out = count(cause, line, !logger.nil?)
-        log(logger, left_out.zero? ? line : "#{line} (and #{left_out} more in the last minute)") if logged
-        track(error, source, left_out) if tracked
+        line = "#{line} (and #{left_out} more in the last minute)" if left_out&.positive?
+        unless_broken { log(logger, line) } if logged
+        unless_broken { track(error, source, left_out) } if tracked
       end
 
       # The stores' own logger, or that of Rails. Looked up at each report: stores are made before the logger of Rails.
@@ -51,6 +52,13 @@ module Larder
       end
 
       private
+
+      # A logger and the subscribers of an error reporter may raise. The call that reports goes on.
+      def unless_broken
+        yield
+      rescue StandardError => e
+        warn("larder: an error could not be reported: #{e.class}: #{e.message} (#{e.backtrace&.first})")
+      end
 
       # Without a logger the first report of a cause goes to $stderr.
       def log(logger, line)

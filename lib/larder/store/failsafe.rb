@@ -35,12 +35,26 @@ module Larder
       end
 
       # @return [Object] `returning`
-      # @raise [Larder::Error] `error`, where the store was made with raise_errors: true
+      # @raise [Larder::Error] `error`, where the store was made with raise_errors: true, or `error_handler:` raises it
       def failed(method, returning, error)
-        raise error if @raise_errors
+        raise error if @raise_errors || raised_by_handler?(method, returning, error)
 
-        @error_handler&.call(method: method, returning: returning, exception: error)
         returning
+      end
+
+      # Calls `error_handler:`. An error of its own is reported, and does not reach the caller.
+      #
+      # @return [Boolean] has it raised the error that it was given?
+      def raised_by_handler?(method, returning, error)
+        @error_handler&.call(method: method, returning: returning, exception: error)
+        false
+      rescue StandardError => e
+        return true if e.equal?(error)
+
+        line = "LarderStore: error_handler: raised #{e.class}: #{e.message} (#{e.backtrace&.first}). The call of " \
+               "#{method} has failed by #{error.class}: #{error.message}"
+        Reports.report(e, source: SOURCE, line: line, of: :error_handler)
+        false
       end
     end
   end

@@ -82,7 +82,7 @@ module Larder
 
       # A call in another thread, so it does not raise.
       def report_beat(error)
-        @error_handler&.call(method: :fetch, returning: nil, exception: error)
+        raised_by_handler?(:fetch, nil, error)
       end
 
       # @return [Array] true: the lease is taken; nil and an entry; :again: the lease in the file has ended; :alone:

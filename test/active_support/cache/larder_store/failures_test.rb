@@ -70,7 +70,38 @@ module LarderStoreTests
       assert_equal [Larder::ClosedError], told.map(&:last).uniq
     end
 
-    test "what an error_handler raises reaches the caller" do
+    test "an error of an error_handler's own is reported once, and the call answers" do
+      [->(**) { raise "boom" }, ->(**) { raise "caf\xE9" }, ->(**) { raise Larder::ClosedError, "its own" }, -> {},
+       ->(exception:, **) { raise exception.class, exception.message }].each do |handler|
+        cache = broken(error_handler: handler)
+        reports = reports_of do
+          2.times { assert_nil cache.read("key") }
+          assert_nil cache.write("key", 1)
+          assert_equal 1, cache.fetch("key") { 1 }
+          assert_same false, cache.delete("key")
+          assert_equal({}, cache.read_multi("key"))
+          assert_nil cache.clear
+        end
+        assert_equal 1, reports.size
+      end
+    end
+
+    test "a logger or a subscriber of the error reporter that raises does not fail a call" do
+      cache = broken
+      broken_logger = Class.new(ActiveSupport::Logger) { define_method(:error) { |*| raise "no disk" } }.new(nil)
+      _, printed = capture_io do
+        ActiveSupport::Cache::Store.with(logger: broken_logger) { assert_nil cache.read("key") }
+      end
+      assert_match(/could not be reported: RuntimeError: no disk/, printed)
+      failing = Class.new { define_method(:report) { |*, **| raise "no network" } }.new
+      Larder::Reports.reset
+      ActiveSupport.error_reporter.subscribe(failing)
+      capture_io { assert_nil cache.write("key", 1) }
+    ensure
+      ActiveSupport.error_reporter.unsubscribe(failing) if failing
+    end
+
+    test "an error_handler that raises the error that it was given has it raised" do
       cache = broken(error_handler: ->(exception:, **) { raise exception })
       assert_raises(Larder::ClosedError) { cache.read("key") }
       assert_raises(Larder::ClosedError) { cache.write("key", 1) }

@@ -36,6 +36,23 @@ module LarderStore
       assert_equal({ "k" => "old", "m" => 1 }, @one.fetch_multi("k", "m") { 1 })
     end
 
+    test "an error_handler that raises fails no call, and its error is reported once" do
+      failing = machine("failing", error_handler: ->(**) { raise "boom" })
+      failing.write("k", "old")
+      die
+      errors = reported do
+        assert_equal "made", failing.fetch("none", single_flight: true) { "made" }
+        assert_equal({ "a" => 1 }, failing.fetch_multi("a") { 1 })
+        assert_nil failing.increment("n")
+        assert_same true, failing.delete("k")
+        failing.write_multi({ "k" => 1, "l" => 2 })
+        failing.delete_multi(%w[k l])
+      end
+      assert_equal %w[boom], errors.map(&:message)
+      revive("k" => "old", "l" => "old")
+      assert(eventually { failing.read("k").nil? && !@far.exist?("k") && !@far.exist?("l") })
+    end
+
     test "a delete while it is dead is applied before the remote store is read again" do
       die
       assert_same true, @one.delete("k")
