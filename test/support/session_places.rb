@@ -50,7 +50,7 @@ module SessionPlaces
     def in_each_place(name, &body)
       PLACES.each do |place, options|
         test("#{name}, #{place}") do
-          @place = options.call(self)
+          in_place(options)
           instance_exec(&body)
         end
       end
@@ -66,6 +66,11 @@ module SessionPlaces
   end
 
   private
+
+  def in_place(options)
+    @place = options.call(self)
+    @place.each_value { |store| ActiveSupport::Cache.lookup_store(*store).clear }
+  end
 
   # An application that does what each request says.
   def application(**options)

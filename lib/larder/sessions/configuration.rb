@@ -184,7 +184,7 @@ module Larder
         store = store(:backed_by, @backed_by, behind: true)
         report = self.class.method(:report)
         breaker = Backends::CircuitBreaker.new(store.class.name, report: report, request: Sessions.method(:request))
-        life = [@lifetimes.idle, @lifetimes.max].compact.min
+        life = @lifetimes.longest
         Backends::Backed.new(file, store, report: report, breaker: breaker, shared_by: option_of_several_machines,
                                           ends_life: life && Backends::Tombstones.beyond(life))
       end

@@ -27,12 +27,13 @@ module Larder
       # @param key [String] the other
       # @param values [Hash{String => Object}]
       # @param bound [Array<String>, nil] as {Repository#commit} takes it
+      # @param life [Integer, nil] its own lifetime from now on, see {Record#life}
       # @return [Boolean] false: it has ended meanwhile and nobody has signed in since, or it could not be kept
       # @raise [LossyValueError] naming a value that cannot be kept
-      def renew(found, key, values, bound: nil)
+      def renew(found, key, values, bound: nil, life: found.record.life)
         values = @format.convert(values)
         change = Changeset.between(@format.load(found.record.values), values, @format)
-        other = move(found, key, change, bound)
+        other = move(found, key, change, bound, life)
         return other unless other.is_a?(Record)
         # It has ended. A user who signs in has a session all the same, unless that has ended as well.
         return !record(key).nil? if others?(other, found.record)
@@ -56,10 +57,10 @@ module Larder
       private
 
       # @return [Boolean, Record] true; false: it could not be stored; the Record as changed: it had ended
-      def move(before, key, change, bound)
+      def move(before, key, change, bound, life)
         other = nil
         ATTEMPTS.times do
-          after = moved_on(before.record, change, bound)
+          after = moved_on(before.record, change, bound, life)
           kept = if other then kept_again?(other, after)
                  else forward(before, key) && start(after, key, instead: before.key, sign_in: !before.record.user?)
                  end
@@ -84,8 +85,8 @@ module Larder
         self.end(other.key) unless kept
       end
 
-      def moved_on(record, change, bound)
-        after = changed(record, change.applied_to(@format.load(record.values)), bound)
+      def moved_on(record, change, bound, life)
+        after = changed(record, change.applied_to(@format.load(record.values)), bound, life)
         record.user? && !after.user? ? after.with(began: now, used: now) : after
       end
 

@@ -49,15 +49,16 @@ module Larder
 
       # Enters a session that is about to become that of users. Ends the oldest sessions of a user who has too many.
       #
-      # @param users [Array<String>]
+      # @param record [Record] the session
       # @param key [String]
+      # @param users [Array<String>] some of its users
       # @param instead [String, nil] the key of a session that is about to end
       # @param sign_in [Boolean] nobody was signed in before, so the reserved room may not be used
       # @return [Boolean] false: it could not be entered, and must not be stored
       # @raise [NoRoomError] reported already
-      def admit(users, key, instead: nil, sign_in: false)
+      def admit(record, key, users = record.users, instead: nil, sign_in: false)
         full if sign_in && @room && users.any? && !@room.for_sign_in?
-        users.all? { |user| enter(user, key, instead: instead) }
+        users.all? { |user| enter(user, key, record, instead: instead) }
       end
 
       # @raise [NoRoomError] after reporting it
@@ -69,11 +70,13 @@ module Larder
 
       # Makes the entries of users outlive a session that is used now. A failure is reported; the next use tries again.
       #
-      # @param users [Array<String>]
+      # @param record [Record]
       # @param key [String]
+      # @param users [Array<String>] some of its users
       # @return [void]
-      def keep(users, key)
-        reporting { users.each { |user| @users.keep(user, key) || admit([user], key) } }
+      def keep(record, key, users = record.users)
+        idle = idle_of(record)
+        reporting { users.each { |user| @users.keep(user, key, idle: idle) || admit(record, key, [user]) } }
       end
 
       # @param users [Array<String>]
@@ -125,16 +128,21 @@ module Larder
 
       private
 
-      def theirs?(key, user)
+      def idle_of(record)
+        @repository.lifetimes.idle_of(record)
+      end
+
+      # @return [Record, nil] nil: it is not the user's
+      def theirs(key, user)
         record = @repository.record(key)
-        !record.nil? && record.users.include?(user)
+        record if record&.users&.include?(user)
       end
 
       # @param beside [String, nil] the key of a session that is about to be stored
-      def enter(user, key, instead: nil, beside: nil)
+      def enter(user, key, record, instead: nil, beside: nil)
         left = []
-        outcome, surplus = @users.add(user, key, instead: instead) do |other|
-          other == beside || theirs?(other, user) || !left.push(other)
+        outcome, surplus = @users.add(user, key, idle: idle_of(record), instead: instead) do |other|
+          other == beside || theirs(other, user) || !left.push(other)
         end
         surplus.each { |other| @repository.end(other) }
         full if outcome == :full
@@ -144,9 +152,10 @@ module Larder
 
       # Another request may have signed the user in in this session meanwhile.
       def enter_again(user, key, beside: nil)
-        return if !theirs?(key, user) || admitted?([user], key)
+        record = theirs(key, user)
+        return if record.nil? || admitted?([user], key)
 
-        @repository.end(key) unless enter(user, key, beside: beside)
+        @repository.end(key) unless enter(user, key, record, beside: beside)
       rescue NoRoomError
         @repository.end(key) # it may not go on without an entry
       end

@@ -14,7 +14,9 @@ module Larder
       PART = 4
       # The longest that an option may say, so that each entry's time of expiry has room in the file.
       LONGEST = 20 * 366 * 86_400
-      private_constant :PART, :LONGEST
+      # The longest that a request may say, unless the application's is longer. Browsers keep no cookie for longer.
+      LONGEST_OF_COOKIE = 400 * 86_400
+      private_constant :PART, :LONGEST, :LONGEST_OF_COOKIE
 
       # Checks the value of an option.
       #
@@ -46,10 +48,6 @@ module Larder
         @idle = idle
         @anonymous = [idle, anonymous].compact.min
         @max = max
-        @every = every(@idle)
-        @anonymous_every = every(@anonymous)
-        @rest = @idle && (@idle + @every)
-        @anonymous_rest = @anonymous && (@anonymous + @anonymous_every)
       end
 
       # @return [Numeric, nil] the longest that an unused session lives; nil: for ever
@@ -65,8 +63,33 @@ module Larder
       def over?(record, now)
         return true if @max && now >= record.began + @max
 
-        rest = record.user? ? @rest : @anonymous_rest
-        rest ? now >= record.used + rest : false
+        idle = idle_of(record)
+        idle ? now >= record.used + idle + every(idle) : false
+      end
+
+      # @param record [Record]
+      # @return [Numeric, nil] seconds after its last use when it ends; nil: never
+      def idle_of(record)
+        record.life || (record.user? ? @idle : @anonymous)
+      end
+
+      # @return [Numeric, nil] the longest that any session may be kept after its last use; nil: for ever
+      def longest
+        [@idle && [@idle, LONGEST_OF_COOKIE].max, @max].compact.min
+      end
+
+      # The lifetime that a request has given its session: that of the cookie, if it is another than is configured.
+      #
+      # @param options [#[]] of the request's session
+      # @param configured [#[]] the application's
+      # @return [Integer, nil] nil: what is configured
+      # @raise [InvalidArgument]
+      def own(options, configured)
+        life = self.class.of_cookie(options)
+        return if life.nil? || life == self.class.of_cookie(configured)
+
+        longest = [@idle || 0, LONGEST_OF_COOKIE].max
+        life.clamp(1, longest).ceil
       end
 
       # An idle session may live longer by that much.
@@ -74,14 +97,15 @@ module Larder
       # @param record [Record]
       # @return [Numeric] seconds for which a use of it need not be written again
       def used_every(record)
-        record.user? ? @every : @anonymous_every
+        every(idle_of(record))
       end
 
       # @param record [Record] used now
       # @param now [Integer] Unix seconds
       # @return [Numeric, nil] seconds that it is to be kept; nil: for ever
       def left(record, now)
-        rest = record.user? ? @rest : @anonymous_rest
+        idle = idle_of(record)
+        rest = idle && (idle + every(idle))
         return rest unless @max
 
         [record.began + @max - now, 1].max.then { |max| rest && rest < max ? rest : max }

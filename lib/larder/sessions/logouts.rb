@@ -109,7 +109,7 @@ module Larder
 
       # Seconds, nil: for ever.
       def life_of_notes
-        life = [@repository.lifetimes.idle, @repository.lifetimes.max].compact.min
+        life = @repository.lifetimes.longest
         life && Backends::Tombstones.beyond(life)
       end
 

@@ -65,18 +65,19 @@ module Larder
         sid, found = @migration.move(@repository, request, sid) if @migration && sid && found.nil?
         request.set_header(FOUND, found)
         request.set_header(GONE, key) if key && !found
+        keep_lifetime(request, found) if found&.record&.life
         found ? [sid, found.values] : [generate_sid, {}]
       end
 
       # @return [Rack::Session::SessionId, false] false: it has ended meanwhile, or could not be kept
-      def write_session(request, sid, values, _options)
+      def write_session(request, sid, values, options)
         found = request.get_header(FOUND)
         renewed = request.delete_header(RENEWED)
         key = Middleware.key(sid)
-        bound = request.get_header(BOUND)
-        kept = if renewed then @repository.renew(renewed, key, values, bound: bound)
-               elsif found&.key == key then @repository.commit(found, values, bound: bound)
-               else @repository.begin(key, values, bound: bound)
+        own = { bound: request.get_header(BOUND), life: @repository.lifetimes.own(options, @default_options) }
+        kept = if renewed then @repository.renew(renewed, key, values, **own)
+               elsif found&.key == key then @repository.commit(found, values, **own)
+               else @repository.begin(key, values, **own)
                end
         kept ? sid : false
       end
@@ -90,6 +91,8 @@ module Larder
         gone = request.delete_header(GONE)
         @repository.end(gone) if gone
         @repository.end(Middleware.key(sid))
+        found = request.get_header(FOUND)
+        forget_lifetime(options, found) if found&.record&.life
         [FOUND, BOUND].each { |name| request.delete_header(name) }
         generate_sid unless options[:drop]
       end
@@ -152,10 +155,26 @@ module Larder
 
       def keep(request, session, found)
         values = session.to_hash.delete_if { |_, value| value.nil? }
-        return if @repository.commit(found, values, bound: request.get_header(BOUND))
+        return if @repository.commit(found, values, bound: request.get_header(BOUND), life: nil)
 
         request.get_header(Rack::RACK_ERRORS).puts("#{self.class.name}: the session has ended meanwhile, or could " \
                                                    "not be kept; what this request has changed in it is dropped.")
+      end
+
+      # Has the cookie, and what the request stores, live as long as an earlier request has said, unless this one says
+      # otherwise.
+      def keep_lifetime(request, found)
+        options = request.get_header(Rack::RACK_SESSION_OPTIONS)
+        options[lifetime_option] = found.record.life unless @repository.lifetimes.own(options, @default_options)
+      end
+
+      # The next session of the request has the lifetime that is configured.
+      def forget_lifetime(options, found)
+        options[lifetime_option] = @default_options[lifetime_option] if options[lifetime_option] == found.record.life
+      end
+
+      def lifetime_option
+        @default_options[:max_age] ? :max_age : :expire_after
       end
 
       # The id that the client has.

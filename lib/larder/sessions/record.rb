@@ -8,26 +8,28 @@ module Larder
   module Sessions
     # A stored session. Fields are read from its bytes when they are asked for.
     #
-    #   0   version (8)   2
+    #   0   version (8)   3
     #   1   flags (8)     bit 0: it was moved
     #   2   began (40)    Unix seconds
     #   7   used (40)     Unix seconds, to a minute or so
     #   12  users (8)     how many, 0: anonymous
     #   13  bound (8)     how many of them, the first, were bound rather than found in its values
-    #   14  each user     bytes of the name (8), the name
+    #   14  life (32)     seconds that it may be idle, if a request has said so; 0: what is configured
+    #   18  each user     bytes of the name (8), the name
     #       values        as the format of the store makes them
     class Record
-      VERSION = 2
+      VERSION = 3
       FLAGS = 1
       BEGAN = 2
       USED = 7
       USERS = 12
       BOUND = 13
-      HEADER = 14
+      LIFE = 14
+      HEADER = 18
       MOVED = 1
       # The most users of a session.
       MANY = 255
-      private_constant :VERSION, :FLAGS, :BEGAN, :USED, :USERS, :BOUND, :HEADER, :MOVED, :MANY
+      private_constant :VERSION, :FLAGS, :BEGAN, :USED, :USERS, :BOUND, :LIFE, :HEADER, :MOVED, :MANY
 
       # @return [String] bytes
       attr_reader :to_bytes
@@ -54,15 +56,16 @@ module Larder
       # @param values [String]
       # @param users [Array<String>] names of {Identity::MAX} bytes at most
       # @param bound [Array<String>] those who were bound, before the others
+      # @param life [Integer, nil] see {#life}
       # @param moved [Boolean] see {#moved?}
       # @return [Record]
       # @raise [InvalidArgument]
-      def self.of(began:, used:, values:, users: [], bound: [], moved: false)
+      def self.of(began:, used:, values:, users: [], bound: [], life: nil, moved: false)
         users = bound | users
         raise InvalidArgument, "a session of #{users.size} users: #{MANY} at most" if users.size > MANY
 
         head = [VERSION, moved ? MOVED : 0, began >> 32, began & 0xffffffff, used >> 32, used & 0xffffffff, users.size,
-                bound.size].pack("CCCNCNCC")
+                bound.size, life || 0].pack("CCCNCNCCN")
         users.each { |name| head << [name.bytesize].pack("C") << name.b }
         new(head + values.b, head.bytesize)
       end
@@ -99,6 +102,12 @@ module Larder
         users.first(@to_bytes.getbyte(BOUND))
       end
 
+      # @return [Integer, nil] seconds that it may be idle, as a request has said; nil: what is configured
+      def life
+        life = @to_bytes.unpack1("N", offset: LIFE)
+        life unless life.zero?
+      end
+
       # @return [Boolean] has it got another key, and is this what was left under the old one?
       def moved?
         @to_bytes.getbyte(FLAGS).anybits?(MOVED)
@@ -114,9 +123,10 @@ module Larder
       # @param users [Array<String>]
       # @param bound [Array<String>]
       # @param began [Integer] Unix seconds
+      # @param life [Integer, nil]
       # @return [Record] the same session, later
-      def with(used:, values: self.values, users: self.users, bound: self.bound, began: self.began)
-        self.class.of(began: began, used: used, values: values, users: users, bound: bound)
+      def with(used:, values: self.values, users: self.users, bound: self.bound, began: self.began, life: self.life)
+        self.class.of(began: began, used: used, values: values, users: users, bound: bound, life: life)
       end
 
       # @param now [Integer] Unix seconds

@@ -92,14 +92,15 @@ module Larder
       # @param key [String]
       # @param values [Hash{String => Object}]
       # @param bound [Array<String>, nil] who was bound to it, beside those whom its values tell
+      # @param life [Integer, nil] its own lifetime, see {Record#life}
       # @return [Boolean] false: it could not be kept
       # @raise [LossyValueError] naming a value that cannot be kept
       # @raise [NoRoomError] somebody signs in, and there is no room
-      def begin(key, values, bound: nil)
+      def begin(key, values, bound: nil, life: nil)
         values = @format.convert(values)
         all = (bound || []) | users(values, bound)
         start(Record.of(began: @index.beginning(all), used: now, values: @format.dump(values), users: all,
-                        bound: bound || []), key)
+                        bound: bound || [], life: life), key)
       end
 
       # Stores what a request has changed.
@@ -107,20 +108,21 @@ module Larder
       # @param found [Found]
       # @param values [Hash{String => Object}]
       # @param bound [Array<String>, nil] who is bound to it from now on; nil: who was
+      # @param life [Integer, nil] its own lifetime from now on, see {Record#life}
       # @return [Boolean] false: it has ended meanwhile, or could not be kept; if somebody signs out, it ends then
       # @raise [LossyValueError] naming a value that cannot be kept
       # @raise [NoRoomError] somebody is signed in, or signs in, and there is no room
-      def commit(found, values, bound: nil)
-        said = !bound.nil? && bound != found.record.bound
+      def commit(found, values, bound: nil, life: found.record.life)
+        said = (!bound.nil? && bound != found.record.bound) || life != found.record.life
         return use(found) if !said && @format.unchanged?(values, found.record.values)
 
         values = @format.convert(values)
         change = Changeset.between(@format.load(found.record.values), values, @format)
         return use(found) if change.none? && !said
 
-        after = changed(found.record, values, bound)
+        after = changed(found.record, values, bound, life)
         outcome = swap(found, after)
-        outcome = apply(change, found.key, bound) if outcome == :changed
+        outcome = apply(change, found.key, bound, life) if outcome == :changed
         # A sign-out that could not be stored ends the session, also where another request has renewed its id.
         self.end(found.key) if !outcome && (found.record.users - after.users).any?
         outcome
@@ -192,7 +194,7 @@ module Larder
       # @param instead [String, nil] the key of a session that is about to end
       # @param sign_in [Boolean] see {Index#admit}
       def start(record, key, instead: nil, sign_in: true)
-        return false unless @index.admit(record.users, key, instead: instead, sign_in: sign_in)
+        return false unless @index.admit(record, key, instead: instead, sign_in: sign_in)
 
         outcome = @index.counting(nil, record, key) do
           @backend.add(PREFIX + key, record.to_bytes, @lifetimes.left(record, now), pin: record.user?)
@@ -232,7 +234,7 @@ module Larder
 
       # A read does not fail because the file is full.
       def readmitted?(record, key)
-        @index.admit(record.users, key)
+        @index.admit(record, key)
       rescue NoRoomError
         false
       end
@@ -242,17 +244,17 @@ module Larder
         return true if now < found.record.used + @lifetimes.used_every(found.record)
 
         record = found.record.with(used: now)
-        @index.keep(record.users, found.key)
+        @index.keep(record, found.key)
         replace(found, record) != :gone
       end
 
       # Applies a change to the session as it is now.
-      def apply(change, key, bound)
+      def apply(change, key, bound, life)
         ATTEMPTS.times do
           before = again(key)
           return false unless before
 
-          after = changed(before.record, change.applied_to(@format.load(before.record.values)), bound)
+          after = changed(before.record, change.applied_to(@format.load(before.record.values)), bound, life)
           outcome = swap(before, after)
           return outcome if outcome != :changed
         end
@@ -265,9 +267,9 @@ module Larder
       # @return [Boolean, Symbol] true, false, or :changed
       def swap(before, after)
         newly = after.users - before.record.users
-        return false unless @index.admit(newly, before.key, sign_in: !before.record.user?)
+        return false unless @index.admit(after, before.key, newly, sign_in: !before.record.user?)
 
-        @index.keep(after.users - newly, before.key)
+        @index.keep(after, before.key, after.users - newly)
         outcome = replace(before, after)
         return outcome if outcome == :changed
         return refused(outcome) unless outcome == :stored
@@ -283,9 +285,10 @@ module Larder
         end
       end
 
-      def changed(record, values, bound)
+      def changed(record, values, bound, life)
         bound ||= record.bound
-        after = record.with(used: now, values: @format.dump(values), users: users(values, bound), bound: bound)
+        after = record.with(used: now, values: @format.dump(values), users: users(values, bound), bound: bound,
+                            life: life)
         newly = after.users - record.users
         return after if newly.empty?
         return after if after.users.intersect?(record.users) && !@index.logout_noted?(newly, since: record.began)

@@ -43,8 +43,7 @@ module Larder
       # @param clock [#call] Unix time
       def initialize(backend, idle: nil, max: nil, clock: -> { Time.now.to_i })
         @backend = backend
-        @needed = idle && (idle.ceil + Lifetimes::USED_EVERY)
-        @life = idle && (@needed + [(idle / PROLONGED).to_i, 1].max)
+        @idle = idle
         @per_user = max
         @clock = clock
       end
@@ -63,14 +62,15 @@ module Larder
 
       # @param user [String]
       # @param key [String]
+      # @param idle [Numeric, nil] seconds after its last use when that session ends, nil: never
       # @param instead [String, nil] the key of a session that is about to end, and does not count
       # @yieldparam key [String] of another session
       # @yieldreturn [Boolean] is it still the user's? Otherwise it is removed
       # @return [Array(Symbol, Array<String>)] :stored, :refused or :full, and the keys of the sessions that are too
       #   many, the oldest first. They stay named until they have ended, in case this process dies before
-      def add(user, key, instead: nil)
+      def add(user, key, idle: @idle, instead: nil)
         surplus = []
-        outcome = change(user) do |keys|
+        outcome = change(user, idle: idle) do |keys|
           keys -= [key]
           keys = keys.select { |other| yield(other) } if keys.size >= [max, MANY].compact.min
           counted = keys - [instead]
@@ -92,17 +92,26 @@ module Larder
       #
       # @param user [String]
       # @param key [String]
+      # @param idle [Numeric, nil] seconds after its last use when that session ends, nil: never
       # @return [Boolean] false: the entry does not name the session
-      def keep(user, key)
+      def keep(user, key, idle: @idle)
         entry = entry(user)
         return false unless entry&.keys&.include?(key)
-        return true if entry.ends >= (@needed ? @clock.call + @needed : NEVER)
+        return true if entry.ends >= (idle ? @clock.call + needed(idle) : NEVER)
 
-        change(user) { |keys| keys.include?(key) ? keys : (return false) }
+        change(user, idle: idle) { |keys| keys.include?(key) ? keys : (return false) }
         true
       end
 
       private
+
+      def needed(idle)
+        idle.ceil + Lifetimes::USED_EVERY
+      end
+
+      def life(idle)
+        idle && (needed(idle) + [(idle / PROLONGED).to_i, 1].max)
+      end
 
       # Sessions that a user may have.
       def max
@@ -140,19 +149,19 @@ module Larder
         @backend.read(name)
       end
 
-      def change(user, seen: 0)
+      def change(user, idle: @idle, seen: 0)
         ATTEMPTS.times do
           entry = entry(user)
           keys = yield(entry ? entry.keys : [])
-          outcome = store(user, entry, keys, [seen, entry ? entry.seen : 0].max)
+          outcome = store(user, entry, keys, [seen, entry ? entry.seen : 0].max, idle)
           return outcome unless %i[changed gone].include?(outcome)
         end
         :refused
       end
 
       # An entry without keys only tells the last use, and may be evicted.
-      def store(user, entry, keys, seen)
-        ends = ends_of(entry, keys)
+      def store(user, entry, keys, seen, idle)
+        ends = ends_of(entry, keys, life(idle))
         bytes = [VERSION, seen >> 32, seen & 0xffffffff, ends >> 32, ends & 0xffffffff].pack("CCNCN") << keys.join
         return @backend.swap(PREFIX + user, entry.bytes, bytes, left(ends), pin: keys.any?) if entry
 
@@ -160,8 +169,8 @@ module Larder
       end
 
       # Never earlier than before if a session stays named: other options may have kept it for longer.
-      def ends_of(entry, keys)
-        life = keys.empty? ? (@life || SEEN) : @life
+      def ends_of(entry, keys, life)
+        life ||= SEEN if keys.empty?
         ends = life ? @clock.call + life : NEVER
         entry&.keys&.intersect?(keys) ? [ends, entry.ends].max : ends
       end

@@ -60,6 +60,23 @@ module ActionDispatch
         assert_match(/samesite=strict/i, get(env: application)["set-cookie"].to_s)
       end
 
+      test "a session has the lifetime that its request says, until the session ends" do
+        Controller.does = lambda do
+          request.session_options[:expire_after] = 365 * 86_400
+          session[:user_id] = 7
+        end
+        first = get
+        assert_operator cache.ttl(cache.each_key(prefix: "s/").first), :>, 365 * 86_400
+        Controller.does = -> { session[:user_id] }
+        assert_equal %w[7 true], [get(first).body, get(first)["set-cookie"].to_s.include?("expires=").to_s]
+        Controller.does = lambda do
+          session[:user_id]
+          reset_session
+          session[:notice] = "bye"
+        end
+        refute_match(/expires=/, get(first)["set-cookie"].to_s)
+      end
+
       test "a session that is not loaded is neither kept nor given a cookie" do
         Controller.does = -> { "nothing" }
         assert_nil get["set-cookie"]

@@ -25,6 +25,14 @@ module Larder
         end
       end
 
+      test "its own lifetime comes back, and stays until another is given" do
+        assert_nil Record.of(began: 1, used: 2, values: "{}").life
+        record = Record.parse(Record.of(began: 1, used: 2, values: "{}", life: 2**32 - 1).to_bytes)
+        assert_equal [2**32 - 1, 2**32 - 1, 5, nil, "{}"],
+                     [record.life, record.with(used: 3).life, record.with(used: 3, life: 5).life,
+                      record.with(used: 3, life: nil).life, record.values]
+      end
+
       test "more users than can be counted are refused" do
         names = Array.new(256) { |i| "User/#{i}" }
         error = assert_raises(InvalidArgument) { Record.of(began: 1, used: 2, values: "", users: names) }

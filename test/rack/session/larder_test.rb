@@ -210,7 +210,7 @@ module Rack
       end
 
       test "options that make no sense are refused with their names" do
-        { { idle_timeout: 0 } => /idle_timeout: 0 is no number/, { idle_timeout: "1" } => /idle_timeout: "1"/,
+        { { idle_timeout: 0 } => /idle_timeout: 0 must be a number/, { idle_timeout: "1" } => /idle_timeout: "1"/,
           { serializer: :yaml } => /serializer: :yaml is none of/, { cache: :null_store, file: path_of } =>
             /exclude each other/ }.each do |options, message|
           error = assert_raises(::Larder::InvalidArgument) { Larder.new(->(_) {}, options) }

@@ -56,6 +56,102 @@ module Rack
         assert ::Larder::Sessions.logged_in?(7)
       end
 
+      %i[expire_after max_age].each do |option|
+        in_each_place "a request that says #{option}: at a sign-in makes a short session short on the server" do
+          shop = application
+          sign_in(shop, option => 60)
+          travel(50.seconds) { assert_equal "7", user(shop) }
+          travel(50.seconds + 80.seconds) { assert_equal "nil", user(shop) }
+        end
+
+        in_each_place "a request that says #{option}: at a sign-in makes a session that outlives idle_timeout" do
+          shop = application(idle_timeout: 30.days)
+          sign_in(shop, option => 365.days)
+          thief = @browser.dup
+          travel(300.days) { assert_equal "7", user(shop) }
+          travel(600.days) { assert_equal "7", user(shop) }
+          travel(660.days) do
+            assert_equal [1, "nil"], [::Larder::Sessions.logout(7), user(shop, thief)]
+          end
+        end
+      end
+
+      in_each_place "the lifetime that a session got from a request stays its own in later requests" do
+        shop = application(expire_after: 30.days)
+        sign_in(shop, expire_after: 60)
+        user(shop)
+        @browser.get(shop) { |request| request.session["cart"] = 1 }
+        @browser.get(shop) { |request| request.session["user_id"] && request.session.options[:renew] = true }
+        assert_equal 60, expiry(@browser.answer(shop, &USER))
+        travel(100.seconds) { assert_equal "nil", user(shop) }
+        sign_in(shop, expire_after: 365.days)
+        user(shop)
+        assert_equal 365 * 86_400, expiry(@browser.answer(shop, &USER))
+        travel(364.days) { assert_equal "7", user(shop) }
+      end
+
+      in_each_place "a request returns a session to the lifetime that is configured" do
+        shop = application(idle_timeout: 1.day)
+        sign_in(shop, expire_after: 60)
+        @browser.get(shop) { |request| request.session["user_id"] && request.session.options[:expire_after] = nil }
+        travel(2.hours) { assert_equal "7", user(shop) }
+        travel(1.day + 3.hours) { assert_equal "nil", user(shop) }
+      end
+
+      in_each_place "max_lifetime ends a session whatever its request says" do
+        shop = application(max_lifetime: 1.day)
+        sign_in(shop, expire_after: 365.days)
+        travel(23.hours) { assert_equal "7", user(shop) }
+        travel(25.hours) { assert_equal "nil", user(shop) }
+      end
+
+      in_each_place "an anonymous session has the lifetime that its request says" do
+        shop = application
+        @browser.get(shop) do |request|
+          request.session.options[:expire_after] = 90.days
+          request.session["cart"] = 1
+        end
+        travel(80.days) { assert_equal "1", cart(shop, @browser) }
+        travel(80.days + 91.days) { assert_equal "nil", cart(shop, @browser) }
+      end
+
+      test "the index of users names a session for as long as its request says" do
+        shop = application(idle_timeout: 1.day)
+        sign_in(shop)
+        sign_in(shop, expire_after: 365.days)
+        assert_operator shop.repository.backend.cache.ttl("u/User/7"), :>, 365.days
+      end
+
+      test "what survives a loss of the file keeps the lifetime that its request said" do
+        in_place(PLACES.fetch("with backed_by: Redis"))
+        sign_in(application, expire_after: 365.days)
+        sign_in(application, short = Browser.new, expire_after: 60)
+        shop = application(file: path_of("another.larder"))
+        travel(300.days) { assert_equal "7", user(shop) }
+        travel(2.minutes) { assert_equal "nil", user(application(file: path_of("third.larder")), short) }
+      end
+
+      test "the session that follows a sign-out has the lifetime that is configured" do
+        shop = application
+        sign_in(shop, expire_after: 365.days)
+        out = @browser.get(shop) do |request|
+          request.session["user_id"]
+          request.session.destroy
+          request.session["notice"] = "bye"
+        end
+        refute_match(/expires/, out["set-cookie"].to_s)
+        travel(2.days) { assert_equal "{}", @browser.get(shop) { |request| request.session.to_hash }.body }
+      end
+
+      test "a lifetime that no session can have is refused in the request that says it" do
+        shop = application
+        [-1, 0, Float::NAN, Float::INFINITY, "60", 1000.years].each do |given|
+          error = assert_raises(::Larder::InvalidArgument, given.inspect) { sign_in(shop, expire_after: given) }
+          assert_match(/\Aexpire_after: .* must be a number of seconds from 1 to/, error.message)
+        end
+        refute ::Larder::Sessions.logged_in?(7)
+      end
+
       private
 
       def sign_in(shop, browser = @browser, **options)
@@ -71,6 +167,12 @@ module Rack
 
       def cart(shop, browser)
         browser.get(shop) { |request| request.session["cart"].inspect }.body
+      end
+
+      # Seconds for which the browser is to keep the cookie of an answer, which took no more than ten to come.
+      def expiry(answer)
+        seconds = Time.httpdate(Array(answer["set-cookie"]).join[/expires=([^;\n]+)/, 1]) - Time.now
+        (seconds / 10.0).ceil * 10
       end
     end
   end
