@@ -89,6 +89,7 @@ inline expect() {
 #ifndef NOT_EXPECTED
         :: state == NONE || state == EXPECTED -> set(EXPECTED)
 #endif
+        :: state == FRESH -> set(FRESH)
 #ifndef TIME_STAYS
         :: state == REPEATED -> set(REPEATED)
 #endif

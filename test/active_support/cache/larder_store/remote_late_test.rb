@@ -9,7 +9,7 @@ require "redis"
 require "dalli"
 
 module LarderStore
-  # Larder::Store::Remote::Journal::List, over a proxy that holds requests back, and over a server that is stopped.
+  # Larder::Store::Remote::Journal::Lists, over a proxy that holds requests back, and over a server that is stopped.
   class RemoteLateTest < RemoteCase
     State = Larder::Store::Remote::Journal::State
     # Interrupts a call.
@@ -146,6 +146,31 @@ module LarderStore
       assert_equal 7, @one.increment("n")
     end
 
+    test "an increment that is given up while its key waits for the second delete moves that delete" do
+      counting = give_up_late { |one| one.increment("k") }
+      first = state_of("k")
+      counting.join
+      assert(eventually { Larder::Store::Remote::Journal::State.due?(first) })
+      @one.read("other") # would take the key off
+      @one.delete("k")
+      arrives { assert_nil value(@one) }
+      assert_ends_without { assert_nil value(@one) }
+    end
+
+    test "an operation that is given up while a delete of its key is applied has that delete applied again" do
+      @one.write("n", "old")
+      journal = @one.instance_variable_get(:@remote).journal
+      journal.note(:delete, %w[k n])
+      visits = []
+      2.times do
+        journal.each do |_, keys|
+          visits << keys.sort
+          journal.expect(["k"]) if visits.one?
+        end
+      end
+      assert_equal [%w[k n], %w[k]], visits
+    end
+
     test "clear of a namespace, and delete_matched, are followed by a delete of what arrives late" do
       one = machine("five", namespace: "shop")
       [-> { one.clear(namespace: "shop") }, -> { one.delete_matched("k*") }].each do |clear|
@@ -217,6 +242,27 @@ module LarderStore
       @proxy.hold(pattern)
       reported(&block)
       assert(eventually { @proxy.holds? })
+    end
+
+    # The block's operation on "k" takes long, and is given up after a delete of it was listed and applied.
+    #
+    # @return [Thread] of the operation
+    def give_up_late
+      one = machine("one", remote: remote(read_timeout: 3))
+      @proxy.hold(/INCRBY/ni)
+      operation = Thread.new { reported { yield one } }
+      assert(eventually { @proxy.holds? })
+      halt(@server)
+      @one.delete("k")
+      resume(@server)
+      assert(eventually { caught_up?(@one) })
+      operation
+    end
+
+    # @return [String, nil] of a key in the journal
+    def state_of(key)
+      file = Larder::Cache.open(path_of("one.larder.journal"))
+      file.each_key(prefix: "d/").filter_map { |name| file.get(name) if name.end_with?(key) }.first
     end
 
     # Lets the server get what is held back. Yields then.

@@ -102,21 +102,14 @@ module Larder
             arm(remote, state)
           end
 
-          # Operations on keys were given up, and may arrive. Entries of these keys stay.
+          # Operations on keys were given up, and may arrive. A key that is listed stays so, and its time counts from now.
           #
           # @param remote [Integer]
           # @param keys [Array<String>]
           # @return [void]
           def expect(remote, keys)
-            state = State.late
-            keys.each do |key|
-              name = entry(:delete, remote, key)
-              before = @cache.get(name)
-              next if State.fresh?(before) || State.repeated?(before)
-
-              before ? @cache.cas(name, before, state, pin: true) : @cache.add(name, state, pin: true)
-            end
-            arm(remote, state)
+            states = keys.map { |key| change(entry(:delete, remote, key)) { |before| State.expected(before) } }
+            arm(remote, State.first(states))
           end
 
           # A change was applied that was not listed. If an operation may arrive after it, its key is deleted later.
@@ -223,6 +216,17 @@ module Larder
 
           def set(name, value)
             @cache.set(name, value, pin: true) || raise(FullError, "lock timeout")
+          end
+
+          # @yieldparam before [String, nil] the entry's state
+          # @yieldreturn [String] the next one, which no other change of the entry has replaced before
+          # @return [String] the same
+          def change(name)
+            loop do
+              before = @cache.get(name)
+              after = yield before
+              return after if before ? @cache.cas(name, before, after, pin: true) : @cache.add(name, after, pin: true)
+            end
           end
 
           # If the list is not in use yet, {#use} finds what is listed.

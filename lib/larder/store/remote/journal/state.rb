@@ -15,7 +15,7 @@ module Larder
         # - repeated: it has got the change, and gets it once more at the time. A write that was sent before, and whose
         #   caller has given it up, may arrive until then.
         # - late: an operation on the key was given up and may arrive. If the key is changed until the time, the change
-        #   is repeated.
+        #   is repeated. An operation on a key that is fresh or repeated begins that state again.
         #
         # The clock runs while the machine sleeps, and starts at 0 when the machine does. A time that is too far away is
         # of an earlier start: it is over.
@@ -48,6 +48,14 @@ module Larder
           # @return [String]
           def late
             at(LATE, now + (EXPECTED_FOR * 1000))
+          end
+
+          # @param before [String, nil] the state of a key
+          # @return [String] its state when an operation on it was given up
+          def expected(before)
+            return fresh if fresh?(before)
+
+            repeated?(before) ? repeated : late
           end
 
           # @param states [Array<String>]
