@@ -300,7 +300,9 @@ typedef struct larder_store {
     X(counts_age_ms, "how old the counts of a process that shares no memory are at most")  \
     X(table_bytes, "bytes of segments used by the tables of deleted tags")                 \
     X(hints_bytes, "bytes of memory that this process uses outside the file, for hints")   \
-    X(hints_shared, "1: processes share them, in /dev/shm; 0: a process and its children")
+    X(hints_shared, "1: processes share them, in /dev/shm; 0: a process and its children") \
+    X(configurations, "configurations that have a row in the file; it has seven rows")     \
+    X(configurations_full_ms, "when it was last emptied as all were taken, Unix ms; 0: never")
 #define LARDER_STATS_LIST(X) LARDER_COUNTS_LIST(X) LARDER_GAUGES_LIST(X)
 #define LARDER_STATS_WORDS 24 /* words for counts, and as many for gauges */
 

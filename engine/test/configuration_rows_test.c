@@ -67,6 +67,9 @@ static void seven_have_room(void) {
 static void the_eighth_clears(void) {
     CHECK(open_many(ROWS) && set(many[2], "k", "v") == LARDER_OK);
     larder *none = open_as(0);
+    larder_stats before;
+    CHECK(larder_get_stats(none, &before) == LARDER_OK);
+    CHECK(before.configurations == ROWS && before.configurations_full_ms == 0);
     CHECK(set(none, "none", "v") == LARDER_OK);
     uint32_t epoch = epoch_of(none);
     larder_close(none);
@@ -76,6 +79,9 @@ static void the_eighth_clears(void) {
     CHECK((eighth = open_as(8)) && epoch_of(second) != epoch && is(second, "k", NULL) && is(eighth, "k", NULL));
     CHECK(set(eighth, "k", "8") == LARDER_OK && is(eighth, "k", "8") && is(second, "k", NULL));
     CHECK(set(second, "k", "2") == LARDER_OK && is(second, "k", "2") && is(eighth, "k", NULL));
+    larder_stats stats;
+    CHECK(larder_get_stats(eighth, &stats) == LARDER_OK && stats.configurations == 2 &&
+          stats.configurations_full_ms);
     for (unsigned row = 3; row < LARD_CONFIGURATIONS; row++) {
         CHECK(lard_load(&row_of(second, row)->digest) == 0, "row %u is free", row);
     }

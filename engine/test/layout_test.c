@@ -46,7 +46,8 @@ static void control_and_process_fields_have_their_places(void) {
     AT(lard_control, inode, 232, 16);
     AT(lard_control, uptime_ms, 248, 8);
     AT(lard_control, stamp, 256, 8);
-    AT(lard_control, reserved, 264, 56);
+    AT(lard_control, full_ms, 264, 8);
+    AT(lard_control, reserved, 272, 48);
     AT(lard_control, configurations, 320, 256);
     CHECK(LARD_SUPERSEDED == 0xffffffff && LARD_CONFIGURATIONS == 8 && LARD_ROW_ENDING == 1);
     AT(lard_configuration, digest, 0, 8);

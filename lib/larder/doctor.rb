@@ -56,6 +56,7 @@ module Larder
       damage: "no damage was found in it",
       pressure: "it is large enough for what is read",
       pinned: "it has room for more pinned items",
+      configurations: "it has room for the configurations of its stores",
       remote: "the store behind it has all changes",
       fast_path: "simple calls are answered in C"
     }.freeze

@@ -380,6 +380,21 @@ module Larder
       assert_includes Doctor.run(@file).sound.keys, :pinned
     end
 
+    test "more configurations of stores than it has room for" do
+      stores = lambda do |lives|
+        lives.each { |life| new_store(FILE, remote: :memory_store, remote_id: "a", local_expires_in: life).cache.close }
+      end
+      stores.call(1..7)
+      assert_empty findings
+      stores.call([8])
+      assert_empty findings, "a deploy that was the eighth"
+      stores.call(1..6)
+      assert_found(:configurations, /stores of more than 7 configurations use it.*local_expires_in:.*emptied at 20/m,
+                   /\Agrep .*# give stores the same values, or other paths/, run: false)
+      stores.call([7])
+      assert_empty findings
+    end
+
     test "a file of sessions is asked for only where a problem is found, and its items are kept" do
       asked = []
       sessions = ->(cache) { asked << cache.path }

@@ -3,6 +3,7 @@
  */
 #include "base/clock.h"
 #include "base/count.h"
+#include "file/belief.h"
 #include "file/hints.h"
 #include "file/view.h"
 #include "handle/enter.h"
@@ -91,5 +92,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
     stats->shards = map->super.shard_count;
     stats->hints_bytes = lard_hints_bytes(map);
     stats->hints_shared = map->has_shared_hints;
+    stats->configurations = lard_belief_rows(map);
+    stats->configurations_full_ms = lard_load(&map->control->full_ms);
     return LARDER_OK;
 }

@@ -158,7 +158,8 @@ typedef struct {
     lard_u64 inode[2];    /* of this file: number, creation time in ns or 0. A copy has another one */
     lard_u64 uptime_ms;   /* of the machine at the first open; if it is less now, there was a boot since */
     lard_u64 stamp;       /* sealed: raised by each deletion of tags, see segment/deletions.h */
-    lard_u64 reserved[7];
+    lard_u64 full_ms;     /* when the file was last emptied as all rows were taken, Unix ms; 0: never. Advice */
+    lard_u64 reserved[6];
     lard_configuration configurations[LARD_CONFIGURATIONS];
 } lard_control;
 

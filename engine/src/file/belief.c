@@ -8,6 +8,7 @@
  * the new epoch under the lock of its shard, before it stores: then it looks for its row again.
  */
 #include "file/belief.h"
+#include "base/clock.h"
 #include "base/siphash13.h"
 #include "file/map.h"
 
@@ -72,10 +73,19 @@ static void free_rows(lard_map *map, uint64_t mark) {
         lard_store(&rows[row].digest, LARD_ROW_ENDING);
     }
     lard_map_clear(map);
+    lard_store(&map->control->full_ms, (uint64_t)lard_clock_ms());
     lard_store_release(&rows[1].digest, mark);
     for (unsigned row = 2; row < LARD_CONFIGURATIONS; row++) { /* upwards: all processes take the lowest */
         lard_store_release(&rows[row].digest, 0);
     }
+}
+
+unsigned lard_belief_rows(const lard_map *map) {
+    unsigned taken = 0;
+    for (unsigned row = 1; row < LARD_CONFIGURATIONS; row++) {
+        taken += lard_load(&map->control->configurations[row].digest) > LARD_ROW_ENDING;
+    }
+    return taken;
 }
 
 void lard_belief_adopt(lard_belief *belief, lard_map *map) {

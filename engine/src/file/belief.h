@@ -58,6 +58,9 @@ static inline bool lard_belief_accepts(lard_belief *belief, lard_map *map, uint6
  * digest in two bits at least, so a flipped bit makes no other configuration of it. */
 uint64_t lard_belief_mark(const lard_belief *belief, const lard_map *map);
 
+/* How many rows are taken. */
+unsigned lard_belief_rows(const lard_map *map);
+
 /* Takes a row for a process that begins to use the file. If all are taken, clears the file and frees them first.
  * The opener's lock and the fork lock are held. */
 void lard_belief_adopt(lard_belief *belief, lard_map *map);

@@ -106,6 +106,8 @@ module Larder
       # - `oldest_age`: seconds since the oldest item was stored, nil where there is none
       # - `counts_age`: how many seconds old the counts of other processes are at most; 0.0 unless one of them shares no
       #   memory with this one, as in another container
+      # - `configurations_full_age`: seconds since the file was last emptied because all seven rows of `configurations`
+      #   were taken; nil if it never was
       #
       # @return [Hash{Symbol => Integer, Float, nil}]
       # @raise [DamagedError, OpenError] the file cannot be used any more, and no other could be opened
@@ -118,9 +120,11 @@ module Larder
         taken = stats.values_at(:used_bytes, :index_bytes, :table_bytes).sum.fdiv(stats[:capacity_bytes])
         oldest_ms = stats.delete(:oldest_age_ms)
         counts_ms = stats.delete(:counts_age_ms)
+        full_ms = stats.delete(:configurations_full_ms)
         stats.merge(hit_ratio: (stats[:hits].fdiv(reads) if reads.positive?), fullness: taken.clamp(0.0, 1.0),
                     oldest_age: (oldest_ms / 1000.0 if stats[:items].positive?),
-                    counts_age: counts_ms / 1000.0)
+                    counts_age: counts_ms / 1000.0,
+                    configurations_full_age: ([Time.now.to_f - (full_ms / 1000.0), 0.0].max if full_ms.positive?))
       end
 
       # Walks every invariant of the file, one shard lock at a time.

@@ -16,8 +16,11 @@ module Larder
       MANY_EVICTED = 0.1
       # The part of the room for pinned items from which stores, or sign-ins, will soon be refused.
       PINNED = 0.8
+      # Rows of configurations in a file (LARD_CONFIGURATIONS of the engine, without the row of none).
+      CONFIGURATIONS = 7
       REPORTS = "grep LarderStore log/*.log"
-      private_constant :REPORTS, :SIZE, :ENOUGH_READS, :FULL, :FEW_HITS, :MANY_EVICTED, :PINNED
+      private_constant :REPORTS, :SIZE, :ENOUGH_READS, :FULL, :FEW_HITS, :MANY_EVICTED, :PINNED,
+                       :CONFIGURATIONS
 
       private
 
@@ -57,6 +60,19 @@ module Larder
         ["it is full, #{per_cent(@stats[:hit_ratio])} of reads find something, and #{per_cent(evicted)} of stored " \
          "items were evicted: a larger cache has more hits",
          resize(bytes * 2)]
+      end
+
+      # Seven are as many as a deploy and its rollback need, also if they were different ones: the rows are freed when
+      # all are taken. If they were, and are taken again, more are in use.
+      def configurations
+        return if @stats.nil? || @stats[:configurations].zero?
+        return :sound if @stats[:configurations_full_age].nil? || @stats[:configurations] < CONFIGURATIONS
+
+        emptied = (Time.now - @stats[:configurations_full_age]).strftime("%F %T")
+        ["stores of more than #{CONFIGURATIONS} configurations use it, which differ in the servers of remote:, in " \
+         "backplane: or in local_expires_in:. It was emptied at #{emptied}, when one had no room, and is again when " \
+         "another one begins to use it; until then stores without room keep nothing in it",
+         "grep -rnE 'remote:|backplane:|local_expires_in:' config lib # give stores the same values, or other paths"]
       end
 
       # In a file of sessions, those that are signed in are pinned.
