@@ -2,6 +2,8 @@
 
 # What one request changed in a session, to be applied to the session as other requests have left it.
 
+require_relative "flash"
+
 module Larder
   module Sessions
     # The difference between a session as a request found it and as it leaves it, by key. Values are compared by their
@@ -48,7 +50,20 @@ module Larder
       # @return [Hash{String => Object}] with this change: what others did to other keys stays
       def applied_to(now)
         set = @set.reject { |key, _| FIRST_WINS.include?(key) && now.key?(key) && !@before.key?(key) }
-        now.except(*@removed).merge(set)
+        after = now.except(*@removed).merge(set)
+        merge_flash(now, after)
+        after
+      end
+
+      private
+
+      def merge_flash(now, after)
+        Flash::KEYS.each do |key|
+          next unless now.key?(key) && (@set.key?(key) || @removed.include?(key))
+
+          messages = Flash.merge(@before[key], @set[key], now[key])
+          messages.nil? ? after.delete(key) : after[key] = messages
+        end
       end
     end
   end

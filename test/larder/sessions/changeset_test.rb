@@ -30,6 +30,25 @@ module Larder
           .applied_to("_csrf_token" => "old"))
       end
 
+      test "each flash message is a value of its own" do
+        [["flash", ->(all) { { "flashes" => all } }], ["_flash", ->(all) { all }]].each do |key, form|
+          [
+            # found, as the request leaves it, as others left it, merged
+            [nil, { "a" => 1 }, { "b" => 2 }, { "a" => 1, "b" => 2 }],
+            [{ "a" => 1 }, nil, { "a" => 1, "b" => 2 }, { "b" => 2 }],
+            [{ "a" => 1 }, nil, { "a" => 3 }, { "a" => 3 }],
+            [{ "a" => 1 }, { "b" => 2 }, nil, { "b" => 2 }],
+            [{ "a" => 1 }, { "a" => 2 }, { "a" => 3 }, { "a" => 2 }],
+            [{ "a" => 1 }, nil, nil, nil],
+            [{ "a" => 1 }, nil, { "a" => 1 }, nil]
+          ].each do |states|
+            before, mine, now, merged = states.map { |all| all ? { key => form.call(all) } : {} }
+            assert_equal merged, change(before, mine).applied_to(now), states.inspect
+          end
+        end
+        assert_equal({ "flash" => "mine" }, change({}, { "flash" => "mine" }).applied_to("flash" => ["others"]))
+      end
+
       test "1 and 1.0 differ, as their bytes do" do
         assert_not_predicate change({ "a" => 1 }, { "a" => 1.0 }), :none?
         assert_not_predicate change({ "a" => 1 }, { "a" => 1.second }, Format::Marshalled), :none?
