@@ -34,7 +34,18 @@ class DeviseTest < StoreCase
           render plain: [current_user&.id, current_clerk&.id].inspect
         end
 
+        def create
+          request.session_options[:renew] = true
+          head :no_content
+        end
+
+        def destroy
+          head :no_content
+        end
+
         def update
+          return session[:cart] = params[:cart] if params[:cart]
+
           Larder::Sessions.logout(current_user, except: session)
           remember_me(current_user)
           head :no_content
@@ -45,7 +56,7 @@ class DeviseTest < StoreCase
       Rails.application.routes.draw do
         devise_for :users
         devise_for :clerks, class_name: "Staff::Member"
-        resource :home, only: [:show, :update]
+        resource :home, only: [:show, :create, :update, :destroy]
       end
     RUBY
   }.freeze
@@ -123,6 +134,35 @@ class DeviseTest < StoreCase
       one = signed_in
       one.delete("/users/sign_out")
       [one.response.status, who(one), Larder::Sessions.logged_in?(1), who(reopened(one))]
+    RUBY
+  end
+
+  ["", "Devise.sign_out_all_scopes = false"].each do |lines|
+    test "the sign-out page ends a session whose id was renewed a moment ago #{"\"#{lines}\"" unless lines.empty?}" do
+      expected = ["[1, nil]", "[1, nil]", [302, "[nil, nil]", false], "[2, nil]"]
+      assert_equal expected, in_application(<<~RUBY, lines: lines)
+        one = signed_in(remember: "0")
+        slow = browser(one.cookies.to_hash)
+        one.post("/home")
+        renewed = who(one)
+        slow.get("/home")
+        slow.delete("/home")
+        other = who(one)
+        slow.delete("/users/sign_out")
+        out = [slow.response.status, who(one), Larder::Sessions.logged_in?(1)]
+        [renewed, other, out, who(signed_in(email: "bob@example.org", on: slow))]
+      RUBY
+    end
+  end
+
+  test "a late request with the id from before a sign-in does not sign the browser out" do
+    assert_equal [[nil, "[nil, nil]"], "[1, nil]"], in_application(<<~RUBY)
+      one = browser
+      one.patch("/home", params: { cart: 1 })
+      slow = browser(one.cookies.to_hash)
+      signed_in(on: one, remember: "0")
+      slow.patch("/home", params: { cart: 2 })
+      [[slow.response.headers["set-cookie"], who(slow)], who(one)]
     RUBY
   end
 

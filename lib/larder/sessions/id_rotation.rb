@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Moves a session to another key, as options[:renew] asks at a sign-in. A part of the Repository.
+# Moves a session to another key, as options[:renew] asks at a sign-in, and handles requests with the key that it had
+# before. A part of the Repository.
 
 module Larder
   module Sessions
@@ -9,7 +10,10 @@ module Larder
     #
     # Before that, a note with the new key is stored under the old one for a minute. To end a session is to delete it,
     # then to read the note: so of a renewal and an end by the old id, one sees the other. A logout that leaves out a
-    # session reads the note as well. An old id opens no session.
+    # session reads the note as well, and so does a late request that signs a user out. An old id opens no session.
+    #
+    # A session that a sign-in begins instead of another is not named by such a note. An empty note tells late requests
+    # with the old id that the browser gets another cookie.
     module IdRotation
       # Attempts of a compare-and-swap.
       ATTEMPTS = 100
@@ -54,7 +58,43 @@ module Larder
         keys_in(BEFORE + key).flat_map { |before| [before, *predecessors(before)] }
       end
 
+      # Ends the sessions that this one has become in the last minute, if a request with its key would have signed a
+      # user out in them.
+      #
+      # @param key [String]
+      # @param removed [Array<String>, nil] the keys that the request has removed; nil: all
+      # @return [void]
+      def sign_out_successors(key, removed)
+        successors(key).each do |other|
+          record = record(other)
+          if record.nil? then sign_out_successors(other, removed)
+          elsif removed.nil? || signs_out?(record, removed) then self.end(other)
+          end
+        end
+      rescue UnreadableError => error
+        @report.call(error)
+      end
+
+      # Notes that a session with a user follows another one, or an id that was not known.
+      #
+      # @param key [String] of the other
+      # @return [void]
+      def replace_cookie(key)
+        @backend.add(NEXT + key, "", REST)
+      end
+
+      # @param key [String]
+      # @return [Boolean] has its browser got the cookie of another session in the last minute?
+      def cookie_replaced?(key)
+        !@backend.read(NEXT + key).nil?
+      end
+
       private
+
+      def signs_out?(record, removed)
+        values = @format.load(record.values)
+        (@user.call(values) - @user.call(values.except(*removed))).any?
+      end
 
       # @return [Boolean, Record] true; false: it could not be stored; the Record as changed: it had ended
       def move(before, key, change, bound, life)

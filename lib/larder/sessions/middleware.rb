@@ -7,6 +7,7 @@ require "digest"
 require_relative "../sessions"
 require_relative "checked"
 require_relative "cookie"
+require_relative "removals"
 
 module Larder
   module Sessions
@@ -18,8 +19,9 @@ module Larder
       FOUND = "larder.session.found"
       BOUND = "larder.session.bound"
       RENEWED = "larder.session.renewed"
-      # The key of a session that was not found.
+      # The key of a session that was not found, and the keys that the request has removed from it, nil: all.
       GONE = "larder.session.gone"
+      REMOVED = "larder.session.removed"
       # The id in the request's cookie, after the header and the Cookie that it was found with.
       ASKED = "larder.session.asked"
 
@@ -77,7 +79,7 @@ module Larder
         own = { bound: request.get_header(BOUND), life: @repository.lifetimes.own(options, @default_options) }
         kept = if renewed then @repository.renew(renewed, key, values, **own)
                elsif found&.key == key then @repository.commit(found, values, **own)
-               else @repository.begin(key, values, **own)
+               else begin_session(request, key, values, own)
                end
         kept ? sid : false
       end
@@ -93,7 +95,7 @@ module Larder
         @repository.end(Middleware.key(sid))
         found = request.get_header(FOUND)
         forget_lifetime(options, found) if found&.record&.life
-        [FOUND, BOUND].each { |name| request.delete_header(name) }
+        [FOUND, BOUND, REMOVED].each { |name| request.delete_header(name) }
         generate_sid unless options[:drop]
       end
 
@@ -103,6 +105,7 @@ module Larder
       # @raise [LossyValueError] what was put into a value cannot be kept; at an assignment {Checked} has raised it
       def commit_session(request, response)
         session = request.get_header(Rack::RACK_SESSION)
+        sign_out_with_former_id(request, session) if request.has_header?(GONE)
         found = request.get_header(FOUND)
         return keep(request, session, found) if found && stays?(request, session)
 
@@ -116,6 +119,19 @@ module Larder
       rescue LossyValueError => error
         raise error.exception("#{error.message} #{request.request_method} #{request.path} has put it there; nothing " \
                               "that this request changed in its session is kept.")
+      end
+
+      # Notes that a request removes keys from a session that was not found.
+      #
+      # @api private
+      # @param request [Rack::Request]
+      # @param keys [Array<String>, nil] nil: all
+      # @return [void]
+      def note_removal(request, keys)
+        return unless request.has_header?(GONE)
+
+        before = request.get_header(REMOVED)
+        request.set_header(REMOVED, keys && [*before, *keys]) if before || !request.has_header?(REMOVED)
       end
 
       # Uses another file from now on, see Larder::ParallelTests.
@@ -161,6 +177,37 @@ module Larder
                                                    "not be kept; what this request has changed in it is dropped.")
       end
 
+      # A user who signs in gets another cookie: requests with the one from before are late.
+      def begin_session(request, key, values, own)
+        if @repository.signed_in?(values, own[:bound])
+          before = cookie_of(request)
+          @repository.replace_cookie(Digest::SHA256.digest(before)) if before.is_a?(String)
+        end
+        @repository.begin(key, values, **own)
+      end
+
+      # A request whose session got another id a moment ago finds none. If it signs its user out, and no user in, that
+      # session ends.
+      def sign_out_with_former_id(request, session)
+        bound = request.get_header(BOUND)
+        return unless request.has_header?(REMOVED) || bound&.empty?
+        return if @repository.signed_in?(session.to_hash, bound)
+
+        @repository.sign_out_successors(request.get_header(GONE), bound&.empty? ? nil : request.get_header(REMOVED))
+      end
+
+      # The browser of such a request has another cookie, which its answer must not replace, unless a user signs in.
+      def late?(request, session)
+        gone = request.get_header(GONE)
+        return false if gone.nil? || @repository.signed_in?(session.to_hash, request.get_header(BOUND))
+
+        return false unless @repository.cookie_replaced?(gone)
+
+        request.get_header(Rack::RACK_ERRORS).puts("#{self.class.name}: the browser has got the cookie of a sign-in; " \
+                                                   "what this request has stored in a session is dropped.")
+        true
+      end
+
       # Has the cookie, and what the request stores, live as long as an earlier request has said, unless this one says
       # otherwise.
       def keep_lifetime(request, found)
@@ -191,7 +238,8 @@ module Larder
 
       # A new session is stored if it has a value other than nil, or a user was bound to it.
       def commit_session?(request, session, _options)
-        super && (request.get_header(FOUND) || session.to_hash.compact.any? || request.get_header(BOUND)&.any?)
+        super && (request.get_header(FOUND) ||
+                  ((session.to_hash.compact.any? || request.get_header(BOUND)&.any?) && !late?(request, session)))
       end
 
       # A cookie that is written each time, as it expires, does not replace that of a session which has been renewed,

@@ -77,6 +77,14 @@ module Larder
         nil
       end
 
+      # @param values [Hash{String => Object}]
+      # @param bound [Array<String>, nil]
+      # @return [Boolean] does a session with them have a user?
+      # @raise [LossyValueError] naming a value that cannot be kept
+      def signed_in?(values, bound)
+        bound&.any? || @user.call(@format.convert(values)).any?
+      end
+
       # A session without its values.
       #
       # @param key [String]

@@ -21,12 +21,13 @@ module Rack
       # The session that a request sees.
       class Values < SecureSessionHash
         include ::Larder::Sessions::Checked
+        include ::Larder::Sessions::Removals
 
         # @param values [#to_hash]
         # @return [void]
         # @raise [Larder::Sessions::LossyValueError] naming the key
         def replace(values)
-          super(check_each(values))
+          super(check_each(values)).tap { @store.note_removal(@req, nil) }
         end
 
         private

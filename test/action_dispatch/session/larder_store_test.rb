@@ -269,6 +269,54 @@ module ActionDispatch
         assert_equal '["count"]', get(first).body
       end
 
+      test "messages of overlapping requests are all kept, and one that was shown is removed alone" do
+        Controller.does = -> { session[:cart] = 1 }
+        first = get
+        test = self
+        Controller.does = lambda do
+          flash[:notice] = "saved"
+          test.during(first) { flash[:alert] = "refused" }
+        end
+        get(first)
+        Controller.does = lambda do
+          flash.to_h.sort.inspect.tap { test.during(first) { flash[:info] = "new" } }
+        end
+        assert_equal [%w[alert refused], %w[notice saved]].inspect, get(first).body
+        Controller.does = -> { flash.to_h.sort.inspect }
+        assert_equal '[["info", "new"]]', get(first).body
+        assert_equal "[]", get(first).body
+      end
+
+      { "clear"         => -> { session.clear },
+        "delete"        => -> { session.delete(:user_id) },
+        "an assignment" => -> { session[:user_id] = nil },
+        "merge!"        => -> { session.merge!(user_id: nil) },
+        "reset_session" => -> { reset_session },
+        "bind(nil)"     => -> { ::Larder::Sessions.bind(nil) } }.each do |name, sign_out|
+        test "a sign-out by #{name} with the former id ends the session" do
+          Controller.does = -> { session[:user_id] = 7 }
+          first = get
+          Controller.does = -> { session[:user_id] && request.session_options[:renew] = true }
+          renewed = get(first)
+          Controller.does = sign_out
+          get(first)
+          Controller.does = -> { session[:user_id].inspect }
+          assert_equal "nil", get(renewed).body
+        end
+      end
+
+      test "a late request with the id from before a sign-in, which shows a form, sets no cookie" do
+        Controller.does = -> { session[:cart] = 1 }
+        first = get
+        Controller.does = lambda do
+          reset_session
+          session[:user_id] = 7
+        end
+        refute_nil get(first)["set-cookie"]
+        Controller.does = -> { form_authenticity_token && flash[:notice] = "late" }
+        assert_equal [200, nil], [get(first).status, get(first)["set-cookie"]]
+      end
+
       test "a flash is there for one request more" do
         Controller.does = -> { flash[:notice] = "saved" }
         first = get

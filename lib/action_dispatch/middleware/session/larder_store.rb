@@ -27,6 +27,7 @@ module ActionDispatch
       # The session that a request sees.
       class Values < Request::Session
         include ::Larder::Sessions::Checked
+        include ::Larder::Sessions::Removals
 
         # A session that has no token against forged requests yet has one that follows from its id: requests that
         # overlap embed the same one in their forms, whichever is kept first.
@@ -94,4 +95,9 @@ module ActionDispatch
       end
     end
   end
+end
+
+ActiveSupport.on_load(:devise_controller) do
+  require "larder/sessions/devise"
+  prepend Larder::Sessions::Devise
 end

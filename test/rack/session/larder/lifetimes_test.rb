@@ -122,7 +122,7 @@ module Rack
         assert_operator shop.repository.backend.cache.ttl("u/User/7"), :>, 365.days
       end
 
-      test "what survives a loss of the file keeps the lifetime that its request said" do
+      test "a session that survives a loss of the file keeps the lifetime that its request said" do
         in_place(PLACES.fetch("with backed_by: Redis"))
         sign_in(application, expire_after: 365.days)
         sign_in(application, short = Browser.new, expire_after: 60)
@@ -169,7 +169,7 @@ module Rack
         browser.get(shop) { |request| request.session["cart"].inspect }.body
       end
 
-      # Seconds for which the browser is to keep the cookie of an answer, which took no more than ten to come.
+      # Seconds that the browser is to keep the cookie of an answer. The answer came within ten seconds.
       def expiry(answer)
         seconds = Time.httpdate(Array(answer["set-cookie"]).join[/expires=([^;\n]+)/, 1]) - Time.now
         (seconds / 10.0).ceil * 10
