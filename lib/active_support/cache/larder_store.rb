@@ -78,7 +78,7 @@ module ActiveSupport
         @local_expires_in = settings.local_expires_in
         @backplane = settings.backplane
         @settings = settings
-        @remote&.applied = method(:tell_of_applied)
+        @remote&.when_applied { |kind, texts| tell_of_applied(kind, texts) }
         @options.default = nil # it would add options that were not given
         use(settings.open)
       end

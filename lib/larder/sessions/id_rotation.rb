@@ -48,6 +48,7 @@ module Larder
 
       # @param key [String]
       # @return [Array<String>] keys to which the session was moved from this one in the last minute
+      # @raise [Larder::RemoteError] they are not known
       def successors(key)
         keys_in(NEXT + key)
       end
@@ -102,7 +103,8 @@ module Larder
         ATTEMPTS.times do
           after = moved_on(before.record, change, bound, life)
           kept = if other then kept_again?(other, after)
-                 else forward(before, key) && start(after, key, instead: before.key, sign_in: !before.record.user?)
+                 elsif forward(before, after, key)
+                   start(after, key, instead: before.key, sign_in: !before.record.user?)
                  end
           return false unless kept
 
@@ -131,17 +133,29 @@ module Larder
       end
 
       # An anonymous session has no handle, so it needs no note of its old key.
-      def forward(before, key)
+      def forward(before, after, key)
+        return false if late?(before.record, after) && !noted?(Backends::Shared::LATE + before.key, key, late_life)
+
         noted?(NEXT + before.key, key) && (!before.record.user? || noted?(BEFORE + key, before.key))
       end
 
+      # Is an end of the one that is applied late to end the other? Not the session of a user who has signed in since.
+      def late?(before, after)
+        @backend.late? && before.user? && !others?(after, before)
+      end
+
+      # Seconds, nil: for ever.
+      def late_life
+        [@lifetimes.idle, @lifetimes.max].compact.max
+      end
+
       # Several requests may renew one session at once. Of those that sign in, each gets a session.
-      def noted?(name, key)
+      def noted?(name, key, life = REST)
         pin = true
         ATTEMPTS.times do
           bytes = @backend.read(name)
-          outcome = if bytes then @backend.swap(name, bytes, bytes + key, REST, pin: pin)
-                    else @backend.add(name, key, REST, pin: pin)
+          outcome = if bytes then @backend.swap(name, bytes, bytes + key, life, pin: pin)
+                    else @backend.add(name, key, life, pin: pin)
                     end
           return outcome == :stored unless %i[changed gone full].include?(outcome)
 
@@ -151,7 +165,7 @@ module Larder
       end
 
       def keys_in(name)
-        bytes = @backend.read(name) || @backend.reload(name)
+        bytes = @backend.read_surely(name) || @backend.reload(name)
         bytes ? (bytes.bytesize / Users::KEY).times.map { |i| bytes.byteslice(i * Users::KEY, Users::KEY) } : []
       end
 

@@ -216,6 +216,9 @@ module Larder
 
       def end_successors(key)
         successors(key).map { |other| self.end(other) }.any?
+      rescue Larder::RemoteError
+        @backend.end_later(PREFIX + key)
+        false
       end
 
       def over(key)

@@ -61,8 +61,6 @@ module Larder
       attr_reader :identity
       # @return [String, Proc, nil] of LarderStore, or else of the store
       attr_reader :namespace
-      # @return [#call, nil] called with the kind and the texts of changes of the journal that were applied
-      attr_writer :applied
 
       # @param key [String]
       # @return [String] the key of its lease, which begins with it, as what deletes keys by their beginning also ends
@@ -93,6 +91,14 @@ module Larder
         @plain_names = @adapter.plain_names?
         @flights = flights
         @retry_at = 0
+        @applied = []
+      end
+
+      # @yieldparam kind [Symbol] of changes of the journal that were applied, as of Journal#note
+      # @yieldparam texts [Array<String>] the same. If the block raises a RemoteError, the changes stay listed
+      # @return [void]
+      def when_applied(&block)
+        @applied += [block]
       end
 
       # May it be asked? Applies what the journal lists, if that is due.
@@ -177,7 +183,14 @@ module Larder
         @calls.attempt(:read) { @store.send(:read_entry, name_of(key), **options.slice(:raw)) }
       end
 
-      # The same for many, by one call of the remote store.
+      # A raw value, also while the journal lists changes.
+      #
+      # @return [String, nil]
+      def read_listed(key)
+        attempt(:read) { @store.send(:read_entry, name_of(key), raw: true)&.value }
+      end
+
+      # As {#read} for many, by one call of the remote store.
       #
       # @return [Hash{String=>Object}] of the keys that were found, for {#entries_of}
       def read_multi(keys, raw: false)
@@ -377,12 +390,12 @@ module Larder
           @journal.recover do |prefixes|
             prefixes.each { |prefix| clear(prefix) }
             @journal.repeat(:clear, prefixes)
-            @applied&.call(:clear, prefixes)
+            @applied.each { |block| block.call(:clear, prefixes) }
           end
         end
         @journal.each do |kind, texts|
           kind == :delete ? delete_multi(texts) : texts.each { |text| public_send(kind, text) }
-          @applied&.call(kind, texts)
+          @applied.each { |block| block.call(kind, texts) }
         end
         @retry_at = monotonic_now + PAUSE
       end

@@ -23,6 +23,8 @@ module Larder
       # The store has a mark of each end as well. A copy that a killed process or a slow connection writes after the end
       # is not read. Changes that the store has not got because it did not answer are written by later requests.
       class Backed
+        include Single
+
         # Attempts to make the copy equal to the original.
         ATTEMPTS = 10
         # Seconds after which changes that the store has not got are written again.
@@ -67,19 +69,11 @@ module Larder
           @file.read(key)
         end
 
-        # The file has no copies.
-        # @return [nil]
-        def read_copy(_key); end
-
         # @param (see Single#refused)
         # @raise (see Single#refused)
         def refused(what)
           @file.refused(what)
         end
-
-        # The file answers.
-        # @return [void]
-        def check_answers; end
 
         # @param (see File#add)
         # @return (see File#add)

@@ -11,7 +11,17 @@ module Larder
       # `remote:`. So a store that does not answer is known, and what has ended until then is ended there when it does.
       #
       # With `backplane:` a request finds its session in a copy, and each change removes the copies of all machines.
+      #
+      # An end that the store has not got is listed, and may be applied after another machine has renewed the session.
+      # So a renewal leaves an entry {LATE} with the new key, and the listed end ends the session under that key, too.
       class Shared < Store
+        # The prefix of entries with the new keys of a session.
+        LATE = "l/"
+        # The name of a session's entry, up to its key, and that of its new keys.
+        SESSION = /(?<=\A|:)#{PREFIX}#{"s/".unpack1("H*")}(?=\h+\z)/
+        NEXT = "#{PREFIX}#{LATE.unpack1("H*")}".freeze
+        private_constant :SESSION, :NEXT
+
         # @param store [ActiveSupport::Cache::LarderStore] with remote:
         # @param copies [Boolean] has it a backplane:, too?
         def initialize(store, copies:)
@@ -19,6 +29,7 @@ module Larder
           @store = Direct.new(store, kept: true) # a change that is refused leaves the session as it was
           @larder = store
           @copies = copies
+          store.remote.when_applied { |kind, texts| follow(texts) if kind == :delete }
           @name = "#{store.remote.store.class.name}#{", with copies on each machine" if copies}"
         end
 
@@ -38,6 +49,25 @@ module Larder
                                      "has not got all changes of this machine yet; try again"
         end
 
+        # @param (see Single#late?)
+        # @return (see Single#late?)
+        def late?
+          true
+        end
+
+        # @param (see Single#read_surely)
+        # @return (see Single#read_surely)
+        # @raise (see Single#read_surely)
+        def read_surely(key)
+          @larder.remote.read(listed_name(key), raw: true)&.value
+        end
+
+        # @param (see Single#end_later)
+        # @return [void]
+        def end_later(key)
+          @larder.remote.journal.note(:delete, [listed_name(key)])
+        end
+
         # @param (see Single#refused)
         # @raise [Larder::RemoteError]
         def refused(what)
@@ -46,6 +76,23 @@ module Larder
         end
 
         private
+
+        # As the journal lists it.
+        def listed_name(key)
+          @larder.remote.own_key(name(key))
+        end
+
+        # A delete is listed, as others wait to be applied, and is followed in turn.
+        #
+        # @param texts [Array<String>] of deletes that were listed, and are applied
+        # @return [void]
+        # @raise [Larder::RemoteError]
+        def follow(texts)
+          texts.grep(SESSION).each do |text|
+            keys = @larder.remote.read_listed(text.sub(SESSION, NEXT)).to_s
+            (0...keys.bytesize).step(Users::KEY) { |at| @larder.delete(name("s/#{keys.byteslice(at, Users::KEY)}")) }
+          end
+        end
 
         # While the store does not answer, nobody gives the lock back.
         def patient?(limit)

@@ -23,6 +23,22 @@ module Larder
         # @return [String, nil] bytes of its copy
         def reload(_key); end
 
+        # @return [Boolean] may an end be applied late, when the session has got another key on another machine?
+        def late?
+          false
+        end
+
+        # @param key [String]
+        # @return [String, nil] bytes; nil: there is none
+        # @raise [Larder::RemoteError] that is not known
+        def read_surely(key)
+          read(key)
+        end
+
+        # @param _key [String] of what has ended, while it was not known which other keys it has
+        # @return [void]
+        def end_later(_key); end
+
         # @param _keys [Array<String>] of entries that may be missing
         # @return [Hash{String => String}, nil] bytes of their copies; nil: the store that has them does not answer
         def copies(_keys)
