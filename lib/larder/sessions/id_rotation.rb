@@ -139,7 +139,8 @@ module Larder
         noted?(NEXT + before.key, key) && (!before.record.user? || noted?(BEFORE + key, before.key))
       end
 
-      # Is an end of the one that is applied late to end the other? Not the session of a user who has signed in since.
+      # True if an end of the former session that is applied late also ends this one. False for the session of a user
+      # who has signed in since.
       def late?(before, after)
         @backend.late? && before.user? && !others?(after, before)
       end

@@ -46,7 +46,7 @@ module Larder
         end
 
         %w[/destroy /clear].each do |path|
-          test "what ended by #{path} ends under the id that another machine gave it before it was told" do
+          test "a session that ended by #{path} ends under the id that another machine gave it before the message" do
             cookie = known_to_both
             reported do
               cut_off { get(@here, path, cookie) }
@@ -57,7 +57,7 @@ module Larder
             end
           end
 
-          test "what ended by #{path} while Redis was dead ends under the id that another machine gave it since" do
+          test "a session that ended by #{path} while Redis was dead ends under the id that another machine gave it since" do
             cookie = known_to_both
             reported do
               kept = dump
@@ -71,7 +71,7 @@ module Larder
           end
         end
 
-        test "a renewal long before the other machine is told does not save the session" do
+        test "a renewal long before the message reaches the other machine does not save the session" do
           cookie = known_to_both
           reported do
             cut_off { get(@here, "/destroy", cookie) }
@@ -93,7 +93,7 @@ module Larder
           end
         end
 
-        test "what ended while Redis died between the delete and the look for other ids ends under those" do
+        test "a session that ended while Redis died between the delete and the look for other ids ends under those" do
           cookie = known_to_both
           renewed = get(@there, "/renew", cookie).last
           reported do
