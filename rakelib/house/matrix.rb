@@ -27,7 +27,8 @@ module House
         "calls_use_test" => THOUSANDS,
         "calls_exchange_test" => THOUSANDS,
         "calls_sweep_test" => THOUSANDS,
-        "sigbus_test" => "limits memory to less than a file, and valgrind needs more than that"
+        "sigbus_test" => "limits memory to less than a file, and valgrind needs more than that",
+        "opening_test" => "limits descriptors, and valgrind keeps some for itself"
       },
       msan: {
         "advice_test" => "a limit of memory, which the sanitizer's shadow of the file is above",
@@ -36,6 +37,9 @@ module House
       qemu: {
         "advice_test" => "qemu-user keeps madvise from the kernel: no advice on how pages are read",
         "bytelock_test" => "and none on what a child made by fork or clone has of them",
+        "opening_test" => "so a child without a slot counts as a process that uses the file",
+        "unattached_test" => "the same",
+        "hints_memory_test" => "limits memory to less than qemu-user needs",
         "calls_test" => THOUSANDS,
         "calls_use_test" => THOUSANDS,
         "versions_test" => "qemu-user runs one program; this one starts others"

@@ -46,7 +46,7 @@ module Larder
         end
 
         %w[/destroy /clear].each do |path|
-          test "a session that ended by #{path} ends under the id that another machine gave it before the message" do
+          test "a session that ended by #{path} ends under an id of another machine, from before the message" do
             cookie = known_to_both
             reported do
               cut_off { get(@here, path, cookie) }
@@ -57,7 +57,7 @@ module Larder
             end
           end
 
-          test "a session that ended by #{path} while Redis was dead ends under the id that another machine gave it since" do
+          test "a session that ended by #{path} while Redis was dead ends under an id of another machine" do
             cookie = known_to_both
             reported do
               kept = dump
