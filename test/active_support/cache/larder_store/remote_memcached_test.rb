@@ -91,6 +91,15 @@ module LarderStore
       assert_equal "old", machine("three").read(names_of(@nodes[2]).first)
     end
 
+    test "a single server is asked again soon after it is back" do
+      server = start("memcached")
+      one = machine("alone", remote: [:mem_cache_store, server.endpoint.fetch("url")])
+      kill(server)
+      one.delete("k")
+      server.start
+      assert(eventually(within: 20) { caught_up?(one) }, "before Dalli's 30 seconds")
+    end
+
     test "clear empties all servers, also one that was dead" do
       kill(@nodes[1])
       @one.clear

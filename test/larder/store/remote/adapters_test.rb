@@ -79,6 +79,16 @@ class LarderStoreRemoteAdaptersTest < ActiveSupport::TestCase
     end
   end
 
+  test "a named MemCacheStore of one server tries it again after a second, and one of several after Dalli's time" do
+    delay = ->(*given) { Larder::Store::Remote::Adapters::Memcached.defaults(given, {})[:down_retry_delay] }
+    assert_equal([1, 1, 1, nil, nil], [[], ["a"], [["a:1"]], ["a,b"], %w[a b]].map { |given| delay.call(*given) })
+    was, ENV["MEMCACHE_SERVERS"] = ENV.fetch("MEMCACHE_SERVERS", nil), "memcached://u:p@a,b"
+    assert_equal [nil, nil], [delay.call, delay.call(nil)]
+    assert_nil Larder::Store::Remote::Adapters::Memcached.defaults([], {})[:protocol]
+  ensure
+    ENV["MEMCACHE_SERVERS"] = was
+  end
+
   test "the binary protocol of memcached is reported once, where the connections are not LarderStore's alone" do
     Dalli.with(logger: Logger.new(nil)) do
       errors = reported do

@@ -25,9 +25,14 @@ module Larder
                    "connections of its own: remote: [:mem_cache_store, …#{", { protocol: :meta }" if META}]".freeze
           private_constant :META, :PASSWORD, :BINARY
 
+          # After an error Dalli does not try a server again for 30 seconds. A single one has a CircuitBreaker.
           def self.defaults(addresses, options)
-            passwords = options[:username] || ENV["MEMCACHE_USERNAME"] || addresses.flatten.grep(PASSWORD).any?
-            { failover: false, **(META && !passwords ? { protocol: :meta } : {}) }
+            given = addresses.flatten.compact
+            given = [ENV.fetch("MEMCACHE_SERVERS", "")] if given.empty?
+            servers = given.grep(String).flat_map { |text| text.split(",") }
+            passwords = options[:username] || ENV["MEMCACHE_USERNAME"] || servers.grep(PASSWORD).any?
+            { failover: false, **(META && !passwords ? { protocol: :meta } : {}),
+              **(servers.size > 1 ? {} : { down_retry_delay: 1 }) }
           end
 
           # Dalli looks at the addresses when it makes the ring.
