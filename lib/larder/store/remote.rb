@@ -187,7 +187,7 @@ module Larder
       #
       # @return [String, nil]
       def read_listed(key)
-        attempt(:read) { @store.send(:read_entry, name_of(key), raw: true)&.value }
+        @calls.attempt(:read) { @store.send(:read_entry, name_of(key), raw: true)&.value }
       end
 
       # As {#read} for many, by one call of the remote store.
