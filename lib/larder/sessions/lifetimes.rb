@@ -48,6 +48,10 @@ module Larder
         @idle = idle
         @anonymous = [idle, anonymous].compact.min
         @max = max
+        @every = every(@idle)
+        @anonymous_every = every(@anonymous)
+        @rest = rest(@idle)
+        @anonymous_rest = rest(@anonymous)
       end
 
       # @return [Numeric, nil] the longest that an unused session lives; nil: for ever
@@ -63,8 +67,8 @@ module Larder
       def over?(record, now)
         return true if @max && now >= record.began + @max
 
-        idle = idle_of(record)
-        idle ? now >= record.used + idle + every(idle) : false
+        rest = rest_of(record)
+        !rest.nil? && now >= record.used + rest
       end
 
       # @param record [Record]
@@ -97,21 +101,34 @@ module Larder
       # @param record [Record]
       # @return [Numeric] seconds for which a use of it need not be written again
       def used_every(record)
-        every(idle_of(record))
+        life = record.life
+        return every(life) if life
+
+        record.user? ? @every : @anonymous_every
       end
 
       # @param record [Record] used now
       # @param now [Integer] Unix seconds
       # @return [Numeric, nil] seconds that it is to be kept; nil: for ever
       def left(record, now)
-        idle = idle_of(record)
-        rest = idle && (idle + every(idle))
+        rest = rest_of(record)
         return rest unless @max
 
         [record.began + @max - now, 1].max.then { |max| rest && rest < max ? rest : max }
       end
 
       private
+
+      def rest_of(record)
+        life = record.life
+        return rest(life) if life
+
+        record.user? ? @rest : @anonymous_rest
+      end
+
+      def rest(idle)
+        idle && (idle + every(idle))
+      end
 
       def every(idle)
         idle && idle < PART * USED_EVERY ? idle / PART.to_f : USED_EVERY

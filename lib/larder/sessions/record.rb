@@ -9,12 +9,12 @@ module Larder
     # A stored session. Fields are read from its bytes when they are asked for.
     #
     #   0   version (8)   3
-    #   1   flags (8)     bit 0: it was moved
+    #   1   flags (8)     bit 0: it was moved; bit 1: it has a lifetime of its own
     #   2   began (40)    Unix seconds
     #   7   used (40)     Unix seconds, to a minute or so
     #   12  users (8)     how many, 0: anonymous
     #   13  bound (8)     how many of them, the first, were bound rather than found in its values
-    #   14  life (32)     seconds that it may be idle, if a request has said so; 0: what is configured
+    #   14  life (32)     seconds that it may be idle, if a request has said so
     #   18  each user     bytes of the name (8), the name
     #       values        as the format of the store makes them
     class Record
@@ -27,9 +27,10 @@ module Larder
       LIFE = 14
       HEADER = 18
       MOVED = 1
+      OWN_LIFE = 2
       # The most users of a session.
       MANY = 255
-      private_constant :VERSION, :FLAGS, :BEGAN, :USED, :USERS, :BOUND, :LIFE, :HEADER, :MOVED, :MANY
+      private_constant :VERSION, :FLAGS, :BEGAN, :USED, :USERS, :BOUND, :LIFE, :HEADER, :MOVED, :OWN_LIFE, :MANY
 
       # @return [String] bytes
       attr_reader :to_bytes
@@ -64,7 +65,8 @@ module Larder
         users = bound | users
         raise InvalidArgument, "a session of #{users.size} users: #{MANY} at most" if users.size > MANY
 
-        head = [VERSION, moved ? MOVED : 0, began >> 32, began & 0xffffffff, used >> 32, used & 0xffffffff, users.size,
+        flags = (moved ? MOVED : 0) | (life ? OWN_LIFE : 0)
+        head = [VERSION, flags, began >> 32, began & 0xffffffff, used >> 32, used & 0xffffffff, users.size,
                 bound.size, life || 0].pack("CCCNCNCCN")
         users.each { |name| head << [name.bytesize].pack("C") << name.b }
         new(head + values.b, head.bytesize)
@@ -104,8 +106,7 @@ module Larder
 
       # @return [Integer, nil] seconds that it may be idle, as a request has said; nil: what is configured
       def life
-        life = @to_bytes.unpack1("N", offset: LIFE)
-        life unless life.zero?
+        @to_bytes.unpack1("N", offset: LIFE) if @to_bytes.getbyte(FLAGS) >= OWN_LIFE
       end
 
       # @return [Boolean] has it got another key, and is this what was left under the old one?

@@ -116,18 +116,19 @@ module Larder
       # @param found [Found]
       # @param values [Hash{String => Object}]
       # @param bound [Array<String>, nil] who is bound to it from now on; nil: who was
-      # @param life [Integer, nil] its own lifetime from now on, see {Record#life}
-      # @return [Boolean] false: it has ended meanwhile, or could not be kept; if somebody signs out, it ends then
+      # @param life [Integer, nil, false] its own lifetime from now on, see {Record#life}; false: as before
+      # @return [Boolean] false: it has ended since, or could not be kept; if a user signs out, it ends then
       # @raise [LossyValueError] naming a value that cannot be kept
       # @raise [NoRoomError] somebody is signed in, or signs in, and there is no room
-      def commit(found, values, bound: nil, life: found.record.life)
-        said = (!bound.nil? && bound != found.record.bound) || life != found.record.life
+      def commit(found, values, bound: nil, life: false)
+        said = (!bound.nil? && bound != found.record.bound) || (life != false && life != found.record.life)
         return use(found) if !said && @format.unchanged?(values, found.record.values)
 
         values = @format.convert(values)
         change = Changeset.between(@format.load(found.record.values), values, @format)
         return use(found) if change.none? && !said
 
+        life = found.record.life if life == false
         after = changed(found.record, values, bound, life)
         outcome = swap(found, after)
         outcome = apply(change, found.key, bound, life) if outcome == :changed
