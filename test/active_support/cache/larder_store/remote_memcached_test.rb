@@ -94,6 +94,7 @@ module LarderStore
     test "a single server is asked again soon after it is back" do
       server = start("memcached")
       one = machine("alone", remote: [:mem_cache_store, server.endpoint.fetch("url")])
+      one.write("k", 1) # connects
       kill(server)
       one.delete("k")
       server.start
