@@ -257,6 +257,11 @@ module Larder
         (@flights ? 2 : 1).times { call(:clear, **options.except(*OWN), namespace: namespace) }
       end
 
+      # @return [Boolean] does {#delete_matched} take such a pattern?
+      def matches?(pattern)
+        @adapter.matches?(pattern)
+      end
+
       # @param pattern [Regexp, String] of keys
       def delete_matched(pattern)
         patterns = [pattern]
@@ -394,10 +399,15 @@ module Larder
           end
         end
         @journal.each do |kind, texts|
-          kind == :delete ? delete_multi(texts) : texts.each { |text| public_send(kind, text) }
+          kind == :delete ? delete_multi(texts) : texts.each { |text| apply(kind, text) }
           @applied.each { |block| block.call(kind, texts) }
         end
         @retry_at = monotonic_now + PAUSE
+      end
+
+      # The list of another remote store, which was copied, may have patterns that this one does not take.
+      def apply(kind, text)
+        kind == :delete_matched && !matches?(text) ? clear("") : public_send(kind, text)
       end
 
       def terms(kept_in)

@@ -25,15 +25,19 @@ module Larder
         @remote ? count_remotely(:decrement, name, amount, options, keywords) : super
       end
 
-      # As Rails'. The remote store decides what it can match. If it does not answer, it will be asked later to delete
-      # what matches a glob, or, as a Regexp cannot be listed, everything.
+      # As Rails'. The remote store raises for a pattern that it does not take. If it does not answer, it will be asked
+      # later to delete what matches a glob, or, as a Regexp cannot be listed, everything.
       def delete_matched(matcher, options = nil)
         return super unless @remote
 
         merged = merged_options(options)
         pattern = matcher.is_a?(Regexp) ? key_matcher(matcher, merged) : namespace_key(matcher, merged)
         later = pattern.is_a?(String) ? [:delete_matched, [pattern]] : [:clear, [""]]
-        failsafe(:delete_matched) { @remote.change(*later) { @remote.delete_matched(pattern) } }
+        failsafe(:delete_matched) do
+          next @remote.delete_matched(pattern) unless @remote.matches?(pattern)
+
+          @remote.change(*later) { @remote.delete_matched(pattern) }
+        end
       ensure
         if @remote
           super

@@ -101,6 +101,30 @@ module LarderStore
       assert(eventually(within: 20) { caught_up?(one) }, "before Dalli's 30 seconds")
     end
 
+    test "delete_matched, which memcached has not, raises also while changes wait, and none is listed" do
+      kill(@nodes[1])
+      @one.delete(names_of(@nodes[1]).first)
+      ["key*", /key/].each { |pattern| assert_raises(NotImplementedError) { @one.delete_matched(pattern) } }
+      @nodes[1].start
+      assert(eventually { caught_up?(@one) })
+      assert_equal "old", @one.read(names_of(@nodes[0]).first)
+      assert far.exist?(names_of(@nodes[2]).first)
+    end
+
+    test "a pattern that was listed for a Redis before a deploy empties the servers" do
+      redis = start("redis")
+      before = machine("one", remote: [:redis_cache_store, { url: redis.endpoint.fetch("url") }])
+      before.write("k", 1)
+      kill(redis)
+      before.delete_matched("key*")
+      assert_raises(ArgumentError) { before.delete_matched(/key/) }
+      after = machine("one", remote: far_of(namespace: "new"))
+      assert(eventually { caught_up?(after) })
+      assert_empty far.read_multi(*@names)
+      after.write("k", 2)
+      assert_equal 2, machine("three", remote: far_of(namespace: "new")).read("k")
+    end
+
     test "clear empties all servers, also one that was dead" do
       kill(@nodes[1])
       @one.clear

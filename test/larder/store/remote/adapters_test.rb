@@ -89,6 +89,18 @@ class LarderStoreRemoteAdaptersTest < ActiveSupport::TestCase
     ENV["MEMCACHE_SERVERS"] = was
   end
 
+  test "which patterns a store takes is known" do
+    bare = Class.new(ActiveSupport::Cache::Store)
+    caching = Class.new(bare) { prepend ActiveSupport::Cache::Strategy::LocalCache }
+    own = Class.new(caching) { define_method(:delete_matched) { |*| 0 } }
+    taken = { bare.new => [], caching.new => [], own.new => ["k*", /k/], STORES[:redis].call({}) => ["k*"],
+              STORES[:memcached].call({}) => [], STORES[:solid_cache].call({}) => [],
+              STORES[:files].call({}) => ["k*", /k/], ActiveSupport::Cache::MemoryStore.new => ["k*", /k/] }
+    taken.each do |store, patterns|
+      assert_equal(patterns, ["k*", /k/].select { |pattern| remote(store).matches?(pattern) }, store.class.inspect)
+    end
+  end
+
   test "the binary protocol of memcached is reported once, where the connections are not LarderStore's alone" do
     Dalli.with(logger: Logger.new(nil)) do
       errors = reported do

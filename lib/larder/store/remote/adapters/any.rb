@@ -63,6 +63,14 @@ module Larder
             false
           end
 
+          # @param _pattern [Regexp, String]
+          # @return [Boolean] does its delete_matched take such a pattern? Otherwise it raises
+          def matches?(_pattern)
+            method = @store.method(:delete_matched)
+            method = method.super_method if method.owner == ActiveSupport::Cache::Strategy::LocalCache
+            method.owner != ActiveSupport::Cache::Store
+          end
+
           # Deletes entries, others before them.
           #
           # @param before [Array<String>]

@@ -67,6 +67,10 @@ module Larder
             client { |client| client.send(:ring).servers.size > 1 }
           end
 
+          def matches?(_pattern)
+            false
+          end
+
           # It counts whole seconds, and takes 0 for never.
           def ttl(seconds)
             [seconds.ceil, 1].max

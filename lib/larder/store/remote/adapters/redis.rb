@@ -42,6 +42,10 @@ module Larder
             @at_once
           end
 
+          def matches?(pattern)
+            pattern.is_a?(String)
+          end
+
           def several?
             @store.redis.then do |client|
               RedisCluster.client?(client) || (client.respond_to?(:nodes) && client.nodes.size > 1)

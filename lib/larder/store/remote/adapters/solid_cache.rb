@@ -28,6 +28,10 @@ module Larder
             @store.connections.names.size > 1
           end
 
+          def matches?(_pattern)
+            false
+          end
+
           def at_once?
             !several?
           end
