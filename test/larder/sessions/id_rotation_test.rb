@@ -5,6 +5,7 @@ require "active_support/cache"
 require "larder/sessions"
 require "larder/sessions/backends/backed"
 require "larder/sessions/backends/store"
+require "support/servers"
 
 module Larder
   module Sessions
@@ -21,7 +22,7 @@ module Larder
       class Interrupted < SimpleDelegator
         attr_accessor :before_call
 
-        %i[read add swap delete].each do |name|
+        %i[read read_surely add swap delete].each do |name|
           define_method(name) do |*all, **options|
             before_call&.call
             __getobj__.public_send(name, *all, **options)
@@ -416,6 +417,19 @@ module Larder
 
       def backend
         Backends::Store.new(ActiveSupport::Cache::MemoryStore.new)
+      end
+    end
+
+    # Each call goes to Redis, so the calls of two requests are those of two machines.
+    class RenewalOnASharedStoreTest < ActiveSupport::TestCase
+      include RenewalTests
+
+      def backend
+        url = TestServers.endpoint("redis")&.fetch("url") || skip("redis is not installed")
+        @shared ||= Configuration.new(cache: [:redis_cache_store, { url: url }], file: path_of("journal.larder"))
+                                 .repository.backend
+        ActiveSupport::Cache.lookup_store(:redis_cache_store, url: url).clear
+        @shared
       end
     end
   end
