@@ -4,8 +4,8 @@
 
 module Larder
   module Sessions
-    # Each message is a value of its own, although a library stores all of them under one key of the session. Otherwise a
-    # request would remove the message that another has set, also when it removes one that it has shown.
+    # Each message is a value of its own, although a library stores all of them under one key of the session. Otherwise
+    # a request would remove the message that another has set, also when it removes one that it has shown.
     module Flash
       # The keys of Rails and Sinatra, of Roda and Hanami, and of rack-flash.
       KEYS = %w[flash _flash __FLASH__].freeze
