@@ -102,7 +102,7 @@ module Larder
             arm(remote, state)
           end
 
-          # Operations on keys were given up, and may arrive. A key that is listed stays so, and its time counts from now.
+          # Operations on keys were given up, and may arrive. A listed key stays listed, and its time counts from now.
           #
           # @param remote [Integer]
           # @param keys [Array<String>]
