@@ -39,7 +39,7 @@ module Larder
       caller = Fiber.current
       return yield if @calls.key?(caller) # within another call
 
-      started = enter(caller, long)
+      started = enter(caller, long) or return yield
       answered = false
       begin
         yield.tap { answered = true }
@@ -60,7 +60,7 @@ module Larder
       @open_until = @trial = nil
     end
 
-    # @return [Float] now
+    # @return [Float, nil] now; nil: the handler of a signal cannot lock
     def enter(caller, long)
       now = @clock.call
       @mutex.synchronize do
@@ -71,6 +71,8 @@ module Larder
         @calls[caller] = long ? Float::INFINITY : now
       end
       now
+    rescue ThreadError
+      nil
     end
 
     def refuse

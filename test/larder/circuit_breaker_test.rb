@@ -29,6 +29,16 @@ module Larder
       assert_equal "answer", @breaker.call { "answer" }
     end
 
+    test "the handler of a signal, which cannot lock, makes its call" do
+      answers = []
+      before = trap("USR2") { answers << @breaker.call { "answer" } }
+      Process.kill("USR2", Process.pid)
+      assert(eventually { answers == ["answer"] })
+      assert_equal "answer", @breaker.call { "answer" }
+    ensure
+      trap("USR2", before || "DEFAULT")
+    end
+
     test "three calls that are interrupted late open it, and not those that are left at once" do
       5.times { catch(:out) { @breaker.call { throw :out } } }
       3.times { catch(:out) { @breaker.call { (@now += 1) && throw(:out) } } }
