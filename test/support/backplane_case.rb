@@ -7,7 +7,7 @@ require "support/slow_proxy"
 require "redis"
 
 # A test case whose machines have a store of files behind them, which does not fail, unless a test names another one. A
-# class says with `server_name` which server the backplane is.
+# class says with `server_name` which server the backplane is if it is not Redis.
 class BackplaneCase < RemoteCase
   # The life of copies in seconds: only a message, or the listener, ends them in a test.
   LONG = 3600
@@ -74,6 +74,10 @@ class BackplaneCase < RemoteCase
   end
 
   private
+
+  def server_name
+    "redis"
+  end
 
   # @return [Peer] a process of a machine
   def peer(name, **options)

@@ -7,6 +7,16 @@ require_relative "../../lab/lib/larder/lab/servers"
 require "tmpdir"
 
 module TestServers
+  # A test case whose server is a PostgreSQL. The gem pg is in the bundle of one stack.
+  module Postgresql
+    private
+
+    def server_name
+      Gem.loaded_specs.key?("pg") || skip("the gem pg is not in the bundle")
+      "postgresql"
+    end
+  end
+
   module_function
 
   # @param name [String] in Larder::Lab::Servers

@@ -145,10 +145,6 @@ module LarderStore
       assert_not_includes error.full_message, secret
     end
 
-    def server_name
-      "redis"
-    end
-
     # @return [Array] two machines
     def hear_each_other(given)
       @number = @number.to_i + 1

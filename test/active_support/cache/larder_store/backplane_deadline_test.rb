@@ -92,10 +92,6 @@ module LarderStore
 
     private
 
-    def server_name
-      "redis"
-    end
-
     def url_of(proxy)
       "redis://127.0.0.1:#{proxy.port}"
     end
@@ -103,6 +99,7 @@ module LarderStore
 
   # With the gem pg.
   class BackplaneDeadlineOverPostgresqlTest < BackplaneCase
+    include TestServers::Postgresql
     include BackplaneDeadlineTests
 
     test "writes end while a commit of another session holds the lock of all notifications" do
@@ -120,11 +117,6 @@ module LarderStore
     end
 
     private
-
-    def server_name
-      Gem.loaded_specs.key?("pg") || skip("the gem pg is not in the bundle")
-      "postgresql"
-    end
 
     def url_of(proxy)
       "postgresql://larder_lab@127.0.0.1:#{proxy.port}/postgres"

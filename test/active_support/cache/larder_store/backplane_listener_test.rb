@@ -78,10 +78,6 @@ module LarderStore
 
     private
 
-    def server_name
-      "redis"
-    end
-
     def tell(message)
       client = RedisClient.new(path: @server.endpoint.fetch("socket"))
       client.call("PUBLISH", "larder", message)

@@ -341,12 +341,7 @@ module LarderStore
 
   # With NOTIFY and LISTEN.
   class BackplaneOverPostgresqlTest < StoreCase
+    include TestServers::Postgresql
     include BackplaneTests
-
-    # The gem is in the bundle of one stack.
-    def server_name
-      Gem.loaded_specs.key?("pg") || skip("the gem pg is not in the bundle")
-      "postgresql"
-    end
   end
 end

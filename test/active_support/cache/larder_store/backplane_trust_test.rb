@@ -78,10 +78,6 @@ module LarderStore
 
     private
 
-    def server_name
-      "redis"
-    end
-
     # A server that greets and subscribes a client, and then sends messages and nothing else.
     def talk(client)
       until (command = command_of(client)).first == "SUBSCRIBE"
@@ -103,6 +99,7 @@ module LarderStore
 
   # With the gem pg.
   class BackplaneTrustOverPostgresqlTest < BackplaneCase
+    include TestServers::Postgresql
     include BackplaneTrustTests
 
     test "a namespace may be of any length" do
@@ -111,13 +108,6 @@ module LarderStore
       assert_equal "old", two.read("k")
       one.write("k", "new")
       assert(eventually { two.read("k") == "new" })
-    end
-
-    private
-
-    def server_name
-      Gem.loaded_specs.key?("pg") || skip("the gem pg is not in the bundle")
-      "postgresql"
     end
   end
 end

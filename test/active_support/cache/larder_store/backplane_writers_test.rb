@@ -82,10 +82,6 @@ module LarderStore
 
     private
 
-    def server_name
-      "redis"
-    end
-
     def far
       [:redis_cache_store, { url: @far.endpoint.fetch("url"), reconnect_attempts: 0 }]
     end
