@@ -19,7 +19,8 @@ module Larder
       #
       # Processes with several remote stores may use one path, as in a deploy that changes a URL. A change is listed for
       # each of them, and each takes only its own list off: another URL may mean another server. It may also be another
-      # name of the same server, so a remote store that is used for the first time gets what is listed for the others.
+      # name of the same server, so a remote store that is used for the first time gets what is listed for the others,
+      # also changes that wait to be applied once more.
       #
       # A file that is full has forgotten changes: then {#overflown?}. So has one that was emptied, because the machine
       # crashed, or a later version of Larder made it. That is noticed by a list that is no longer in use, while a
@@ -81,7 +82,7 @@ module Larder
         # @return [void]
         def expect(keys)
           pending
-          lists.expect(@remote, keys) unless absent?
+          each_in_use { |remote| lists.expect(remote, keys) } unless absent?
         rescue Larder::Error
           nil # without room, an operation that arrives late stays
         end
@@ -91,7 +92,9 @@ module Larder
         # @param (see #note)
         # @return [void]
         def changed(kind, texts)
-          lists.changed(@remote, kind, texts) unless absent?
+          return if absent? || !lists.changed(@remote, kind, texts)
+
+          each_in_use { |remote| lists.changed(remote, kind, texts) }
         rescue Larder::Error
           nil # as of expect
         end
@@ -317,17 +320,23 @@ module Larder
           @mark.others.any? { |other| lists.pending(other).nil? }
         end
 
-        # A remote store that is used for the first time at this moment may have read the list of another one before.
         def list_for_all(kind, texts)
           pending # has the list in use
           lists.pending(@remote) # raises if there is no file: then there is no mark either
           @mark.make
+          each_in_use { |remote| lists.add(remote, kind, texts) }
+          @mark.make # a process that has applied all before may have removed it
+        end
+
+        # A remote store that is used for the first time at this moment may have read the list of another one before.
+        #
+        # @yieldparam remote [Integer] the own one, and each that is in use
+        def each_in_use
           done = []
-          while (remotes = members.remotes.union([@remote]) - done).any?
-            remotes.each { |remote| lists.add(remote, kind, texts) }
+          while (remotes = [@remote, *members.remotes].uniq - done).any?
+            remotes.each { |remote| yield remote }
             done += remotes
           end
-          @mark.make # a process that has applied all before may have removed it
         end
 
         def overflow

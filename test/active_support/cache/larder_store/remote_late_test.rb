@@ -171,6 +171,47 @@ module LarderStore
       assert_equal [%w[k n], %w[k]], visits
     end
 
+    test "another name of the same server waits for the second delete of what the first has deleted" do
+      @one.write("n", "old")
+      give_up { @one.write("k", "late") }
+      @one.delete_matched("m*") if @one.delete("n")
+      assert(eventually { caught_up?(@one) })
+      two = machine("one", remote: direct)
+      arrives { assert_nil two.read("k") }
+      assert_equal 0, two.stats[:remote][:listed]
+      assert(eventually { two.read("other") || !there?("k") })
+      assert(eventually { two.write("k", "new") && machine("one", remote: direct).read("k") == "new" })
+    end
+
+    test "what arrives late is deleted where another name of the same server has deleted it" do
+      two = machine("one", remote: direct)
+      two.read("other")
+      give_up(/INCRBY/ni) { @one.increment("k") }
+      three = machine("one", remote: path_of("link").then { |link| linked(link) })
+      two.delete("k")
+      arrives { assert_equal [nil] * 3, [two, three, @one].map { |store| store.read("k", raw: true) } }
+      assert(eventually { three.read("other") || !there?("k") })
+    end
+
+    test "an operation and a delete of it are listed for all names, whatever state the key has for each" do
+      lists = [@one, machine("one", remote: direct)].map { |store| store.tap { |one| one.read("other") } }
+                                                    .map { |store| store.instance_variable_get(:@remote).journal }
+      one, two = lists
+      one.repeat(:delete, ["k"]) # for its own list
+      two.expect(["k"])
+      assert_equal [["k"], []], [two, one].map { |list| list.unlisted(["k"]) }
+      one.changed(:delete, ["k"])
+      assert_equal [[], []], lists.map { |list| list.unlisted(["k"]) }
+    end
+
+    test "a name that is used for the first time after an operation was given up deletes what arrives late" do
+      give_up(/INCRBY/ni) { @one.increment("k") }
+      two = machine("one", remote: direct)
+      two.delete("k")
+      arrives { assert_equal [nil] * 2, [two, @one].map { |store| store.read("k", raw: true) } }
+      assert(eventually { two.read("other") || !there?("k") })
+    end
+
     test "clear of a namespace, and delete_matched, are followed by a delete of what arrives late" do
       one = machine("five", namespace: "shop")
       [-> { one.clear(namespace: "shop") }, -> { one.delete_matched("k*") }].each do |clear|
@@ -225,6 +266,12 @@ module LarderStore
     # Without the proxy.
     def direct
       [:redis_cache_store, { url: @server.endpoint.fetch("url"), coder: Larder::Coder.new(compressor: nil) }]
+    end
+
+    # Without the proxy, by a third name.
+    def linked(link)
+      File.symlink(direct[1][:url].delete_prefix("unix://"), link)
+      [:redis_cache_store, direct[1].merge(url: "unix://#{link}")]
     end
 
     # Without a machine before it.

@@ -115,12 +115,12 @@ module Larder
           # A change was applied that was not listed. If an operation may arrive after it, its key is deleted later.
           #
           # @param (see #add)
-          # @return [void]
+          # @return [Boolean] may that be so for the lists of others?
           def changed(remote, kind, texts)
             state = State.repeated
-            late = reached(remote, kind, texts).to_h { |name| [name, @cache.get(name)] }
-            late.select! { |name, before| State.late?(before) && @cache.cas(name, before, state, pin: true) }
-            arm(remote, state) if late.any?
+            states = reached(remote, kind, texts).filter_map { |name| repeat_late(name, state) }
+            arm(remote, state) if states.include?(state)
+            states.any?
           end
 
           # Not all changes are listed.
@@ -151,15 +151,20 @@ module Larder
             touch(remote) if added ? each_batch(remote).any? : !empty
           end
 
+          # A name of the same server must not be read either while a key waits for its second delete.
+          #
           # @param other [Integer]
-          # @param remote [Integer] gets all changes that the other has not got
+          # @param remote [Integer] gets all entries of the other, with their states
           # @return [Integer] how many
           def copy(other, remote)
-            each_batch(other).sum do |kind, entries, prefix|
-              names = fresh(entries)
-              add(remote, kind, texts_of(names, prefix)) if names.any?
-              names.size
+            touch(remote)
+            count = each_batch(other).sum do |kind, entries, prefix|
+              texts_of(entries.keys, prefix).zip(entries) { |text, listed| take(entry(kind, remote, text), *listed) }
+              set(of(WIDE, remote), State.fresh) unless kind == :delete
+              entries.size
             end
+            touch(remote)
+            count
           end
 
           # Makes room. It is no longer known what was listed.
@@ -210,7 +215,7 @@ module Larder
           end
 
           def put(remote, kind, texts, state)
-            texts.each { |text| set(entry(kind, remote, text), state) }
+            texts.each { |text| merge(entry(kind, remote, text), state) }
             set(of(WIDE, remote), State.fresh) unless kind == :delete
           end
 
@@ -218,14 +223,34 @@ module Larder
             @cache.set(name, value, pin: true) || raise(FullError, "lock timeout")
           end
 
+          # @return [String] the entry's state: of those before and this one the one that waits for more
+          def merge(name, state)
+            change(name) { |before| State.stronger(before, state) }
+          end
+
+          # @return [String, nil] the entry's state, which is no longer late
+          def repeat_late(name, state)
+            change(name) { |before| State.late?(before) ? state : (return before) }
+          end
+
+          # Copies an entry, until its state is the same before and after.
+          def take(name, source, state)
+            until state.empty?
+              merge(name, state)
+              before, state = state, @cache.get(source).to_s
+              return if state == before
+            end
+          end
+
           # @yieldparam before [String, nil] the entry's state
-          # @yieldreturn [String] the next one, which no other change of the entry has replaced before
+          # @yieldreturn [String] the next one
           # @return [String] the same
           def change(name)
             loop do
               before = @cache.get(name)
               after = yield before
               return after if before ? @cache.cas(name, before, after, pin: true) : @cache.add(name, after, pin: true)
+              raise FullError, "lock timeout" if @cache.get(name) == before
             end
           end
 
@@ -237,11 +262,7 @@ module Larder
           # The mark is due no later than the state. It changes in any case: a process that visits the list may have
           # passed the new entry.
           def arm(remote, state)
-            loop do
-              before = pending(remote)
-              after = State.first([before, state]) if before
-              return if before.nil? || @cache.cas(of(PENDING, remote), before, after, pin: true)
-            end
+            change(of(PENDING, remote)) { |before| before ? State.first([before, state]) : (return) }
           end
 
           # @return [Array<String>] names of entries of keys that the change concerns

@@ -30,8 +30,10 @@ module Larder
           FRESH = "f"
           REPEATED = "r"
           LATE = "l"
+          # In the order of what they wait for.
+          LETTERS = [LATE, REPEATED, FRESH].freeze
           CLOCK = defined?(Process::CLOCK_BOOTTIME) ? Process::CLOCK_BOOTTIME : Process::CLOCK_MONOTONIC
-          private_constant :FRESH, :REPEATED, :LATE, :CLOCK
+          private_constant :FRESH, :REPEATED, :LATE, :LETTERS, :CLOCK
 
           module_function
 
@@ -56,6 +58,16 @@ module Larder
             return fresh if fresh?(before)
 
             repeated?(before) ? repeated : late
+          end
+
+          # @param before [String, nil] the state of a change
+          # @param state [String] another state of it
+          # @return [String] the one that waits for more; the second if both do
+          def stronger(before, state)
+            order = ->(value) { [LETTERS.index(value[0]), fresh?(value) ? 0 : time(value)] }
+            return state if before.to_s.empty? || (order.call(before) <=> order.call(state)) < 1
+
+            before
           end
 
           # @param states [Array<String>]

@@ -30,4 +30,24 @@ class LarderStoreRemoteJournalStateTest < ActiveSupport::TestCase
     refute_includes [late, repeated], first
     assert_equal [State::NONE.bytesize], [fresh, repeated, late, first].map(&:bytesize).uniq
   end
+
+  test "of two states the stronger one waits for more, and for longer" do
+    late, repeated, fresh = State.late, State.repeated, State.fresh
+    [late, repeated, fresh].combination(2) do |weak, strong|
+      assert_equal [strong, strong], [State.stronger(weak, strong), State.stronger(strong, weak)]
+    end
+    sooner = ["r", 1, "12345678"].pack("aQ<a8")
+    assert_equal [repeated, repeated], [State.stronger(sooner, repeated), State.stronger(repeated, sooner)]
+    assert_equal [fresh, late], [State.stronger(State.fresh, fresh), State.stronger("", late)]
+    assert_equal late, State.stronger(nil, late)
+  end
+
+  test "an operation that was given up begins the state of its key again" do
+    assert State.late?(State.expected(nil))
+    [State.fresh, State.repeated, State.late].each do |before|
+      after = State.expected(before)
+      assert_equal before[0], after[0]
+      refute_equal before, after
+    end
+  end
 end
