@@ -183,7 +183,7 @@ module LarderStore
       assert(eventually { two.write("k", "new") && machine("one", remote: direct).read("k") == "new" })
     end
 
-    test "what arrives late is deleted where another name of the same server has deleted it" do
+    test "a write that arrives late is deleted where another name of the same server has deleted it" do
       two = machine("one", remote: direct)
       two.read("other")
       give_up(/INCRBY/ni) { @one.increment("k") }
