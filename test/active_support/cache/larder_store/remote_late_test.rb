@@ -163,12 +163,12 @@ module LarderStore
       journal.note(:delete, %w[k n])
       visits = []
       2.times do
-        journal.each do |_, keys|
-          visits << keys.sort
+        journal.each do |kind, keys|
+          visits << [kind, keys.sort]
           journal.expect(["k"]) if visits.one?
         end
       end
-      assert_equal [%w[k n], %w[k]], visits
+      assert_equal [[:delete, %w[k n]], [:delete, %w[k]]], visits
     end
 
     test "another name of the same server waits for the second delete of what the first has deleted" do
