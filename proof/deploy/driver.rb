@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "English"
 require "socket"
 require_relative "ledger"
 
@@ -14,7 +13,9 @@ module DeployProof
             .flat_map { |name, times| [name] * times }.freeze
     CLEAR_EACH = 200
     KILL_EACH = 150
+    # Seconds that workers may take, and between two looks at a container that ends.
     LONGEST = 120
+    SHORT = 0.05
 
     # A container: its process, the pipe of its standard input, and its sockets with the calls that were sent.
     Container = Struct.new(:pid, :input, :workers, :calls, :found)
@@ -55,14 +56,14 @@ module DeployProof
       end
     end
 
-    # Its processes end well.
+    # Its processes end well. Until then, a worker may still start in place of one that was killed.
     def stop(name)
       container = @containers.fetch(name)
       container.input.close
       container.workers.each_key(&:close_write)
-      listen until container.workers.empty?
-      Process.wait(container.pid)
-      raise Wrong, "#{name} ended with #{$CHILD_STATUS.inspect}" unless $CHILD_STATUS.success?
+      ending = Process.detach(container.pid)
+      listen(SHORT) while ending.alive? || container.workers.any?
+      raise Wrong, "#{name} ended with #{ending.value.inspect}" unless ending.value.success?
 
       @containers.delete(name)
     end
@@ -111,12 +112,13 @@ module DeployProof
       end
     end
 
-    def listen
+    # @param seconds [Numeric] after which it returns; with LONGEST it raises
+    def listen(seconds = LONGEST)
       workers = @containers.each_value.flat_map { |container| container.workers.keys }
-      ready, = IO.select([@server, *workers], [], [], LONGEST)
-      raise Wrong, "no worker has answered for #{LONGEST} seconds" unless ready
+      ready, = IO.select([@server, *workers], [], [], seconds)
+      raise Wrong, "no worker has answered for #{LONGEST} seconds" if ready.nil? && seconds == LONGEST
 
-      ready.each { |from| from == @server ? greet : hear(from) }
+      ready&.each { |from| from == @server ? greet : hear(from) }
     end
 
     def hear(worker)
