@@ -63,24 +63,10 @@ module Larder
         end
 
         # @param values [Hash{String => Object}]
+        # @yieldparam error [LossyValueError] of each value that is left out
         # @return [Hash{String => Object}] what is read of them later; the same object where that is what they are
-        # @raise [LossyValueError] naming the first value that cannot be kept
-        def convert(values)
-          JsonRoundTrip.convert(values)
-        end
-
-        # Converts a String at once. Other values are converted when the session is stored, because the application may
-        # change them until then.
-        #
-        # @param key [String]
-        # @param value [Object] that is put under it
-        # @return [Object] to put there instead
-        # @raise [LossyValueError] where it cannot be kept
-        def check(key, value)
-          return value if JsonRoundTrip.kept?(value)
-
-          converted = JsonRoundTrip.convert(key => value)
-          value.is_a?(String) ? converted.each_value.first : value
+        def convert(values, &left_out)
+          JsonRoundTrip.convert(values, &left_out)
         end
       end
 
@@ -91,13 +77,13 @@ module Larder
         # Values that Marshal wrote are converted, and left out where they cannot be.
         #
         # @param (see Json#load)
-        # @yieldparam error [LossyValueError] of each key that is left out
+        # @yieldparam error [LossyValueError] of each value that is left out
         # @return (see Json#load)
         # @raise (see Json#load)
         def self.load(bytes, &left_out)
           return super unless bytes.start_with?(MARSHAL)
 
-          JsonRoundTrip.convertible(Marshalled.load(bytes), &left_out)
+          JsonRoundTrip.convert(Marshalled.load(bytes), &left_out)
         end
       end
     end

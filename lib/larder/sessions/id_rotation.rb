@@ -33,9 +33,8 @@ module Larder
       # @param bound [Array<String>, nil] as {Repository#commit} takes it
       # @param life [Integer, nil] its own lifetime from now on, see {Record#life}
       # @return [Boolean] false: it has ended meanwhile and nobody has signed in since, or it could not be kept
-      # @raise [LossyValueError] naming a value that cannot be kept
       def renew(found, key, values, bound: nil, life: found.record.life)
-        values = @format.convert(values)
+        values = @format.convert(values, &@left_out)
         change = Changeset.between(@format.load(found.record.values), values, @format)
         other = move(found, key, change, bound, life)
         return other unless other.is_a?(Record)

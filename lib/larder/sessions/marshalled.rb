@@ -3,32 +3,33 @@
 # Marshal as the serializer of sessions. Nothing else in Larder's sessions calls Marshal.
 
 require "larder/own_failure"
+require_relative "lossy_value_error"
 
 module Larder
   module Sessions
     module Format
       # Marshal, which keeps every object, and runs code of whoever can write the bytes: only where nobody else can.
       module Marshalled
+        REMEDY = "Keep values in sessions that Marshal dumps: of a record its id, of a file its path."
+        private_constant :REMEDY
+
         module_function
 
-        # @param values [Hash{String => Object}]
+        # @param values [Hash{String => Object}] converted
         # @return [String] bytes
-        # @raise [LossyValueError] naming the key of what Marshal cannot dump
         def dump(values)
           Marshal.dump(values)
-        rescue TypeError => error
-          raise unless OwnFailure.again?(error) { Marshal.dump(values) }
-
-          key, = values.find { |_, value| unmarshallable?(value) }
-          raise LossyValueError, "session[#{key.inspect}] cannot be kept: #{error.message}"
         end
 
-        # @param values [Hash{String => Object}]
+        # @param values [Hash{String => Object}] not yet converted
         # @param bytes [String] of a session as it was found
         # @return [Boolean] are they its values?
-        # @raise (see dump)
         def unchanged?(values, bytes)
           dump(values) == bytes
+        rescue StandardError => error
+          raise unless OwnFailure.again?(error) { dump(values) }
+
+          false
         end
 
         # @param bytes [String]
@@ -45,25 +46,35 @@ module Larder
           raise UnreadableError, "a session cannot be read: #{error.message}"
         end
 
-        # Marshal brings back what it dumps.
-        # @return [Hash{String => Object}] the same
+        # Marshal brings back what it dumps. Objects may refuse to be dumped with any error.
+        #
+        # @param values [Hash{String => Object}]
+        # @yieldparam error [LossyValueError] of each key that is left out
+        # @return [Hash{String => Object}] the same object where Marshal dumps all of it
         def convert(values)
-          values
+          return values unless refusal(values)
+
+          values.reject do |key, value|
+            error = refusal(value)
+            yield LossyValueError.new([key], value.class, reason(value, error), remedy: REMEDY) if error && block_given?
+            error
+          end
         end
 
-        # What Marshal cannot dump is refused when the session is stored: to try each value would cost too much.
-        # @return [Object] the same
-        def check(_key, value)
-          value
+        def reason(value, error)
+          "a #{value.class} that Marshal refuses (#{error.message})"
         end
 
-        def unmarshallable?(value)
+        # @return [Exception, nil] nil: Marshal dumps it
+        def refusal(value)
           Marshal.dump(value)
-          false
-        rescue TypeError
-          true
+          nil
+        rescue StandardError, SystemStackError => error
+          raise unless OwnFailure.again?(error) { Marshal.dump(value) }
+
+          error
         end
-        private_class_method :unmarshallable?
+        private_class_method :reason, :refusal
       end
     end
   end

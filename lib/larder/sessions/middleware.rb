@@ -5,8 +5,8 @@
 
 require "digest"
 require_relative "../sessions"
-require_relative "checked"
 require_relative "cookie"
+require_relative "nesting"
 require_relative "removals"
 
 module Larder
@@ -24,6 +24,8 @@ module Larder
       REMOVED = "larder.session.removed"
       # The id in the request's cookie, after the header and the Cookie that it was found with.
       ASKED = "larder.session.asked"
+      # All of them are those of one session.
+      STATE = [FOUND, BOUND, RENEWED, GONE, REMOVED, ASKED].freeze
 
       # @param id [Rack::Session::SessionId]
       # @return [String] what the session is kept under: the digest of its id
@@ -45,6 +47,7 @@ module Larder
         super(app, { same_site: self.class::SAME_SITE, **racks })
         @cookie = Cookie.new(@key)
         @migration = @configuration.migration(@key)
+        @nested = Once.new(Configuration.method(:report))
       end
 
       # @param env [Hash]
@@ -52,9 +55,8 @@ module Larder
       # @return [Array]
       def context(env, app = @app)
         body = nil
-        Sessions.during(env, @statistics) do
-          super(env, ->(same) { app.call(same).tap { |response| body = response[2] } })
-        end
+        own = ->(same) { Nesting.outside(same, @nested) { app.call(same).tap { |response| body = response[2] } } }
+        Nesting.inside(env, STATE) { Sessions.during(env, @statistics) { super(env, own) } }
       rescue NoRoomError => error
         body.close if body.respond_to?(:close) # of the response that is not sent
         @configuration.on_full ? @configuration.on_full.call(make_request(env)) : full(error)
@@ -102,7 +104,6 @@ module Larder
       # A session that keeps its id and cookie is stored at once. A renewed session ends under its old id when it is
       # stored under the new one; here, if it is not stored.
       # @return [void]
-      # @raise [LossyValueError] what was put into a value cannot be kept; at an assignment {Checked} has raised it
       def commit_session(request, response)
         session = request.get_header(Rack::RACK_SESSION)
         sign_out_with_former_id(request, session) if request.has_header?(GONE)
@@ -116,9 +117,6 @@ module Larder
         super
         left = request.delete_header(RENEWED)
         @repository.end(left.key) if left
-      rescue LossyValueError => error
-        raise error.exception("#{error.message} #{request.request_method} #{request.path} has put it there; nothing " \
-                              "that this request changed in its session is kept.")
       end
 
       # Notes that a request removes keys from a session that was not found.

@@ -183,7 +183,7 @@ module Larder
         return (repository.find(key) if repository.now - at.to_i <= GRACE) if at
         return if values.empty?
 
-        began = repository.begin(key, kept(repository.format, values))
+        began = repository.begin(key, values.to_h.transform_keys(&:to_s).except("session_id"))
         found = repository.find(key)
         return unless found
 
@@ -201,16 +201,6 @@ module Larder
           return outcome unless outcome == :full
         end
         :full
-      end
-
-      # Without the values that the serializer cannot keep, and without the old id.
-      def kept(format, values)
-        values = values.to_h.transform_keys(&:to_s).except("session_id")
-        values.each_with_object({}) do |(name, value), kept|
-          kept.update(format.convert(name => value))
-        rescue LossyValueError => error
-          @report.call(error)
-        end
       end
 
       def derived(backend, old)

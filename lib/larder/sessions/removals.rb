@@ -31,6 +31,19 @@ module Larder
         super.tap { removed(*values.to_hash.filter_map { |key, value| key.to_s if value.nil? }) }
       end
 
+      # @param key [#to_s]
+      # @param value [Object, nil] nil removes the key
+      # @return [void]
+      def store(key, value)
+        self[key] = value
+      end
+
+      # @param values [#to_hash]
+      # @return [void]
+      def merge!(values)
+        update(values)
+      end
+
       private
 
       def removed(*keys)

@@ -7,6 +7,7 @@ require_relative "changeset"
 require_relative "format"
 require_relative "identity"
 require_relative "lifetimes"
+require_relative "once"
 require_relative "record"
 require_relative "index"
 require_relative "id_rotation"
@@ -58,6 +59,8 @@ module Larder
         @user = user
         @hint = hint
         @report = report.to_proc
+        left_out = Once.new(@report)
+        @left_out = ->(error) { left_out.call(error.about) { error } }
         @clock = clock
         @index = Index.new(self, per_user: per_user, report: report)
       end
@@ -80,7 +83,6 @@ module Larder
       # @param values [Hash{String => Object}]
       # @param bound [Array<String>, nil]
       # @return [Boolean] does a session with them have a user?
-      # @raise [LossyValueError] naming a value that cannot be kept
       def signed_in?(values, bound)
         bound&.any? || @user.call(@format.convert(values)).any?
       end
@@ -102,10 +104,9 @@ module Larder
       # @param bound [Array<String>, nil] who was bound to it, beside those whom its values tell
       # @param life [Integer, nil] its own lifetime, see {Record#life}
       # @return [Boolean] false: it could not be kept
-      # @raise [LossyValueError] naming a value that cannot be kept
       # @raise [NoRoomError] somebody signs in, and there is no room
       def begin(key, values, bound: nil, life: nil)
-        values = @format.convert(values)
+        values = @format.convert(values, &@left_out)
         all = (bound || []) | users(values, bound)
         start(Record.of(began: @index.beginning(all), used: now, values: @format.dump(values), users: all,
                         bound: bound || [], life: life), key)
@@ -118,13 +119,12 @@ module Larder
       # @param bound [Array<String>, nil] who is bound to it from now on; nil: who was
       # @param life [Integer, nil, false] its own lifetime from now on, see {Record#life}; false: as before
       # @return [Boolean] false: it has ended since, or could not be kept; if a user signs out, it ends then
-      # @raise [LossyValueError] naming a value that cannot be kept
       # @raise [NoRoomError] somebody is signed in, or signs in, and there is no room
       def commit(found, values, bound: nil, life: false)
         said = (!bound.nil? && bound != found.record.bound) || (life != false && life != found.record.life)
         return use(found) if !said && @format.unchanged?(values, found.record.values)
 
-        values = @format.convert(values)
+        values = @format.convert(values, &@left_out)
         change = Changeset.between(@format.load(found.record.values), values, @format)
         return use(found) if change.none? && !said
 
@@ -197,7 +197,7 @@ module Larder
       end
 
       def found(key, bytes, record)
-        Found.new(key, bytes, record, @format.load(record.values, &@report))
+        Found.new(key, bytes, record, @format.load(record.values, &@left_out))
       end
 
       # @param instead [String, nil] the key of a session that is about to end

@@ -3,6 +3,7 @@
 # Warns of sessions that look signed in, but count as anonymous because user: is not set.
 
 require_relative "errors"
+require_relative "once"
 
 module Larder
   module Sessions
@@ -27,18 +28,14 @@ module Larder
 
       # @param report [#call] told of a key, as an {UnknownUserError}
       def initialize(report)
-        @report = report
-        @told = {}
+        @once = Once.new(report)
       end
 
       # @param values [Hash{String => Object}] of a session in which nobody is known to be signed in
       # @return [void]
       def call(values)
         values.each do |key, value|
-          next unless id?(value) && KEY.match?(key) && !@told[key]
-
-          @told[key] = true
-          @report.call(UnknownUserError.new(key))
+          @once.call(key) { UnknownUserError.new(key) } if id?(value) && KEY.match?(key)
         end
       end
 

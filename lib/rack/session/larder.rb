@@ -20,14 +20,13 @@ module Rack
 
       # The session that a request sees.
       class Values < SecureSessionHash
-        include ::Larder::Sessions::Checked
+        include ::Larder::Sessions::Nesting::Lazy
         include ::Larder::Sessions::Removals
 
         # @param values [#to_hash]
         # @return [void]
-        # @raise [Larder::Sessions::LossyValueError] naming the key
         def replace(values)
-          super(check_each(values)).tap { @store.note_removal(@req, nil) }
+          super.tap { @store.note_removal(@req, nil) }
         end
 
         private

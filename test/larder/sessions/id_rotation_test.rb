@@ -221,10 +221,11 @@ module Larder
         assert @repository.find(THIRD)
       end
 
-      def test_a_value_that_would_be_lost_leaves_all_as_it_was
+      def test_a_value_that_cannot_be_kept_is_left_out_and_the_session_is_renewed
         @repository.begin(OLD, { "user_id" => 7 })
-        assert_raises(LossyValueError) { renew({ "user_id" => 7, "at" => Object.new }) }
-        assert @repository.find(OLD)
+        assert renew({ "user_id" => 7, "at" => Object.new })
+        assert_equal({ "user_id" => 7 }, @repository.find(NEW).values)
+        assert_nil @repository.find(OLD)
       end
 
       def test_a_logout_that_comes_at_any_moment_of_a_renewal_leaves_nobody_signed_in

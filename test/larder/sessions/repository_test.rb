@@ -181,12 +181,11 @@ module Larder
         assert_nil @repository.find(K)
       end
 
-      def test_a_value_that_cannot_be_kept_is_refused_and_nothing_is_written
-        assert_raises(LossyValueError) { @repository.begin(K, { "at" => Object.new }) }
-        assert_nil @repository.find(K)
-        @repository.begin(K, { "a" => 1 })
-        assert_raises(LossyValueError) { @repository.commit(@repository.find(K), { "a" => [-> {}] }) }
+      def test_a_value_that_cannot_be_kept_is_left_out_and_all_others_are_written
+        @repository.begin(K, { "at" => Object.new, "a" => 1 })
         assert_equal({ "a" => 1 }, values)
+        assert @repository.commit(@repository.find(K), { "a" => 2, "b" => { "c" => -> {}, "d" => 3 } })
+        assert_equal({ "a" => 2, "b" => { "d" => 3 } }, values)
       end
 
       def test_what_is_converted_is_what_the_next_request_reads_and_is_no_change_then

@@ -26,7 +26,7 @@ module ActionDispatch
 
       # The session that a request sees.
       class Values < Request::Session
-        include ::Larder::Sessions::Checked
+        include ::Larder::Sessions::Nesting::Lazy
         include ::Larder::Sessions::Removals
 
         # A session that has no token against forged requests yet has one that follows from its id: requests that
@@ -46,16 +46,17 @@ module ActionDispatch
       end
       private_constant :Values
 
-      # As Request::Session.create, with a session of this class.
+      # As Request::Session.create, with a session of this class. It loads by its own options before it takes the values
+      # of another middleware's session.
       #
       # @param request [ActionDispatch::Request]
       # @return [Request::Session]
       def prepare_session(request)
         before = Request::Session.find(request)
         session = Values.new(self, request)
-        session.merge!(before) if before
         Request::Session.set(request, session)
         Request::Session::Options.set(request, Request::Session::Options.new(self, @default_options))
+        session.merge!(before) if before
         session
       end
 
