@@ -19,8 +19,10 @@ module Larder
       KIND = /[A-Z\x80-\xff][\w\x80-\xff]*(?:::[A-Z\x80-\xff][\w\x80-\xff]*)*/n
       NAME = %r{\A(#{KIND})/((?:[^/%]|%25|%2F)+|(%:\h{64}))\z}n
       WARDEN = /\Awarden\.user\.(\w+)\.key\z/
+      AUTHLOGIC = %r{\A([\w/]{1,60})_credentials\z}
+      RODAUTH = /\A(\w{0,60})authenticated_by\z/
       ESCAPES = { "%" => "%25", "/" => "%2F" }.freeze
-      private_constant :KIND_MAX, :KIND, :NAME, :WARDEN, :ESCAPES
+      private_constant :KIND_MAX, :KIND, :NAME, :WARDEN, :AUTHLOGIC, :RODAUTH, :ESCAPES
 
       module_function
 
@@ -56,7 +58,8 @@ module Larder
         raise InvalidArgument, "#{shown} is no user: give a name, an id or a model with an id"
       end
 
-      # Everybody who is signed in by Warden (Devise), in any scope, or by the key `user_id`.
+      # Everybody who is signed in by the key `user_id` (Sorcery, and most code without a gem), by Warden (Devise) in
+      # any scope, by Authlogic, or by Rodauth.
       #
       # @param values [Hash{String => Object}] of a session
       # @param classes [Hash{String => String}] the classes of scopes, unless Devise or the scope's name tells them
@@ -66,10 +69,8 @@ module Larder
         id = values["user_id"]
         names << named(classes["user"] || USER, id.to_s) if id?(id)
         values.each do |key, value|
-          next unless value && key.start_with?("warden.user.") && (match = WARDEN.match(key))
-
-          id = Array(Array(value).first).join(",")
-          names << named(kind_of_scope(match[1], classes), id) unless id.empty?
+          name = value && of_gem(values, key, value, classes)
+          names << name if name
         end
         names.uniq
       end
@@ -97,6 +98,35 @@ module Larder
 
           ->(values) { names(option.call(values)) }
         end
+      end
+
+      # The name of a user whom a gem has signed in.
+      def of_gem(values, key, value, classes)
+        if key.start_with?("warden.user.")
+          (match = WARDEN.match(key)) && of_warden(match[1], value, classes)
+        elsif (match = AUTHLOGIC.match(key))
+          of_authlogic(values, key, match[1], classes)
+        elsif (match = RODAUTH.match(key)) && value.is_a?(Array)
+          of_rodauth(values["#{match[1]}account_id"], match[1].delete_suffix("_"), classes)
+        end
+      end
+
+      def of_warden(scope, value, classes)
+        id = Array(Array(value).first).join(",")
+        named(kind_of_scope(scope, classes), id) unless id.empty?
+      end
+
+      # Authlogic stores a token under "user_credentials", and the user's id under that name and the primary key's.
+      def of_authlogic(values, key, scope, classes)
+        _, id = values.find { |other, each| other.start_with?("#{key}_") && id?(each) }
+        named(classes[scope] || camelized(scope), id.to_s) if id?(values[key]) && id
+      end
+
+      # Rodauth stores how an account was authenticated, and its id. Its option session_key_prefix tells configurations
+      # apart: "admin_account_id" is of an Admin.
+      def of_rodauth(id, prefix, classes)
+        scope = ["", "rodauth"].include?(prefix) ? "account" : prefix
+        named(classes[scope] || camelized(scope), id.to_s) if id?(id)
       end
 
       # The names of what a lambda has answered.
@@ -144,7 +174,7 @@ module Larder
       end
 
       def camelized(word)
-        word.split("_").map(&:capitalize).join
+        word.split("/").map { |part| part.split("_").map(&:capitalize).join }.join("::")
       end
 
       # Two Strings with the same bytes have the same name, because records have no encodings.
@@ -157,7 +187,8 @@ module Larder
       def utf8(name)
         name.dup.force_encoding(Encoding::UTF_8)
       end
-      private_class_method :names, :delegated, :id?, :kind, :kind_of_scope, :camelized, :named, :utf8
+      private_class_method :of_gem, :of_warden, :of_authlogic, :of_rodauth, :names, :delegated, :id?, :kind,
+                           :kind_of_scope, :camelized, :named, :utf8
     end
   end
 end

@@ -107,7 +107,7 @@ module Larder
       # @raise [NoRoomError] somebody signs in, and there is no room
       def begin(key, values, bound: nil, life: nil)
         values = @format.convert(values, &@left_out)
-        all = (bound || []) | users(values, bound)
+        all = (bound || []) | users(values, bound || [], said: !bound.nil?)
         start(Record.of(began: @index.beginning(all), used: now, values: @format.dump(values), users: all,
                         bound: bound || [], life: life), key)
       end
@@ -298,8 +298,8 @@ module Larder
       end
 
       def changed(record, values, bound, life)
-        bound ||= record.bound
-        after = record.with(used: now, values: @format.dump(values), users: users(values, bound), bound: bound,
+        found = users(values, bound || record.bound, said: !bound.nil?)
+        after = record.with(used: now, values: @format.dump(values), users: found, bound: bound || record.bound,
                             life: life)
         newly = after.users - record.users
         return after if newly.empty?
@@ -308,9 +308,10 @@ module Larder
         after.with(used: now, began: @index.beginning(newly)) # a logout from before does not end it
       end
 
-      def users(values, bound)
+      # @param said [Boolean] by the request, not by an earlier one
+      def users(values, bound, said:)
         found = @user.call(values)
-        @hint&.call(values) if found.empty? && (bound.nil? || bound.empty?)
+        @hint&.call(values, bound: said) if found.empty? && bound.empty?
         found
       end
 

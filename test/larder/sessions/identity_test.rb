@@ -70,6 +70,47 @@ module Larder
         assert_equal ["Account/Admin%2F33"], Identity.finder(:account_id).call("account_id" => "Admin/33")
       end
 
+      # name => what a gem stores, and the users that it says are signed in
+      BY_GEMS = {
+        "Authlogic"                       =>
+          [{ "user_credentials" => "t" * 128, "user_credentials_id" => 7 }, %w[User/7]],
+        "Authlogic, another primary key"  =>
+          [{ "user_credentials" => "t", "user_credentials_uuid" => "a-b" }, %w[User/a-b]],
+        "Authlogic, a module"             =>
+          [{ "admin/user_credentials" => "t", "admin/user_credentials_id" => 7 }, %w[Admin::User/7]],
+        "Authlogic, signed out"           =>
+          [{ "user_credentials" => nil, "user_credentials_id" => nil }, []],
+        "Rodauth"                         =>
+          [{ "account_id" => 7, "authenticated_by" => ["password"] }, %w[Account/7]],
+        "Rodauth, a prefix"               =>
+          [{ "rodauth_account_id" => 7, "rodauth_authenticated_by" => [] }, %w[Account/7]],
+        "Rodauth, a second configuration" =>
+          [{ "admin_account_id" => 7, "admin_authenticated_by" => ["password"] }, %w[Admin/7]],
+        "not Rodauth"                     => [{ "account_id" => 7 }, []],
+        "Sorcery"                         => [{ "user_id" => "7" }, %w[User/7]],
+        "three gems"                      =>
+          [{ "user_id" => 1, "authenticated_by" => [], "account_id" => 2, "warden.user.admin.key" => [[3], "s"] },
+           %w[User/1 Account/2 Admin/3]]
+      }.freeze
+
+      BY_GEMS.each do |name, (values, users)|
+        test "who is signed in: #{name}" do
+          assert_equal users.sort, Identity.in_values(values).sort
+        end
+      end
+
+      test "the classes of gems' scopes may be said" do
+        values = { "user_credentials" => "t", "user_credentials_id" => 1, "authenticated_by" => [], "account_id" => 2 }
+        finder = Identity.finder({ user: "Member", account: User })
+        assert_equal %w[Member/1 User/2], finder.call(values)
+      end
+
+      test "a key of any length makes no name that is too long" do
+        Identity.in_values("#{"x" * 300}_credentials" => "t", "#{"x" * 300}_credentials_id" => 7,
+                           "#{"y" * 300}authenticated_by" => [], "#{"y" * 300}account_id" => 7)
+                .each { |name| assert_operator name.bytesize, :<=, Identity::MAX }
+      end
+
       test "what has no name is refused" do
         [nil, "", User.new(nil), User.new(""), Object.new, 1.5].each do |user|
           assert_match(/is no user/, assert_raises(InvalidArgument, user.inspect) { Identity.of(user) }.message)
