@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "support/command"
+require "support/optional_gem"
 require "support/servers"
 require "support/session_guide"
 require "larder/sessions"
@@ -26,6 +27,7 @@ module House
 
     # What an example is, by what it says.
     KINDS = { /config\.session_store/ => "configuration", /^use Rack/ => "rack", /TokensController/ => "tokens",
+              /^set :session_store/ => "sinatra", /include Clearance/ => "clearance",
               /include Authentication/ => "authentication", /SignInsController|sign_ins, only/ => "page",
               /# =>/ => "questions" }.freeze
 
@@ -87,6 +89,8 @@ module House
     def try(kind, block)
       redis = TestServers.endpoint("redis") if block.include?("REDIS_URL")
       skip("redis is not installed") if block.include?("REDIS_URL") && redis.nil?
+      missing = OptionalGem.missing("sinatra/base") if kind == "sinatra"
+      skip(missing) if missing
       ran = in_child do
         ENV["REDIS_URL"] = redis&.fetch("url")
         Dir.chdir(directory)

@@ -103,6 +103,31 @@ module Examples
     same(2.times.map { browser.visit("GET", "/").body }, %w[1 2])
   end
 
+  # In an application of Sinatra's.
+  def sinatra(example)
+    app = Class.new(Sinatra::Base) do
+      set :environment, :test
+      set :session_secret, "s" * 64
+      class_eval(example)
+      get("/") { (session["count"] = session["count"].to_i + 1).to_s }
+    end
+    browser = Browser.new(app)
+    same(2.times.map { browser.visit("GET", "/").body }, %w[1 2])
+    same(File.exist?("storage/sessions.larder"), true)
+  end
+
+  # With what Clearance gives to controllers.
+  def clearance(example)
+    Object.const_set(:Clearance, Module.new)
+    Clearance.const_set(:Controller, Module.new { define_method(:current_user) { User.new(7) } })
+    Object.send(:remove_const, :ApplicationController)
+    boot { get "/" => "pages#show" }
+    Object.class_eval(example)
+    Object.const_set(:PagesController, Class.new(ApplicationController) { define_method(:show) { head :ok } })
+    Browser.new.visit("GET", "/")
+    same(Larder::Sessions.logged_in?(User.new(7)), true)
+  end
+
   # Within an action.
   def action(example)
     Object.const_set(:PagesController, Class.new(ApplicationController) do
