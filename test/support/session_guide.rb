@@ -105,6 +105,7 @@ module Examples
 
   # In an application of Sinatra's.
   def sinatra(example)
+    Guide.config.root = Dir.pwd
     app = Class.new(Sinatra::Base) do
       set :environment, :test
       set :session_secret, "s" * 64
