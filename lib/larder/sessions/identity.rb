@@ -100,7 +100,7 @@ module Larder
         end
       end
 
-      # The name of a user whom a gem has signed in.
+      # The name of a user that a gem has signed in.
       def of_gem(values, key, value, classes)
         if key.start_with?("warden.user.")
           (match = WARDEN.match(key)) && of_warden(match[1], value, classes)

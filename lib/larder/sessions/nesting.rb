@@ -22,8 +22,8 @@ module Larder
     # A middleware shows the application its own session in the place of the one that is there, and takes over the
     # values of that. Most of them leave their session there when they have answered, and the middleware before them
     # then stores those values under that session's id. So a session that has ended comes back by the cookie of the
-    # other one, and an id that somebody has planted there opens it. Larder's middleware puts the session of the other
-    # back when it has answered, and stores its own session only.
+    # other one, and an id that an attacker has planted there opens it. When Larder's middleware has answered, it puts
+    # the session of the other back, and it stores its own session only.
     #
     # Values that the inner session has changed or removed are changed or removed in the outer one. Values that it has
     # beyond these may be of a session that has ended, and are ignored.

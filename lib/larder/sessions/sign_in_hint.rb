@@ -20,7 +20,7 @@ module Larder
 
     # Reports each key once that looks like a user's id.
     class SignInHint
-      # Who may be signed in.
+      # Names of those that may be signed in.
       WHO = /user|account|admin|administrator|member|customer|client|person|profile|login|author|employee|staff|operator
              |owner|identity|manager|student|teacher|patient/x
       # Names of keys that look like a user's id, and of those that look like a user.

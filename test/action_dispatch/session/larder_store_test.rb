@@ -200,7 +200,7 @@ module ActionDispatch
         assert_kind_of String, tokens.first
       end
 
-      test "what JSON has no form for is left out, however it is assigned, and reported once" do
+      test "a value without a form in JSON is left out, however it is assigned, and reported once" do
         first = get
         errors = reported do
           [-> { session[:it] = $stdout }, -> { session.update(it: $stdout) }, -> { session.merge!(it: $stdout) },

@@ -77,7 +77,7 @@ module Larder
         assert_same PLAIN, Format::Json.convert(PLAIN)
       end
 
-      # What is left of the values below.
+      # The rest of the values below.
       LEFT = { "f" => nil, "s" => nil, "a" => { "b" => [1, nil] }, "p" => nil, "user" => nil, "h" => { "a" => 2 },
                "l" => [nil, 1], "auth" => { "uid" => "7", "extra" => {} } }.freeze
 
@@ -126,7 +126,7 @@ module Larder
         end
       end
 
-      test "what contains itself twice is left out at once" do
+      test "a value that contains itself twice is left out at once" do
         values, errors = converted(Format::Json, { "round" => [].tap { |list| list.push(list, list) }, "a" => :b })
         assert_equal [{ "a" => "b" }, 1], [values, errors.size]
       end

@@ -94,7 +94,7 @@ module Larder
       }.freeze
 
       BY_GEMS.each do |name, (values, users)|
-        test "who is signed in: #{name}" do
+        test "users that are signed in: #{name}" do
           assert_equal users.sort, Identity.in_values(values).sort
         end
       end

@@ -7,12 +7,12 @@ require "support/reported_errors"
 
 module Larder
   module Sessions
-    # What an application hears of sessions that look signed in and are not known to be.
+    # Warnings about sessions that look signed in and are not known to be.
     class SignInHintTest < ActiveSupport::TestCase
       include ReportedErrors
       include TemporaryCaches
 
-      # What sessions have => the line that the warning names.
+      # Values of sessions => the line that the warning names.
       HINTS = {
         { "account_id" => 7 } => "user: :account_id with the session store",
         { "rodauth_account_id" => 7 } => "user: :rodauth_account_id with",
@@ -46,7 +46,7 @@ module Larder
         end
       end
 
-      test "what is not a user is not reported" do
+      test "a value that is not a user is not reported" do
         [{ "cart" => { "id" => 7 } }, { "admin" => true }, { "step" => "account" }, { "user" => {} },
          { "referred_by_user_id" => 7 }, { "user_id" => 7, "account_id" => 9 }].each do |values|
           app = store { |request| request.session.update(values) }

@@ -173,7 +173,7 @@ module Rack
         assert_equal "nil", MockRequest.new(app).get("/?rack.session[a]=#{id(first)}").body
       end
 
-      test "what JSON has no form for is left out, however it is assigned, and reported once with its key and class" do
+      test "a value without a form in JSON is left out, however it is assigned, and reported once with key and class" do
         first = get
         reports = reported do
           { "[]=" => ["it", $stdout], "store" => ["it", $stdout], "update" => [{ it: $stdout }],
@@ -191,7 +191,7 @@ module Rack
         assert_match(/\Asession\["it"\] is a IO, .*left out.* choose serializer: :marshal/, reports.first.message)
       end
 
-      test "what replaces a value is left out, and the value is gone" do
+      test "a value that replaces another is left out, and the value is gone" do
         @does = ->(request) { request.session.update("cart" => { "tent" => 1 }, "user_id" => 7) }
         first = get
         @does = ->(request) { request.session["cart"] = $stdout }
@@ -222,7 +222,7 @@ module Rack
         assert_equal ["Müller", Encoding::UTF_8].inspect, get(first).body
       end
 
-      test "what was put into a value is left out with its place, and the rest of the value stays" do
+      test "a value that was put into another is left out with its place, and the rest of the value stays" do
         first = get
         @does = ->(request) { (request.session["list"] = [1]) << $stdout }
         errors = reported { assert_equal 200, get(first).status }

@@ -262,7 +262,11 @@ module Larder
           # The mark is due no later than the state. It changes in any case: a process that visits the list may have
           # passed the new entry.
           def arm(remote, state)
-            change(of(PENDING, remote)) { |before| before ? State.first([before, state]) : (return) }
+            change(of(PENDING, remote)) do |before|
+              return if before.nil?
+
+              State.first([before, state])
+            end
           end
 
           # @return [Array<String>] names of entries of keys that the change concerns
