@@ -69,7 +69,7 @@ static void a_child_takes_away(void (*become_poor)(void)) {
     CHECK(is(shared_cache, "c", "old") && is(shared_cache, "d", "old") && hold_the_opener());
     advance(&note->stage);
     CHECK(await(&note->stage, 3) && is(shared_cache, "c", "old"));
-    lard_bytelock_drop(&opener, &lockfile);
+    release_the_opener();
     advance(&note->stage);
     CHECK(exited_well(child) && is(shared_cache, "c", NULL) && is(shared_cache, "d", NULL));
     CHECK(is(shared_cache, "h", NULL) && sound(shared_cache), "cleared");

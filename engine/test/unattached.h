@@ -54,12 +54,20 @@ static inline bool hold_the_opener(void) {
            lard_opener_lock(&lockfile, lock, 1000, &opener, NULL) == LARDER_OK;
 }
 
+static inline void release_the_opener(void) {
+    lard_bytelock_drop(&opener, &lockfile);
+    lard_lockfile_close(&lockfile);
+}
+
 static char beside[PATH_MAX];
 
-/* Called by a timer of the time that this process computes, so the copying cannot end first on a busy machine. */
+/* Called by a timer of the time that this process computes, so the copying cannot end first on a busy machine. The
+ * timer may call it once more before it is off. */
 static inline void stop_while_it_copies(int number) {
+    static bool has_stopped_once;
     struct stat info;
-    if (stat(beside, &info) == 0) {
+    if (!has_stopped_once && stat(beside, &info) == 0) {
+        has_stopped_once = true;
         setitimer(ITIMER_VIRTUAL, &(struct itimerval){{0, 0}, {0, 0}}, NULL);
         kill(getpid(), SIGSTOP);
     }

@@ -100,7 +100,7 @@ static void leases_without_a_slot(void) {
     advance(&note->stage);
     CHECK(await(&note->stage, 3) && has_lease(NOTED));
     CHECK(put(leased[NOTED_LATE], "newer", 0, NULL) == LARDER_OK);
-    lard_bytelock_drop(&opener, &lockfile);
+    release_the_opener();
     advance(&note->stage);
     CHECK(exited_well(child) && !has_lease(NOTED) && is(shared_cache, leased[NOTED], NULL));
     CHECK(is(shared_cache, leased[NOTED_LATE], "newer") && sound(shared_cache));

@@ -173,7 +173,7 @@ static void a_child_that_finds_no_slot(void) {
     CHECK(is(shared_cache, "d", "old") && put("g", "old", 0, &tags[1]) == LARDER_OK && hold_the_opener());
     advance(&note->stage);
     CHECK(await(&note->stage, 4) && is(shared_cache, "d", "old") && is(shared_cache, "g", "old"));
-    lard_bytelock_drop(&opener, &lockfile);
+    release_the_opener();
     advance(&note->stage);
     CHECK(await(&note->stage, 6));
     CHECK(is(shared_cache, "d", NULL) && is(shared_cache, "e", NULL) && is(shared_cache, "f", NULL) &&
@@ -307,7 +307,7 @@ static void a_newer_file_is_cleared_under_the_lock(void) {
     CHECK(set(shared_cache, "k", "old") == LARDER_OK && become_newer() && hold_the_opener());
     advance(&note->stage);
     CHECK(await(&note->stage, 2) && is(shared_cache, "k", "old"));
-    lard_bytelock_drop(&opener, &lockfile);
+    release_the_opener();
     advance(&note->stage);
     CHECK(exited_well(older) && is(shared_cache, "k", NULL));
     end();
