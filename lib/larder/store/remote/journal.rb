@@ -22,9 +22,10 @@ module Larder
       # name of the same server, so a remote store that is used for the first time gets what is listed for the others,
       # also changes that wait to be applied once more.
       #
-      # A file that is full has forgotten changes: then {#overflown?}. So has one that was emptied, because the machine
-      # crashed, or a later version of Larder made it. That is noticed by a list that is no longer in use, while a
-      # {Mark} tells that changes were listed.
+      # A file that is full has forgotten changes: then {#overflown?}. So has one that was emptied or removed, because
+      # the machine crashed, or a later version of Larder made another. A process notices that its file has become
+      # another one. If it has seen changes in the first, or a {Mark} tells that changes were listed and the list has
+      # none, changes are lost.
       # @api private
       class Journal
         include MonotonicClock
@@ -39,7 +40,7 @@ module Larder
         MOST = 1024
         # Seconds between two renewals of the process's row of Members.
         RENEWAL = 60
-        # An id of the machine.
+        # An id of the machine, and of the file: no other has the same.
         MACHINE = "machine"
         # A random token of the latest change without a message to other machines, or nothing. The id of the backplane
         # follows.
@@ -187,7 +188,8 @@ module Larder
 
           begin
             each_remembered(&block)
-            unmark if lists.visit(@remote, LIMIT, &block)
+            visited = lists.visit(@remote, LIMIT, &block)
+            settle(visited) if visited
           ensure
             cache.delete(@lock)
           end
@@ -195,8 +197,7 @@ module Larder
 
         # @return [String] the same in all processes, unless the file cannot be opened
         def machine
-          cache.add(MACHINE, SecureRandom.hex(8), pin: true)
-          cache.get(MACHINE) || SecureRandom.hex(8)
+          file_id || SecureRandom.hex(8)
         rescue Larder::Error
           SecureRandom.hex(8)
         end
@@ -247,9 +248,11 @@ module Larder
 
         # @return [String] as of Lists; {State::NONE} also if there is no file
         def pending
-          return join if monotonic_now >= @renew_at
+          state = lists.pending(@remote)
+          return join if state.nil? || cache.get(MACHINE) != @file || monotonic_now >= @renew_at
 
-          lists.pending(@remote) || join
+          @listed = state != State::NONE
+          state
         rescue OpenError
           raise unless missing?
 
@@ -276,32 +279,41 @@ module Larder
           false
         end
 
+        # @return [String, nil]
+        def file_id
+          cache.add(MACHINE, SecureRandom.hex(8), pin: true)
+          cache.get(MACHINE)
+        end
+
         # From now on, changes are listed for the remote store.
         #
         # @return [String] as of Lists#pending
         def join
-          prefix = @prefix.call
-          is_whole = members.enter(@remote, prefix)
-          unless is_whole && lists.pending(@remote)
-            take_over
-            members.complete(@remote, prefix)
-          end
+          prefix, file = @prefix.call, file_id
+          has_left = @file && @file != file
+          in_use = members.enter(@remote, prefix) && lists.pending(@remote)
+          lost = lost?(has_left) || (!in_use && lost_by_others?)
+          unsent! if has_left || lost
+          in_use ? (lists.overflow(@remote) if lost) : take_over(prefix, lost)
           @mark.renew
-          @renew_at = monotonic_now + RENEWAL
+          @file, @renew_at = file, monotonic_now + RENEWAL
           lists.pending(@remote) || raise(BusyError, "#{@path} was emptied")
         rescue FullError
           drop(members.all - [@remote]).any? || drop([@remote]).any? ? retry : raise
         end
 
+        # @param has_left [Boolean] another file
+        # @return [Boolean] were changes listed that the list does not have?
+        def lost?(has_left)
+          (has_left && @listed) || (@mark.there? && [nil, State::NONE].include?(lists.pending(@remote)))
+        end
+
         # Lists what is listed for the others.
-        def take_over
-          joined = @renew_at.positive? # before the look at the file: another thread may join now
-          emptied = lists.pending(@remote).nil?
-          lost = (emptied && @mark.there?) || lost_by_others?
-          unsent! if emptied && (lost || joined)
+        def take_over(prefix, lost)
           taken = lost ? nil : copy_others
           lists.overflow(@remote) unless taken
-          lists.use(@remote, empty: taken&.zero? && lists.overflown(@remote).nil?)
+          lists.use(@remote, empty: taken&.zero? && lists.overflown(@remote).nil? && !@mark.there?)
+          members.complete(@remote, prefix)
         end
 
         # @return [Integer, nil] how many changes; nil: not all are known, or there is no room for them
@@ -322,10 +334,11 @@ module Larder
 
         def list_for_all(kind, texts)
           pending # has the list in use
-          lists.pending(@remote) # raises if there is no file: then there is no mark either
+          lists.touch(@remote) # raises if there is no file: then there is no mark either
           @mark.make
           each_in_use { |remote| lists.add(remote, kind, texts) }
           @mark.make # a process that has applied all before may have removed it
+          @listed = true
         end
 
         # A remote store that is used for the first time at this moment may have read the list of another one before.
@@ -367,10 +380,10 @@ module Larder
           end
         end
 
-        # Unless a change was listed since.
-        def unmark
+        # Where the mark is there, the list is not empty, unless it was lost.
+        def settle(visited)
           @mark.remove
-          @mark.make unless empty?
+          @mark.make unless lists.settle(visited) && empty?
         end
       end
     end

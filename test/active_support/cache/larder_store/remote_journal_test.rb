@@ -113,6 +113,48 @@ module LarderStore
       end
     end
 
+    test "no delete is forgotten that was listed in a removed file when another process had made the next one" do
+      while_another_opens("two") do |two, open|
+        kill(@a)
+        file = path_of("two.larder.journal")
+        File.rename(file, "#{file}.first")
+        open.call
+        File.rename(file, "#{file}.next")
+        File.rename("#{file}.first", file)
+        journal_of(two).send(:cache).set("look", "") # so that the next change does not look for the file
+        File.rename("#{file}.next", file)
+        two.delete("k")
+        in_child { machine("two", remote: on(@a)).read("none") } # notices that the file is not there
+        revive(@a, "k" => "old")
+        late = machine("two", remote: on(@a))
+        assert(eventually { [two, late].all? { |store| store.read("none").nil? && !store.stats[:remote][:waiting] } })
+        assert_not exist?(@a, "k")
+      end
+    end
+
+    test "what a killed process has listed in a removed file is noticed by those that use the next one" do
+      two = machine("two", remote: on(@a))
+      two.read("none")
+      journal = journal_of(two)
+      journal.instance_variable_get(:@mark).make # all that is left of it
+      write_on(@a, "k" => "old")
+      journal.define_singleton_method(:monotonic_now) { super() + Larder::Store::Remote::Journal::Members::DAY }
+      assert(eventually { two.read("k").nil? && !two.stats[:remote][:waiting] })
+      assert_not exist?(@a, "k")
+    end
+
+    test "a process that has seen listed changes remembers that where the journal is removed with all that belongs to it" do
+      kill(@a)
+      late = machine("one", remote: on(@a))
+      in_child { @one.delete("k") }
+      assert_nil late.read("k")
+      FileUtils.rm_f(Dir.glob(path_of("one.larder.journal*")))
+      in_child { machine("one", remote: on(@a)).read("none") } # makes the next one
+      revive(@a, "k" => "old")
+      assert(eventually { late.read("k").nil? && !late.stats[:remote][:waiting] })
+      assert_not exist?(@a, "k")
+    end
+
     { "a directory" => ->(journal) { Dir.mkdir(journal) },
       "a file of something else" => ->(journal) { File.write(journal, "x" * 5000) },
       "a file of another user" => lambda do |journal|
@@ -172,6 +214,27 @@ module LarderStore
     end
 
     private
+
+    # Yields a machine, and a proc that has another process of it open the journal, which it has not opened before.
+    def while_another_opens(name)
+      orders, answers = Array.new(2) { IO.pipe }
+      child = fork do
+        orders.last.close
+        orders.first.gets && machine(name, remote: on(@a)).read("none")
+        answers.last.puts
+        orders.first.gets
+        Process.exit!(true)
+      end
+      yield machine(name, remote: on(@a)).tap { |store| store.write("k", "old") },
+            -> { orders.last.puts || answers.first.gets }
+    ensure
+      orders.last.close
+      Process.wait(child)
+    end
+
+    def journal_of(store)
+      store.instance_variable_get(:@remote).journal
+    end
 
     def on(server)
       at(server.endpoint.fetch("url"))

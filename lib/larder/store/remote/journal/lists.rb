@@ -79,6 +79,14 @@ module Larder
             each_batch(remote).sum { |_, entries, _| fresh(entries).size }
           end
 
+          # The list is to be visited. If it is not in use yet, {#use} finds what is listed.
+          #
+          # @param remote [Integer]
+          # @return [void]
+          def touch(remote)
+            @cache.replace(of(PENDING, remote), State.fresh, pin: true)
+          end
+
           # {PENDING} comes first, as the call may be interrupted, and last, as a process that applies the list must not
           # take off the mark of changes that it has not seen.
           #
@@ -183,20 +191,25 @@ module Larder
           # @param seconds [Float] after which it ends
           # @yieldparam kind [Symbol]
           # @yieldparam texts [Array<String>]
-          # @return [Boolean] has the remote store got all changes now? Not if a change was listed since, or if the file
-          #   was emptied
+          # @return [Array, nil] what to {#settle}; nil: not all entries were visited, or not all are known
           def visit(remote, seconds, &block)
             limit = monotonic_now + seconds
             marks = [WIDE, PENDING].map { |mark| [of(mark, remote), @cache.get(of(mark, remote)).to_s] }
             left = { delete: [], clear: [], delete_matched: [] }
             each_batch(remote) do |kind, entries, prefix|
               left[kind].concat(visit_batch(kind, entries, prefix, &block))
-              return false if monotonic_now > limit
+              return if monotonic_now > limit
             end
-            return false if overflown(remote)
+            return if overflown(remote)
 
             after = [State.first(left.except(:delete).values.flatten), State.first(left.values.flatten)]
-            marks.zip(after).map { |(name, mark), state| @cache.cas(name, mark, state, pin: true) }.last
+            marks.zip(after)
+          end
+
+          # @param visited [Array] of {#visit}
+          # @return [Boolean] false: a change was listed since, or the file was emptied
+          def settle(visited)
+            visited.map { |(name, mark), state| @cache.cas(name, mark, state, pin: true) }.last
           end
 
           private
@@ -252,11 +265,6 @@ module Larder
               return after if before ? @cache.cas(name, before, after, pin: true) : @cache.add(name, after, pin: true)
               raise FullError, "lock timeout" if @cache.get(name) == before
             end
-          end
-
-          # If the list is not in use yet, {#use} finds what is listed.
-          def touch(remote)
-            @cache.replace(of(PENDING, remote), State.fresh, pin: true)
           end
 
           # The mark is due no later than the state. It changes in any case: a process that visits the list may have
