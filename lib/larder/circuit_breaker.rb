@@ -31,6 +31,12 @@ module Larder
       reset
     end
 
+    # Makes no calls for a pause: several calls have taken a caller longer than it can wait.
+    # @return [void]
+    def open
+      @mutex.synchronize { trip(@clock.call) }
+    end
+
     # @param long [Boolean] may the call take any time?
     # @yield makes the call
     # @return [Object] the block's value

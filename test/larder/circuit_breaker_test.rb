@@ -77,6 +77,13 @@ module Larder
       assert_equal "answer", @breaker.call { "answer" }
     end
 
+    test "it can be opened for a pause" do
+      @breaker.open
+      assert_raises(CircuitBreaker::OpenError) { @breaker.call { flunk } }
+      @now += 3
+      assert_equal "answer", @breaker.call { "answer" }
+    end
+
     test "a call within a call is part of it" do
       3.times { assert_raises(IOError) { @breaker.call { @breaker.call { (@now += 1) && raise(IOError) } } } }
       assert_raises(CircuitBreaker::OpenError) { @breaker.call { flunk } }

@@ -153,6 +153,14 @@ module Larder
         false
       end
 
+      # For a caller that has waited long enough: the remote store is not called for a pause, so changes are listed, and
+      # other machines are told later.
+      # @return [void]
+      def give_up
+        @calls.pause
+        @journal.unsent!
+      end
+
       # @return [Hash{Symbol=>Object}] for people, without asking the remote store
       def stats
         { store: @store.class.name, **@journal.stats }

@@ -53,6 +53,12 @@ module Larder
           raise type, "the remote store could not #{method}: #{e.class}: #{e.message}"
         end
 
+        # Makes no calls for a pause.
+        # @return [void]
+        def pause
+          @breaker.open
+        end
+
         # Makes calls that change keys, whose late arrival is expected if they are given up.
         #
         # @param keys [Array<String>]
