@@ -29,7 +29,8 @@ module Larder
     # Temporary failures that the request did not cause.
     UNAVAILABLE = { "Larder::OpenError" => :service_unavailable,
                     "Larder::DamagedError" => :service_unavailable,
-                    "Larder::Sessions::NoRoomError" => :service_unavailable }.freeze
+                    "Larder::Sessions::NoRoomError" => :service_unavailable,
+                    "Larder::Sessions::UnavailableError" => :service_unavailable }.freeze
     private_constant :UNAVAILABLE
 
     config.before_configuration do |application|

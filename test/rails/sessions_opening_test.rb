@@ -105,6 +105,18 @@ class SessionsOpeningTest < StoreCase
     assert_match(/#{storage} is on a read-only file system: name a file .* or file: of the sessions/, log)
   end
 
+  test "while the store of cache: does not answer, 503 says when to try again, and other pages are served" do
+    lines = SESSIONS.sub('size: "2MB", ephemeral: true', 'cache: [:redis_cache_store, { url: "redis://127.0.0.1:1" }]')
+    public_page, asked, made = in_shop(<<~RUBY, lines: lines)
+      mine = browser
+      mine.cookies["_session_id"] = "a" * 32
+      headers = -> { mine.response.headers.values_at("retry-after", "set-cookie") }
+      public_page = ask(mine, :get, "/figures").first
+      [public_page, *%i[get post].map { |how| [ask(mine, how, "/sign_in").first, *headers.call] }]
+    RUBY
+    assert_equal [200, [503, "1", nil], [503, "1", nil]], [public_page, asked, made]
+  end
+
   test "a sign-in for which the file has no room is answered by 503" do
     answers = in_shop(<<~RUBY)
       mine = browser

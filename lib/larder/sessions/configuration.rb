@@ -31,8 +31,6 @@ module Larder
       PER_USER = 50
       LOSSES = "say what a loss of the file may cost: backed_by: a store that has a copy of each session, as " \
                ":redis_cache_store, or ephemeral: true where everybody may sign in again"
-      # Stores of `cache:` that machines share, by their names.
-      SHARED = %i[redis_cache_store mem_cache_store solid_cache_store].freeze
       # Wrong letters with which a misspelled option is still recognized, unless it is short.
       TYPOS = 2
       SHORT = 4
@@ -52,7 +50,7 @@ module Larder
         "per_user:"                                                          => %w[max_sessions sessions_per_user],
         "user:"                                                              => %w[user_id user_key]
       }.freeze
-      private_constant :LOSSES, :SHARED, :TYPOS, :SHORT, :MEANT
+      private_constant :LOSSES, :TYPOS, :SHORT, :MEANT
 
       # @param file [String, Pathname, nil] where sessions are kept, in a file of their own
       # @param size [Integer, String, nil] bytes of that file when it is created, also as "64MB"; signed-in sessions
@@ -181,11 +179,13 @@ module Larder
 
       def backed(file)
         require_relative "backends/backed"
-        store = store(:backed_by, @backed_by, behind: true)
+        store = store(:backed_by, @backed_by)
         report = self.class.method(:report)
-        breaker = Backends::CircuitBreaker.new(store.class.name, report: report, request: Sessions.method(:request))
+        breaker = CircuitBreaker.new(failures: 1, late: 0, hung: Backends::Calls::LIMIT) { true }
+        calls = Backends::Calls.new(store.class.name, report: report, request: Sessions.method(:request),
+                                                      breaker: breaker)
         life = @lifetimes.longest
-        Backends::Backed.new(file, store, report: report, breaker: breaker, shared_by: option_of_several_machines,
+        Backends::Backed.new(file, store, report: report, calls: calls, shared_by: option_of_several_machines,
                                           ends_life: life && Backends::Tombstones.beyond(life))
       end
 
@@ -213,30 +213,32 @@ module Larder
         raise InvalidArgument, "cache_id: names the servers of cache:, which is missing"
       end
 
-      # Is it the name of a store that machines share?
       def shared?(cache)
-        SHARED.include?([cache].flatten(1).first)
+        require_relative "backends/store_builder"
+        Backends::StoreBuilder.shared?(cache)
       end
 
       def on_store
-        require_relative "backends/store_builder"
         return on_shared if @backplane || shared?(@cache)
 
         require_relative "backends/store"
-        Backends::Store.new(store(:cache, @cache))
+        store = store(:cache, @cache)
+        Backends::Store.new(store, Backends::Calls.new(store.class.name, report: self.class.method(:report),
+                                                                         request: Sessions.method(:request)))
       end
 
       def on_shared
+        require_relative "backends/store_builder"
         require_relative "backends/shared"
         store = Backends::StoreBuilder.shared(:cache, @cache, path: path(COPIES), size: @size, backplane: @backplane,
                                                                 remote_id: @cache_id)
         check_max_age(:cache, store.remote.store)
-        Backends::Shared.new(store, copies: !@backplane.nil?)
+        Backends::Shared.new(store, copies: !@backplane.nil?, request: Sessions.method(:request))
       end
 
-      def store(option, given, **how)
+      def store(option, given)
         require_relative "backends/store_builder"
-        Backends::StoreBuilder.build(option, given, **how).tap { |store| check_max_age(option, store) }
+        Backends::StoreBuilder.build(option, given).tap { |store| check_max_age(option, store) }
       end
 
       # Solid Cache deletes entries by the time of their first write, whenever they expire.

@@ -35,15 +35,19 @@ module Larder
       end
     end
 
-    # The store of backed_by: was too slow. Reported once an outage; the file is used without it meanwhile.
-    class SlowStoreError < Error
-      # @param store [String] its class
-      # @param seconds [Float] that a call, or those of a request, have taken
-      def initialize(store, seconds)
-        super("#{store}, which has copies of the sessions, took more than #{seconds.floor(1)} s. It is left out for " \
-              "some seconds, and told later what was ended or changed: see that it answers, or lower its timeouts")
+    # The store of cache: or backed_by: does not answer, or refuses a change. So it is not known whether a session is
+    # there, or a session could not be stored. The middleware answers a request with 503.
+    class UnavailableError < RemoteError
+      # @param store [#to_s] its class
+      # @param reason [String]
+      def initialize(store, reason)
+        super("#{store} cannot tell which sessions there are, or store one: #{reason}. See that the store answers " \
+              "and takes changes, and try again")
       end
     end
+
+    # The store may have made the change, or may still make it: it did not answer. Raised by a backend.
+    class UnansweredError < UnavailableError; end
 
     # Two files have their copies in one store of backed_by:. Reported once, never raised.
     class SecondMachineError < Error

@@ -47,7 +47,7 @@ module Larder
 
       # @param key [String]
       # @return [Array<String>] keys to which the session was moved from this one in the last minute
-      # @raise [Larder::RemoteError] they are not known
+      # @raise [UnavailableError] they are not known
       def successors(key)
         keys_in(NEXT + key)
       end
@@ -165,7 +165,7 @@ module Larder
       end
 
       def keys_in(name)
-        bytes = @backend.read_surely(name) || @backend.reload(name)
+        bytes = @backend.read(name) || @backend.reload(name)
         bytes ? (bytes.bytesize / Users::KEY).times.map { |i| bytes.byteslice(i * Users::KEY, Users::KEY) } : []
       end
 
@@ -182,10 +182,12 @@ module Larder
         left = @lifetimes.left(before.record, now) # of what a store behind may still have
         outcome = @index.counting(before.record, nil, before.key) do
           @backend.swap(Repository::PREFIX + before.key, before.bytes, moved.to_bytes, left)
+        rescue UnansweredError # a later end of the session finds the note, so the new key is safe to use
+          :stored
         end
         return outcome unless outcome == :stored
 
-        @backend.delete(Repository::PREFIX + before.key) ? :stored : :gone
+        @backend.discard(Repository::PREFIX + before.key) ? :stored : :gone
       end
     end
   end

@@ -36,13 +36,14 @@ module Larder
       # @param record [Record]
       # @param key [String]
       # @param reload [Boolean] read also notes that the file has lost
-      # @return [Boolean] was one of its users, or everybody, logged out since it began? true also if that is unknown
+      # @return [Boolean] was one of its users, or everybody, logged out since it began?
+      # @raise [UnavailableError] the store that may have a note does not answer
       def logged_out?(record, key, reload: false)
         return false unless record.user?
 
         names = names_of(record.users)
         copies = reload ? reloaded(names) : {}
-        copies.nil? || names.any? { |name| covered?(record, key, @backend.read(name) || copies[name]) }
+        names.any? { |name| covered?(record, key, @backend.read(name) || copies[name]) }
       end
 
       # A session that begins in the second of a logout, after it, counts from the next second, so it is not ended. The
@@ -100,9 +101,9 @@ module Larder
 
       # Puts notes that the file has lost into it again.
       #
-      # @return [Hash{String => String}, nil] nil: the store that has them does not answer
+      # @return [Hash{String => String}]
       def reloaded(names)
-        @backend.copies(names.reject { |name| @backend.read(name) })&.each do |name, note|
+        @backend.copies(names.reject { |name| @backend.read(name) }).each do |name, note|
           @backend.restore(name, note, (life_of_notes unless name == LOGOUT), pin: true)
         end
       end

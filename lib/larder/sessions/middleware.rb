@@ -24,8 +24,12 @@ module Larder
       REMOVED = "larder.session.removed"
       # The id in the request's cookie, after the header and the Cookie that it was found with.
       ASKED = "larder.session.asked"
+      # The UnavailableError of a session that was asked for.
+      UNAVAILABLE = "larder.session.unavailable"
       # All of them are those of one session.
-      STATE = [FOUND, BOUND, RENEWED, GONE, REMOVED, ASKED].freeze
+      STATE = [FOUND, BOUND, RENEWED, GONE, REMOVED, ASKED, UNAVAILABLE].freeze
+      # Seconds after which a client may repeat a request that was answered with 503.
+      RETRY_AFTER = "1"
 
       # @param id [Rack::Session::SessionId]
       # @return [String] what the session is kept under: the digest of its id
@@ -56,13 +60,19 @@ module Larder
       def context(env, app = @app)
         body = nil
         own = ->(same) { Nesting.outside(same, @nested) { app.call(same).tap { |response| body = response[2] } } }
-        Nesting.inside(env, STATE) { Sessions.during(env, @statistics) { super(env, own) } }
-      rescue NoRoomError => error
+        Nesting.inside(env, STATE) do
+          response = Sessions.during(env, @statistics) { super(env, own) }
+          raise env[UNAVAILABLE] if env[UNAVAILABLE] && response[0] >= 500 # the application's page for any error
+
+          response
+        end
+      rescue NoRoomError, UnavailableError => error
         body.close if body.respond_to?(:close) # of the response that is not sent
-        @configuration.on_full ? @configuration.on_full.call(make_request(env)) : full(error)
+        next_to_serve(error, env)
       end
 
       # @return [Array(Rack::Session::SessionId, Hash)]
+      # @raise [UnavailableError] the store cannot tell whether there is a session
       def find_session(request, sid)
         key = sid && Middleware.key(sid)
         found = key && @repository.find(key)
@@ -71,6 +81,9 @@ module Larder
         request.set_header(GONE, key) if key && !found
         keep_lifetime(request, found) if found&.record&.life
         found ? [sid, found.values] : [generate_sid, {}]
+      rescue UnavailableError => error
+        request.set_header(UNAVAILABLE, error)
+        raise
       end
 
       # @return [Rack::Session::SessionId, false] false: it has ended meanwhile, or could not be kept
@@ -111,6 +124,7 @@ module Larder
         return keep(request, session, found) if found && stays?(request, session)
 
         options = session.options
+        return if unused?(session, options)
         return super unless options[:renew] && !options[:drop]
 
         renew(request, session)
@@ -144,9 +158,29 @@ module Larder
 
       private
 
+      def next_to_serve(error, env)
+        return unserved("The session store does not answer. Try again.\n") if error.is_a?(UnavailableError)
+
+        @configuration.on_full ? @configuration.on_full.call(make_request(env)) : full(error)
+      end
+
+      def unserved(text)
+        [503, { "content-type" => "text/plain", "content-length" => text.bytesize.to_s,
+                "retry-after" => RETRY_AFTER, "cache-control" => "no-store" }, [text]]
+      end
+
       # The response where the file is full and on_full: is not set.
       def full(error)
         raise error
+      end
+
+      # Is it only loaded to send its cookie again, while the store cannot tell whether there is a session?
+      def unused?(session, options)
+        return false if options[:renew] || options[:drop] || !session.respond_to?(:loaded?) || session.loaded?
+
+        force_options?(options) && session.empty?
+      rescue UnavailableError
+        true
       end
 
       def keep_by(repository)
@@ -245,6 +279,8 @@ module Larder
       def set_cookie(request, response, cookie)
         found = request.get_header(FOUND) if cookie[:expires]
         super unless found && found.key == Digest::SHA256.digest(cookie[:value]) && @repository.record(found.key).nil?
+      rescue UnavailableError
+        nil # the client keeps the cookie that it has
       end
 
       # An id that is no String, as of a cookie "key[]=", is ignored.

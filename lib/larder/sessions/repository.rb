@@ -72,6 +72,7 @@ module Larder
 
       # @param key [String]
       # @return [Found, nil] nil: there is none, it has ended, or it cannot be read, which is reported
+      # @raise [UnavailableError] the store cannot tell
       def find(key)
         name = PREFIX + key
         found_copy(key, name) || found_stored(key, name)
@@ -91,8 +92,9 @@ module Larder
       #
       # @param key [String]
       # @return [Record, nil] nil: there is none, or it has ended
+      # @raise [UnavailableError] the store of `cache:` cannot tell
       def record(key)
-        bytes = @backend.read(PREFIX + key) || restored(key)
+        bytes = @backend.read(PREFIX + key) || restored_if_answered(key)
         record = bytes && Record.parse(bytes)
         record unless record.nil? || record.moved? || @lifetimes.over?(record, now)
       end
@@ -105,6 +107,7 @@ module Larder
       # @param life [Integer, nil] its own lifetime, see {Record#life}
       # @return [Boolean] false: it could not be kept
       # @raise [NoRoomError] somebody signs in, and there is no room
+      # @raise [UnavailableError] the store has not taken it
       def begin(key, values, bound: nil, life: nil)
         values = @format.convert(values, &@left_out)
         all = (bound || []) | users(values, bound || [], said: !bound.nil?)
@@ -120,6 +123,7 @@ module Larder
       # @param life [Integer, nil, false] its own lifetime from now on, see {Record#life}; false: as before
       # @return [Boolean] false: it has ended since, or could not be kept; if a user signs out, it ends then
       # @raise [NoRoomError] somebody is signed in, or signs in, and there is no room
+      # @raise [UnavailableError] the store has not taken it
       def commit(found, values, bound: nil, life: false)
         said = (!bound.nil? && bound != found.record.bound) || (life != false && life != found.record.life)
         return use(found) if !said && @format.unchanged?(values, found.record.values)
@@ -130,10 +134,13 @@ module Larder
 
         life = found.record.life if life == false
         after = changed(found.record, values, bound, life)
-        outcome = swap(found, after)
-        outcome = apply(change, found.key, bound, life) if outcome == :changed
+        signs_out = (found.record.users - after.users).any?
+        outcome = answered(signs_out) do
+          swapped = swap(found, after)
+          swapped == :changed ? apply(change, found.key, bound, life) : swapped
+        end
         # A sign-out that could not be stored ends the session, also where another request has renewed its id.
-        self.end(found.key) if !outcome && (found.record.users - after.users).any?
+        self.end(found.key) if !outcome && signs_out
         outcome
       end
 
@@ -154,6 +161,10 @@ module Larder
         begun = true
         @report.call(error) # this process cannot use the file, and finds no session in it either
         false
+      rescue UnavailableError
+        begun = true
+        @backend.end_later(PREFIX + key) # under the keys that it has got since, too
+        @backend.delete(PREFIX + key)
       ensure
         @backend.delete(PREFIX + key) unless begun # another thread's exception came while the store was read
       end
@@ -196,6 +207,15 @@ module Larder
         found(key, bytes, record)
       end
 
+      # The block's value; false: a sign-out was not stored, because the store does not answer.
+      def answered(signs_out)
+        yield
+      rescue UnavailableError
+        raise unless signs_out
+
+        false
+      end
+
       def found(key, bytes, record)
         Found.new(key, bytes, record, @format.load(record.values, &@left_out))
       end
@@ -205,10 +225,14 @@ module Larder
       def start(record, key, instead: nil, sign_in: true)
         return false unless @index.admit(record, key, instead: instead, sign_in: sign_in)
 
+        begun = true
         outcome = @index.counting(nil, record, key) do
           @backend.add(PREFIX + key, record.to_bytes, @lifetimes.left(record, now), pin: record.user?)
         end
         outcome == :stored ? still_admitted?(record, key) : refused(outcome)
+      rescue UnavailableError
+        @backend.delete(PREFIX + key) if begun && record.user? # no client gets its id
+        raise
       end
 
       def parse(bytes)
@@ -217,13 +241,20 @@ module Larder
 
       def end_successors(key)
         successors(key).map { |other| self.end(other) }.any?
-      rescue Larder::RemoteError
+      rescue UnavailableError
         @backend.end_later(PREFIX + key)
         false
       end
 
       def over(key)
         self.end(key)
+        nil
+      end
+
+      # The file answers a question about a session that the store of backed_by: cannot restore now.
+      def restored_if_answered(key)
+        restored(key)
+      rescue UnavailableError
         nil
       end
 
@@ -258,6 +289,8 @@ module Larder
         record = found.record.with(used: now)
         @index.keep(record, found.key)
         replace(found, record) != :gone
+      rescue UnavailableError
+        true
       end
 
       # Applies a change to the session as it is now.

@@ -176,9 +176,9 @@ module Larder
         key ? [key, *@repository.successors(key)] : []
       end
 
-      # @raise [Larder::RemoteError] they are not known
+      # @raise [UnavailableError] they are not known
       def keys_of(user)
-        @index.users.keys(user).tap { |keys| @repository.backend.check_answers if keys.empty? }
+        @index.users.keys(user)
       end
 
       def record(key, user)

@@ -140,6 +140,7 @@ module Larder
         Entry.new(bytes, (seen << 32) | seen_low, (ends << 32) | ends_low, keys)
       end
 
+      # The sessions that an entry in the store names are entered again when they are restored.
       def restored(name)
         bytes = @backend.reload(name)
         entry = bytes && parse(bytes)
@@ -147,6 +148,8 @@ module Larder
 
         @backend.restore(name, bytes, left(entry.ends), pin: true)
         @backend.read(name)
+      rescue UnavailableError
+        nil
       end
 
       def change(user, idle: @idle, seen: 0)

@@ -45,8 +45,7 @@ module Rack
 
       # It was reported already.
       def full(_error)
-        body = "No room for more sessions. Try again later.\n"
-        [503, { "content-type" => "text/plain", "content-length" => body.bytesize.to_s }, [body]]
+        unserved("No room for more sessions. Try again later.\n")
       end
     end
   end

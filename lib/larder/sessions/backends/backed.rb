@@ -3,7 +3,6 @@
 # Keeps sessions in a file of Larder's, and a copy of each in a store that outlives the file.
 
 require_relative "behind"
-require_relative "circuit_breaker"
 require_relative "file"
 require_relative "one_machine"
 require_relative "tombstones"
@@ -39,16 +38,16 @@ module Larder
         # @param file [File]
         # @param store [ActiveSupport::Cache::Store]
         # @param report [#call] told of the error of a store that fails; requests go on with the file alone
-        # @param breaker [CircuitBreaker]
+        # @param calls [#call] {Calls}
         # @param ends_life [Numeric, nil] seconds to live of a mark of an end, nil: for ever
         # @param retry_every [Numeric] seconds
         # @param shared_by [String] the option for several machines, see {SecondMachineError}
         def initialize(file, store, report: ->(_error) {},
-                       breaker: CircuitBreaker.new(store.class.name, report: report),
+                       calls: Calls.new(store.class.name, report: report),
                        ends_life: Tombstones::REMEMBERED, retry_every: RETRY, shared_by: "cache:")
           @file = file
           @behind = store.class.name
-          @store = Behind.new(store, breaker)
+          @store = Behind.new(store, calls)
           @tombstones = Tombstones.new(file)
           @unwritten = Unwritten.new(file)
           @machine = OneMachine.new(file, @store) { report.call(SecondMachineError.new(behind, shared_by)) }
@@ -102,17 +101,17 @@ module Larder
         end
 
         # @param (see Single#reload)
-        # @return [String, nil] nil also if the store does not answer
+        # @return [String, nil] nil: there is none, or it has ended
+        # @raise [UnavailableError] the store does not answer
         def reload(key)
-          copies([key])&.fetch(key, nil) unless @tombstones.set?(key)
+          copies([key])[key] unless @tombstones.set?(key)
         end
 
         # @param (see Single#copies)
         # @return (see Single#copies)
+        # @raise [UnavailableError] the store does not answer
         def copies(keys)
           @machine.watch { |own| @store.read_multi([*keys, own]) }
-        rescue CircuitBreaker::OpenError
-          nil
         end
 
         # Writes the changes that the store has not got. What it does not take stays listed.
@@ -120,7 +119,7 @@ module Larder
         def tell
           @retry_at = monotonic + @retry_every
           @unwritten.each { |key, ended| ended ? end_again(key) : copy_again(key) }
-        rescue CircuitBreaker::OpenError
+        rescue UnavailableError
           nil
         end
 
@@ -170,7 +169,7 @@ module Larder
           answer = yield
           made = true
           answer
-        rescue CircuitBreaker::OpenError
+        rescue UnavailableError
           false
         ensure
           list.call unless made

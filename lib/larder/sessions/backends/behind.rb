@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
-# Calls the store behind a file through a circuit breaker, by the keys of the file.
+# Calls the store behind a file by the keys of the file.
 
-require_relative "circuit_breaker"
 require_relative "direct"
 require_relative "store"
 
@@ -12,24 +11,23 @@ module Larder
       # The store has copies of the file's entries, and marks of ends. A mark is an entry of its own. It is written
       # before the copy is deleted, and a copy with a mark is not read: it was written late.
       #
-      # Every method raises {CircuitBreaker::OpenError} if the store is not called, or fails.
+      # Every method raises {UnavailableError} if the store is not called, or fails.
       class Behind
         # After the name of a copy.
         ENDED = "/ended"
         private_constant :ENDED
 
         # @param store [ActiveSupport::Cache::Store]
-        # @param breaker [#call] a CircuitBreaker
-        def initialize(store, breaker)
-          @store = Direct.new(store)
-          @breaker = breaker
+        # @param calls [#call] {Calls}
+        def initialize(store, calls)
+          @store = Direct.new(store, calls)
         end
 
         # @param keys [Array<String>]
         # @return [Hash{String => String}] bytes of the copies that are there and have no mark
         def read_multi(keys)
           names = keys.to_h { |key| [key, name(key)] }
-          found = @breaker.call { @store.read_multi(names.values.flat_map { |name| [name, name + ENDED] }) }
+          found = @store.read_multi(names.values.flat_map { |name| [name, name + ENDED] })
           names.reject { |_, name| found.key?(name + ENDED) }.transform_values { |name| found[name] }.compact
         end
 
@@ -44,13 +42,13 @@ module Larder
         # @param key [String]
         # @return [Boolean] was it there?
         def delete(key)
-          @breaker.call { @store.delete(name(key)) }
+          @store.delete(name(key))
         end
 
         # @param key [String]
         # @return [Boolean]
         def exist?(key)
-          @breaker.call { @store.exist?(name(key)) }
+          @store.exist?(name(key))
         end
 
         # @param key [String]
@@ -69,9 +67,8 @@ module Larder
         end
 
         def put(name, bytes, ttl)
-          @breaker.call do
-            @store.write(name, bytes, expires_in: ttl) || raise(Error, "a copy of a session was not written")
-          end
+          @store.write(name, bytes, expires_in: ttl) ||
+            raise(UnavailableError.new("the store of backed_by:", "it did not take a copy"))
         end
       end
     end

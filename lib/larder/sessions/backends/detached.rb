@@ -12,8 +12,14 @@ module Larder
       class Detached < Backed
         # @param cache [Larder::Cache]
         def initialize(cache)
-          never = -> { raise CircuitBreaker::OpenError, "this program has no store behind #{cache.path}" }
-          super(File.new(cache), nil, breaker: never, ends_life: nil)
+          never = -> { raise UnavailableError.new(cache.path, "this program has no store behind it") }
+          super(File.new(cache), nil, calls: never, ends_life: nil)
+        end
+
+        # The file answers.
+        # @return [Hash{String => String}]
+        def copies(_keys)
+          {}
         end
 
         # Leaves it to the application.

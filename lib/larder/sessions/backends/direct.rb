@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
-# Reads and writes bytes in a Rails cache store, past its local cache of the request.
+# Reads and writes bytes in a Rails cache store, without its local cache of the request.
+
+require_relative "calls"
 
 module Larder
   module Sessions
@@ -9,16 +11,19 @@ module Larder
       # changes of a session by other processes, so each call here has an empty one.
       #
       # Values are raw Strings, which Redis and memcached keep without a coder. Anything else is not Larder's.
+      #
+      # Every method raises {UnavailableError} if the store fails or is not called. The store has to raise its errors,
+      # see {StoreBuilder}.
       class Direct
         # The longest TTL that is passed on. memcached refuses an entry that expires after January 2038.
         LONGEST = 5 * 366 * 86_400
         private_constant :LONGEST
 
         # @param store [ActiveSupport::Cache::Store]
-        # @param options [Hash] of each write
-        def initialize(store, **options)
+        # @param calls [Calls]
+        def initialize(store, calls = Calls.new(store.class.name))
           @store = store
-          @options = options
+          @calls = calls
           @local_cache = store.respond_to?(:with_local_cache)
         end
 
@@ -40,7 +45,7 @@ module Larder
         # @return [Boolean, nil]
         def write(name, value, expires_in: nil, **options)
           expires_in = [expires_in, LONGEST].min if expires_in
-          direct { @store.write(name, value, raw: true, expires_in: expires_in, **@options, **options) }
+          direct { put(name, value, raw: true, expires_in: expires_in, **options) }
         end
 
         # A FileStore says of an expired entry that it exists, until it is read.
@@ -66,14 +71,26 @@ module Larder
           direct { @store.delete(name) }
         end
 
+        # Deletes an entry that expires soon.
+        #
+        # @param name [String]
+        # @return [void]
+        def release(name)
+          delete(name)
+        end
+
         private
+
+        def put(name, value, **options)
+          @store.write(name, value, **options)
+        end
 
         def bytes(value)
           value.b if value.is_a?(String)
         end
 
         def direct(&block)
-          @local_cache ? @store.with_local_cache(&block) : yield
+          @calls.call { @local_cache ? @store.with_local_cache(&block) : yield }
         end
       end
     end

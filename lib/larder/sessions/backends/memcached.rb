@@ -27,15 +27,6 @@ module Larder
           super(*addresses.flatten.grep_v(Hash), { **options, serializer: Refusing })
         end
       end
-
-      # The same, and raises errors: the circuit breaker of a store behind a file counts them.
-      class RaisingMemcached < Memcached
-        private
-
-        def rescue_error_with(_fallback)
-          yield
-        end
-      end
     end
   end
 end

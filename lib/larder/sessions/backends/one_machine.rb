@@ -3,7 +3,7 @@
 # Notices that the files of two machines have their copies in one store.
 
 require "securerandom"
-require_relative "circuit_breaker"
+require_relative "../errors"
 
 module Larder
   module Sessions
@@ -62,7 +62,7 @@ module Larder
 
           @behind.write(KEY, id(mine), nil)
           become(KNOWN, mine)
-        rescue CircuitBreaker::OpenError
+        rescue UnavailableError
           nil # the next read tries again
         end
 

@@ -2,6 +2,7 @@
 
 # Keeps sessions in a store that several machines share, and perhaps copies of them in a file on each machine.
 
+require_relative "remote"
 require_relative "store"
 
 module Larder
@@ -17,36 +18,35 @@ module Larder
       class Shared < Store
         # The prefix of entries with the new keys of a session.
         LATE = "l/"
-        # The name of a session's entry, up to its key, and that of its new keys.
-        SESSION = /(?<=\A|:)#{PREFIX}#{"s/".unpack1("H*")}(?=\h+\z)/
+        # The prefix of what is listed as deleted together with a session that has ended, unlike one that goes on under
+        # another key. There is no such entry.
+        ENDED = "e/"
+        # The name of such an entry, up to its key, and that of the session's new keys.
+        MARK = /(?<=\A|:)#{PREFIX}#{"#{ENDED}s/".unpack1("H*")}(?=\h+\z)/
         NEXT = "#{PREFIX}#{LATE.unpack1("H*")}".freeze
-        private_constant :SESSION, :NEXT
+        private_constant :ENDED, :MARK, :NEXT
 
         # @param store [ActiveSupport::Cache::LarderStore] with remote:
         # @param copies [Boolean] has it a backplane:, too?
-        def initialize(store, copies:)
-          super(store)
-          @store = Direct.new(store, kept: true) # a change that is refused leaves the session as it was
+        # @param request [#call] returns the env of the current request, or nil
+        def initialize(store, copies:, request: -> {})
           @larder = store
           @copies = copies
           store.remote.when_applied { |kind, texts| follow(texts) if kind == :delete }
           @name = "#{store.remote.store.class.name}#{", with copies on each machine" if copies}"
+          @calls = Calls.new(@name, report: method(:report), request: request, give_up: store.remote.method(:give_up))
+          @store = Remote.new(store, @calls)
         end
 
         # @param (see Single#read_copy)
         # @return (see Single#read_copy)
         def read_copy(key)
-          bytes = @larder.read(name(key)) if @copies
+          return unless @copies
+
+          bytes = @calls.call { @larder.read(name(key)) }
           bytes.b if bytes.is_a?(String)
-        end
-
-        # @return [void]
-        # @raise [Larder::RemoteError] the store does not answer, or has not got all changes of this machine yet
-        def check_answers
-          return if @larder.remote.ready? && @larder.remote.answers?
-
-          raise Larder::RemoteError, "#{self} cannot tell which sessions there are: the store does not answer, or " \
-                                     "has not got all changes of this machine yet; try again"
+        rescue UnavailableError # of a request that has waited long enough
+          nil
         end
 
         # @param (see Single#late?)
@@ -55,32 +55,33 @@ module Larder
           true
         end
 
-        # @param (see Single#read_surely)
-        # @return (see Single#read_surely)
-        # @raise (see Single#read_surely)
-        def read_surely(key)
-          @larder.remote.read(listed_name(key), raw: true)&.value
-        end
-
         # @param (see Single#end_later)
         # @return [void]
         def end_later(key)
-          @larder.remote.journal.note(:delete, [listed_name(key)])
+          @larder.remote.journal.note(:delete, [key, ENDED + key].map { |one| @larder.remote.own_key(name(one)) })
         end
 
-        # @param (see Single#refused)
-        # @raise [Larder::RemoteError]
-        def refused(what)
-          raise Larder::RemoteError, "#{self} did not take #{what}: the store does not answer, or takes no writes; " \
-                                     "try again"
+        # The store is called to delete the session, or that is listed for later. A mark that could not be written is
+        # not needed then: before it applies what is listed, a machine does not ask the store.
+        #
+        # @param (see File#delete)
+        # @return [Boolean] was it there? true also if that is unknown
+        def delete(key)
+          super
+        rescue UnavailableError
+          true
+        ensure
+          end_later(key) if @store.listed?(name(key))
+        end
+
+        # @param (see Single#discard)
+        # @return (see Single#discard)
+        def discard(key)
+          @store.delete(name(key))
+          true
         end
 
         private
-
-        # As the journal lists it.
-        def listed_name(key)
-          @larder.remote.own_key(name(key))
-        end
 
         # A delete is listed, as others wait to be applied, and is followed in turn.
         #
@@ -88,15 +89,21 @@ module Larder
         # @return [void]
         # @raise [Larder::RemoteError]
         def follow(texts)
-          texts.grep(SESSION).each do |text|
-            keys = @larder.remote.read_listed(text.sub(SESSION, NEXT)).to_s
-            (0...keys.bytesize).step(Users::KEY) { |at| @larder.delete(name("s/#{keys.byteslice(at, Users::KEY)}")) }
+          texts.grep(MARK).each do |text|
+            keys = @larder.remote.read_listed(text.sub(MARK, NEXT)).to_s
+            (0...keys.bytesize).step(Users::KEY) { |at| end_now("s/#{keys.byteslice(at, Users::KEY)}") }
           end
         end
 
-        # While the store does not answer, nobody gives the lock back.
-        def patient?(limit)
-          super && @larder.remote.answers?
+        # While listed changes are applied, others are only listed.
+        def end_now(key)
+          @larder.delete(name(key))
+          end_later(key)
+        end
+
+        # As LarderStore reports an outage, so that it is one cause for both.
+        def report(error)
+          ::Larder::Store::Failsafe::DEFAULT_ERROR_HANDLER.call(method: :sessions, returning: nil, exception: error)
         end
       end
     end

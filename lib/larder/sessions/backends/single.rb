@@ -9,10 +9,6 @@ module Larder
         # @return [String, nil] bytes of a copy on this machine, which may be older than the session; nil: there is none
         def read_copy(_key); end
 
-        # @return [void]
-        # @raise [Larder::RemoteError] what was not found may be there, as the store does not answer
-        def check_answers; end
-
         # @param what [String] that could not be stored, and without which the caller cannot go on
         # @raise [Error]
         def refused(what)
@@ -23,16 +19,17 @@ module Larder
         # @return [String, nil] bytes of its copy
         def reload(_key); end
 
+        # Deletes a session that goes on under another key.
+        #
+        # @param key [String]
+        # @return [Boolean] was it there?
+        def discard(key)
+          delete(key)
+        end
+
         # @return [Boolean] may an end be applied late, when the session has got another key on another machine?
         def late?
           false
-        end
-
-        # @param key [String]
-        # @return [String, nil] bytes; nil: there is none
-        # @raise [Larder::RemoteError] that is not known
-        def read_surely(key)
-          read(key)
         end
 
         # @param _key [String] of what has ended, while it was not known which other keys it has
@@ -40,7 +37,7 @@ module Larder
         def end_later(_key); end
 
         # @param _keys [Array<String>] of entries that may be missing
-        # @return [Hash{String => String}, nil] bytes of their copies; nil: the store that has them does not answer
+        # @return [Hash{String => String}, nil] bytes of their copies
         def copies(_keys)
           {}
         end

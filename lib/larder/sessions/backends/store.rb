@@ -33,9 +33,10 @@ module Larder
           PREFIX + key.unpack1("H*")
         end
 
-        # @param store [ActiveSupport::Cache::Store]
-        def initialize(store)
-          @store = Direct.new(store)
+        # @param store [ActiveSupport::Cache::Store] that raises errors, see {StoreBuilder}
+        # @param calls [Calls]
+        def initialize(store, calls = Calls.new(store.class.name))
+          @store = Direct.new(store, calls)
           @name = store.class.name
         end
 
@@ -55,15 +56,14 @@ module Larder
 
         # @param (see File#swap)
         # @return (see File#swap)
+        # @raise [UnansweredError] the entry was as expected, and may have been replaced
         def swap(key, expected, bytes, ttl, pin: false) # rubocop:disable Lint/UnusedMethodArgument -- as above
           key = name(key)
           locked(key) do
             found = @store.read(key)
             return :gone if found.nil? || gone?(key)
-            return :changed unless found == expected
-            return :refused unless @store.write(key, bytes, expires_in: ttl)
 
-            gone?(key) ? forget(key) : :stored
+            found == expected ? overwrite(key, bytes, ttl) : :changed
           end
         end
 
@@ -99,28 +99,38 @@ module Larder
           :gone
         end
 
+        def overwrite(key, bytes, ttl)
+          return :refused unless @store.write(key, bytes, expires_in: ttl)
+
+          gone?(key) ? forget(key) : :stored
+        rescue UnavailableError
+          raise UnansweredError.new(@name, "it did not answer a change")
+        end
+
         def locked(key)
           lock = "#{key}/lock"
           mine = SecureRandom.hex(8)
           held = acquire(lock, mine)
           yield
         ensure
-          # If this process was stopped for longer than a lock lives, the lock is another's.
-          @store.delete(lock) if held && @store.read(lock) == mine
+          release(lock, mine) if held
+        end
+
+        # If this process was stopped for longer than a lock lives, the lock is another's.
+        def release(lock, mine)
+          @store.release(lock) if @store.read(lock) == mine
+        rescue UnavailableError
+          nil # the lock expires
         end
 
         def acquire(lock, mine)
           limit = now + PATIENCE
           until @store.add(lock, mine, LOCKED)
-            return false unless patient?(limit)
+            return false if now > limit
 
             sleep rand(PAUSE)
           end
           true
-        end
-
-        def patient?(limit)
-          now <= limit
         end
 
         def now

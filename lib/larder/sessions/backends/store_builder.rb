@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Builds the Rails cache store that sessions are kept in, so that Marshal never reads what is in it.
+# Builds the Rails cache store that sessions are kept in, so that Marshal never reads what is in it, and so that it
+# raises its errors.
 
 require "active_support"
 require "active_support/cache"
@@ -14,19 +15,24 @@ module Larder
     module Backends
       # From what users type as `backed_by:` or `cache:`. Stores that keep raw Strings are told to (see {Direct}); the
       # others get {BytesCoder}. A store that is made already is taken if it reads no Marshal.
+      #
+      # Rails' stores answer an error by a miss, so that a session would look as if it was gone. The store that is built
+      # raises instead. A store that is made already stays as it is.
       class StoreBuilder
         # Options that decide how a store turns values into bytes.
         CODERS = %i[coder serializer compressor].freeze
-        # Timeouts of a client of a store behind a file, in seconds, unless an option sets one. A client tries twice.
+        # Timeouts of a client, in seconds, unless an option sets one. A client tries twice.
         WAITS = {
           redis_cache_store: { connect_timeout: 0.5, read_timeout: 0.5, write_timeout: 0.5 },
           mem_cache_store: { socket_timeout: 0.5, down_retry_delay: 1 }
         }.freeze
         # Options that set one.
         TIMEOUTS = %i[redis timeout connect_timeout read_timeout write_timeout socket_timeout].freeze
-        # Stores that pass errors to error_handler: and answer as if there was no entry.
-        HANDLERS = %i[redis_cache_store solid_cache_store larder_store].freeze
-        private_constant :CODERS, :WAITS, :TIMEOUTS, :HANDLERS
+        # Stores that machines share, by their names and by their classes, which need not be loaded.
+        SHARED = %i[redis_cache_store mem_cache_store solid_cache_store].freeze
+        CLASSES = %w[ActiveSupport::Cache::RedisCacheStore ActiveSupport::Cache::MemCacheStore
+                     SolidCache::Store].freeze
+        private_constant :CODERS, :WAITS, :TIMEOUTS, :SHARED, :CLASSES
 
         # Values are kept as they are also where the caller did not say so.
         module Raw
@@ -42,13 +48,31 @@ module Larder
         end
         private_constant :Raw
 
+        # Replaces the method of FileStore that rescues errors.
+        module RaisingFiles
+          private
+
+          def read_serialized_entry(key, **)
+            ::File.binread(key)
+          rescue Errno::ENOENT
+            nil
+          end
+        end
+        private_constant :RaisingFiles
+
         # @param option [Symbol] whose value it is, for messages
         # @param given [ActiveSupport::Cache::Store, Symbol, Array] what `config.cache_store` takes
-        # @param behind [Boolean] it is behind a file: it raises errors, and has short timeouts
-        # @return [ActiveSupport::Cache::Store]
-        # @raise [InvalidArgument] it would read Marshal
-        def self.build(option, given, behind: false)
-          new(option, behind).build(*given)
+        # @return [ActiveSupport::Cache::Store] that raises errors
+        # @raise [InvalidArgument] it would read Marshal, or would hide its errors
+        def self.build(option, given)
+          new(option).raising(*given)
+        end
+
+        # @param given (see .build)
+        # @return [Boolean] is it a store that machines share?
+        def self.shared?(given)
+          kind = [given].flatten(1).first
+          SHARED.include?(kind) || kind.class.ancestors.any? { |type| CLASSES.include?(type.name) }
         end
 
         # @param path [String] of a file for copies
@@ -58,7 +82,7 @@ module Larder
         # @return [ActiveSupport::Cache::LarderStore] before the store that is built
         # @raise [InvalidArgument]
         def self.shared(option, given, path:, size:, backplane:, remote_id: nil)
-          store = build(option, with_defaults(given), behind: true).clone.extend(Raw) # the given one stays as it is
+          store = new(option).build(*with_defaults(given)).clone.extend(Raw) # the given one stays as it is
           ::Larder::Store::Remote::Servers.refuse_block(given, store) unless remote_id
           ActiveSupport::Cache.lookup_store(:larder_store, path, { size: size, remote: store, backplane: backplane,
                                                                    remote_id: remote_id })
@@ -79,9 +103,22 @@ module Larder
         end
         private_class_method :with_defaults
 
-        def initialize(option, behind)
+        def initialize(option)
           @option = option
-          @behind = behind
+        end
+
+        # @param given [Array] as {#build}
+        # @return [ActiveSupport::Cache::Store] that raises errors
+        # @raise [InvalidArgument]
+        def raising(*given)
+          store = build(*given)
+          return store.clone.extend(RaisingFiles) if store.is_a?(ActiveSupport::Cache::FileStore)
+          return store unless self.class.shared?(store)
+
+          require "active_support/cache/larder_store"
+          ::Larder::Store::Remote::Adapters.of(store, given.first.is_a?(Symbol)).store
+        rescue ::ArgumentError => error
+          raise InvalidArgument, error.message.sub("remote: of LarderStore", "#{@option}: of sessions")
         end
 
         # @param kind [ActiveSupport::Cache::Store, Symbol]
@@ -89,7 +126,10 @@ module Larder
         # @return [ActiveSupport::Cache::Store]
         # @raise [InvalidArgument]
         def build(kind, *rest)
-          kind.is_a?(Symbol) ? checked(made(kind, rest)) : checked(kind)
+          made = kind.is_a?(Symbol)
+          store = made ? made(kind, rest) : kind
+          refuse_hiding(store, made: made)
+          checked(store)
         end
 
         private
@@ -99,8 +139,7 @@ module Larder
           coder = CODERS.find { |name| options[name] }
           raise InvalidArgument, "#{@option}: sessions are bytes already: leave out #{coder}:" if coder
 
-          options = { **options, **(@behind ? behind(kind, options) : {}), coder: BytesCoder }
-          looked_up(kind, rest.grep_v(Hash), options)
+          looked_up(kind, rest.grep_v(Hash), { **with_waits(kind, options), coder: BytesCoder })
         end
 
         def looked_up(kind, arguments, options)
@@ -116,18 +155,25 @@ module Larder
 
         def memcached(arguments, options)
           require_relative "memcached"
-          (@behind ? RaisingMemcached : Memcached).new(*arguments, options)
+          Memcached.new(*arguments, options)
         end
 
-        def behind(kind, options)
-          waits = options.keys.intersect?(TIMEOUTS) ? {} : WAITS.fetch(kind, {})
-          HANDLERS.include?(kind) ? { **waits, error_handler: raising(options[:error_handler]) } : waits
+        def with_waits(kind, options)
+          return { **options, raise_errors: true } if kind == :larder_store
+
+          options.keys.intersect?(TIMEOUTS) ? options : { **WAITS.fetch(kind, {}), **options }
         end
 
-        def raising(handler)
-          lambda do |exception:, **rest|
-            handler&.call(exception: exception, **rest)
-            raise exception
+        # LarderStore answers a miss while its file cannot be opened, or its remote store does not answer.
+        def refuse_hiding(store, made:)
+          return unless defined?(ActiveSupport::Cache::LarderStore) && store.is_a?(ActiveSupport::Cache::LarderStore)
+
+          if store.remote
+            raise InvalidArgument, "#{@option}: is a LarderStore with remote:, which answers a miss while that store " \
+                                   "does not answer: give the store of remote: itself; cache: takes backplane:, too"
+          elsif !made
+            raise InvalidArgument, "#{@option}: is a LarderStore that is made already, which answers a miss while " \
+                                   "its file cannot be opened: name it, as in [:larder_store, path]"
           end
         end
 

@@ -43,7 +43,7 @@ module Larder
               assert @repository.commit(found, found.values.merge("count" => i))
               assert @repository.renew(@repository.find(found.key), (i + 1).to_s * 32, { "user_id" => 1 })
             end
-            assert_nil @repository.find(C)
+            assert_raises(UnavailableError) { @repository.find(C) }
             assert_equal 1, @breaker.made
           end
           assert_equal 1, @reports.size
@@ -137,7 +137,7 @@ module Larder
             @repository.end(A)
             3.times do
               later
-              @repository.find(B)
+              assert_raises(UnavailableError) { @repository.find(B) }
             end
           end
           assert_equal 1, @reports.size
@@ -165,7 +165,7 @@ module Larder
 
         # So much that the store is asked again.
         def later
-          @seconds += CircuitBreaker::PAUSE + 1
+          @seconds += 3
         end
 
         def open_file(name)
@@ -175,9 +175,10 @@ module Larder
 
         def open_again
           clock = -> { @seconds + Process.clock_gettime(Process::CLOCK_MONOTONIC) }
-          breaker = CircuitBreaker.new("Redis", report: @reports.method(:<<), clock: clock)
+          breaker = CircuitBreaker.new(failures: 1, late: 0, clock: clock) { true }
           counting(breaker)
-          @backend = Backed.new(File.new(@file), store, breaker: breaker, retry_every: 0)
+          calls = Calls.new("Redis", report: @reports.method(:<<), breaker: breaker, clock: clock)
+          @backend = Backed.new(File.new(@file), store, calls: calls, retry_every: 0)
           @repository = Repository.new(backend: @backend, format: Format::Json, clock: -> { @now },
                                        lifetimes: Lifetimes.new(idle: 3600))
         end
@@ -187,7 +188,7 @@ module Larder
           breaker.singleton_class.prepend(Module.new do
             attr_accessor :made
 
-            def call
+            def call(**)
               super do
                 self.made = made.to_i + 1
                 yield
@@ -199,7 +200,7 @@ module Larder
 
         def store
           options = { url: @server.endpoint["url"], reconnect_attempts: 0, connect_timeout: 0.2, read_timeout: 0.2 }
-          StoreBuilder.build(:backed_by, [:redis_cache_store, options], behind: true)
+          StoreBuilder.build(:backed_by, [:redis_cache_store, options])
         end
       end
     end

@@ -89,11 +89,26 @@ module Larder
           end
         end
 
-        test "a store that is made already is taken where it asks no Marshal" do
-          [ActiveSupport::Cache::MemoryStore.new,
-           ActiveSupport::Cache::FileStore.new(path_of("files"), coder: BytesCoder),
-           ActiveSupport::Cache.lookup_store(:redis_cache_store, url: "redis://localhost")].each do |store|
-            assert_same store, StoreBuilder.build(:cache, store)
+        test "a store that is made already is taken where it asks no Marshal, and raises here alone" do
+          memory = ActiveSupport::Cache::MemoryStore.new
+          assert_same memory, StoreBuilder.build(:cache, memory)
+          files = ActiveSupport::Cache::FileStore.new(path_of("files"), coder: BytesCoder)
+          files.write("a", "1")
+          FileUtils.mkdir_p(files.send(:normalize_key, "b", {})) # a directory cannot be read
+          redis = ActiveSupport::Cache.lookup_store(:redis_cache_store, url: "redis://127.0.0.1:1")
+          [files, redis].each do |store|
+            assert_nil store.read("b")
+            assert_raises(SystemCallError, Redis::BaseError) { StoreBuilder.build(:cache, store).read("b") }
+          end
+          assert_equal "1", StoreBuilder.build(:cache, files).read("a")
+        end
+
+        test "a LarderStore that would answer an error by a miss is refused, by what can be done" do
+          { ActiveSupport::Cache.lookup_store(:larder_store, path_of("a.larder"), coder: BytesCoder) =>
+              /\Acache: is a LarderStore that is made already, .*name it, as in \[:larder_store, path\]/,
+            [:larder_store, path_of("b.larder"), { remote: [:redis_cache_store, { url: "redis://127.0.0.1:1" }] }] =>
+              /\Acache: is a LarderStore with remote:, .*give the store of remote: itself/ }.each do |given, message|
+            assert_match message, assert_raises(InvalidArgument) { StoreBuilder.build(:cache, given) }.message
           end
         end
 
@@ -122,7 +137,7 @@ module Larder
         def backends(given)
           file = File.new(open_cache("sessions#{rand(1 << 30)}.larder", size: 1 << 20))
           [Store.new(StoreBuilder.build(:cache, given)),
-           Backed.new(file, StoreBuilder.build(:backed_by, given, behind: true))]
+           Backed.new(file, StoreBuilder.build(:backed_by, given))]
         end
 
         def repository(backend)

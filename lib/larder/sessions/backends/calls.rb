@@ -1,0 +1,81 @@
+# frozen_string_literal: true
+
+# Calls a store of sessions for a request: for about a second in all, and without taking a failure for an answer.
+
+require_relative "../../circuit_breaker"
+require_relative "../errors"
+
+module Larder
+  module Sessions
+    module Backends
+      # A call that fails raises {UnavailableError}, so that an entry that the store could not look up is not taken for
+      # one that is missing. The slow calls of a request wait {LIMIT} seconds together. After that the request makes no
+      # more calls, and the store counts as one that does not answer. No call is interrupted, because that could leave
+      # the client in any state: the client's timeouts limit one call. An outage is reported once.
+      class Calls
+        # Seconds that the calls of one request may wait together.
+        LIMIT = 1.0
+        # Seconds from which on a call is slow. The quick calls of a store that is far away do not count.
+        SLOW = 0.1
+        # Where a request's env has the seconds that it has waited.
+        WAITED = "larder.session.waited_seconds"
+        private_constant :SLOW, :WAITED
+
+        # @param name [String] of the store, for messages
+        # @param report [#call] called with the first error of an outage
+        # @param request [#call] returns the env of the current request, or nil
+        # @param breaker [Larder::CircuitBreaker, nil] nil: the store has its own
+        # @param give_up [#call] called when a request has waited for {LIMIT}
+        # @param clock [#call] monotonic seconds
+        def initialize(name, report: ->(_error) {}, request: -> {}, breaker: nil, give_up: -> { breaker&.open },
+                       clock: -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) })
+          @name = name
+          @report = report
+          @request = request
+          @breaker = breaker
+          @give_up = give_up
+          @clock = clock
+          @down = false
+        end
+
+        # @yield calls the store
+        # @return [Object] the block's value
+        # @raise [UnavailableError] no call was made, or it failed
+        def call(&block)
+          env = @request.call
+          failed("it took more than #{LIMIT} s to answer this request") if over?(env)
+          answer = timed(env) { @breaker ? @breaker.call(&block) : yield }
+          @down = false
+          answer
+        rescue UnavailableError
+          raise
+        rescue StandardError => error
+          failed(error.message)
+        end
+
+        private
+
+        def over?(env)
+          !env.nil? && env.fetch(WAITED, 0.0) >= LIMIT
+        end
+
+        def timed(env)
+          started = @clock.call
+          yield
+        ensure
+          took = @clock.call - started
+          env[WAITED] = env.fetch(WAITED, 0.0) + took if env && took >= SLOW
+          @give_up.call if took >= SLOW && over?(env)
+        end
+
+        def failed(reason)
+          raise UnavailableError.new(@name, reason)
+        rescue UnavailableError => error
+          @report.call(error) unless @down
+          @down = true
+          raise
+        end
+      end
+    end
+  end
+end

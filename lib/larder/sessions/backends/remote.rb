@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+# Reads and writes bytes in the remote store of a LarderStore, without the copies in its file.
+
+require_relative "direct"
+
+module Larder
+  module Sessions
+    module Backends
+      # LarderStore answers an error of its remote store by a miss. These methods raise {UnavailableError} instead.
+      class Remote < Direct
+        # @param (see Direct#read)
+        # @return [String, nil] bytes; nil also if this machine has deleted the entry, and the store does not know yet
+        def read(name)
+          return catch_up if listed?(name)
+
+          direct { bytes(@store.remote.read(@store.remote.own_key(name), raw: true)&.value) }
+        end
+
+        # @param name [String]
+        # @return [Boolean] has this machine deleted the entry, and has the store not got that, or gets it once more?
+        def listed?(name)
+          @store.remote.journal.unlisted([@store.remote.own_key(name)]).empty?
+        rescue ::Larder::Error
+          false # a read says why the journal cannot be used
+        end
+
+        # @param (see Direct#exist?)
+        # @return (see Direct#exist?)
+        def exist?(name)
+          !read(name).nil?
+        end
+
+        # Also for a request that makes no more calls: what the store does not delete is listed.
+        #
+        # @param (see Direct#delete)
+        # @return (see Direct#delete)
+        def delete(name)
+          @store.delete(name)
+        end
+
+        # What the store does not delete is not listed: other machines may write the entry meanwhile. It has no copies.
+        #
+        # @param (see Direct#release)
+        # @return [void]
+        def release(name)
+          direct { @store.remote.delete(@store.remote.own_key(name)) }
+        end
+
+        private
+
+        # A change that is refused leaves the entry as it was.
+        def put(name, value, **options)
+          stored = super(name, value, kept: true, **options)
+          stored.nil? ? raise(RemoteError, "it did not take a change") : stored
+        end
+
+        # Has the store delete what is listed, if that is due.
+        def catch_up
+          direct { @store.remote.ready? }
+          nil
+        rescue UnavailableError
+          nil
+        end
+      end
+    end
+  end
+end
