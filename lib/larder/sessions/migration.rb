@@ -133,6 +133,7 @@ module Larder
       # @param request [Rack::Request] without a session of Larder's
       # @param id [Rack::Session::SessionId] of its old cookie
       # @return [Array(Rack::Session::SessionId, Repository::Found), nil]
+      # @raise [UnavailableError] it cannot be moved, and stays in the old store
       def move(repository, request, id)
         old, values = @source.find(request, id)
         return if old.nil? || old.empty?
@@ -143,9 +144,6 @@ module Larder
 
         @source.delete(request, id) unless values.empty?
         [sid, found]
-      rescue Larder::RemoteError => error # it is moved when the store answers
-        @report.call(error)
-        nil
       end
 
       private
