@@ -174,7 +174,7 @@ module Larder
         raise error
       end
 
-      # Is it only loaded to send its cookie again, while the store cannot tell whether there is a session?
+      # True if it is only loaded to send its cookie again, while the store cannot tell whether there is a session.
       def unused?(session, options)
         return false if options[:renew] || options[:drop] || !session.respond_to?(:loaded?) || session.loaded?
 

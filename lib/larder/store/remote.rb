@@ -154,7 +154,7 @@ module Larder
       end
 
       # For a caller that has waited long enough: the remote store is not called for a pause, so changes are listed, and
-      # other machines are told later.
+      # other machines get their messages later.
       # @return [void]
       def give_up
         @calls.pause

@@ -39,7 +39,8 @@ module Larder
           @store.delete(name)
         end
 
-        # What the store does not delete is not listed: other machines may write the entry meanwhile. It has no copies.
+        # A delete that the store does not make is not listed: other machines may write the entry in between. It has no
+        # copies.
         #
         # @param (see Direct#release)
         # @return [void]

@@ -132,7 +132,7 @@ module LarderStore
       end
     end
 
-    test "what a killed process has listed in a removed file is noticed by those that use the next one" do
+    test "a change that a killed process has listed in a removed file is noticed by those that use the next one" do
       two = machine("two", remote: on(@a))
       two.read("none")
       journal = journal_of(two)
@@ -143,7 +143,7 @@ module LarderStore
       assert_not exist?(@a, "k")
     end
 
-    test "a process that has seen listed changes remembers that where the journal is removed with all that belongs to it" do
+    test "a process that has seen listed changes remembers that where all files of the journal are removed" do
       kill(@a)
       late = machine("one", remote: on(@a))
       in_child { @one.delete("k") }

@@ -22,7 +22,7 @@ module Larder
           assert_empty @reports
         end
 
-        test "an error is no answer, and an outage is reported once" do
+        test "an error is not an answer, and an outage is reported once" do
           3.times { fails }
           calls.call { 1 }
           fails

@@ -15,7 +15,7 @@ module Rack
       include TemporaryCaches
       include Processes
 
-      # What the application does, by the path.
+      # Actions of the application, by the path.
       DOES = {
         "/page"     => ->(*) { "page" },
         "/sign_in"  => ->(session, user) { (session.options[:renew] = true) && session["user_id"] = user },
@@ -171,7 +171,7 @@ module Rack
         browser.tap { |mine| assert(eventually { mine.get("/sign_in").status == 200 }) }
       end
 
-      # Of a machine that has no copy of the session: another one, or with backed_by: this one after its file was lost.
+      # A browser at a machine that has no copy of the session: another one, or with backed_by: this one after its file was lost.
       def other_machine_of(browser)
         same = Browser.new(@application = application, browser.user)
         same.cookie = browser.cookie
