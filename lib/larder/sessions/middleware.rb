@@ -68,7 +68,7 @@ module Larder
         end
       rescue NoRoomError, UnavailableError => error
         body.close if body.respond_to?(:close) # of the response that is not sent
-        next_to_serve(error, env)
+        refusal(error, env)
       end
 
       # @return [Array(Rack::Session::SessionId, Hash)]
@@ -158,7 +158,7 @@ module Larder
 
       private
 
-      def next_to_serve(error, env)
+      def refusal(error, env)
         return unserved("The session store does not answer. Try again.\n") if error.is_a?(UnavailableError)
 
         @configuration.on_full ? @configuration.on_full.call(make_request(env)) : full(error)
