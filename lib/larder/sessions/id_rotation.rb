@@ -86,7 +86,8 @@ module Larder
       # @param key [String]
       # @return [Boolean] has its browser got the cookie of another session in the last minute?
       def cookie_replaced?(key)
-        !@backend.read(NEXT + key).nil?
+        note = @backend.read(NEXT + key)
+        note == "" || (!note.nil? && successors(key).any? { |other| record(other)&.user? })
       end
 
       private
