@@ -110,7 +110,8 @@ module Larder
       # @raise [OpenError] a file cannot have that size
       def repository(path = self.path)
         Repository.new(backend: @cache ? on_store : on_file(path), format: @format, lifetimes: @lifetimes, user: @user,
-                   per_user: @per_user, hint: @hint, report: self.class.method(:report))
+                       per_user: @per_user, hint: @hint, migrating: !@migrate_from.nil?,
+                       report: self.class.method(:report))
       end
 
       # @param key [String] name of the cookie

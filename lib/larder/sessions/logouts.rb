@@ -7,7 +7,7 @@ require_relative "backends/tombstones"
 module Larder
   module Sessions
     # A note is the time of the last logout and, in hexadecimal, the keys of the sessions that it left out. Users have
-    # notes only if sessions have copies outside of this file.
+    # notes only if sessions have copies outside of this file, or are moved here from another store (migrate_from:).
     module Logouts
       # The note about everybody, and before those about users.
       LOGOUT = "logout"

@@ -76,7 +76,7 @@ module Larder
       def find_session(request, sid)
         key = sid && Middleware.key(sid)
         found = key && @repository.find(key)
-        sid, found = @migration.move(@repository, request, sid) if @migration && sid && found.nil?
+        sid, found = migrated(request, sid, found) if @migration && sid
         request.set_header(FOUND, found)
         request.set_header(GONE, key) if key && !found
         keep_lifetime(request, found) if found&.record&.life
@@ -105,6 +105,7 @@ module Larder
       def delete_session(request, sid, options)
         return generate_sid if request.has_header?(RENEWED)
 
+        sid, = find_session(request, sid) if @migration && !request.has_header?(FOUND) # it may be in the other store
         gone = request.delete_header(GONE)
         @repository.end(gone) if gone
         @repository.end(Middleware.key(sid))
@@ -287,6 +288,10 @@ module Larder
       def extract_session_id(request)
         id = asked_id(request) || super || former_id(request)
         id if id&.public_id.is_a?(String)
+      end
+
+      def migrated(request, sid, found)
+        found ? [sid, @migration.arrived(@repository, request, found)] : @migration.move(@repository, request, sid)
       end
 
       # The id in the cookie of the store that sessions are migrated from.

@@ -13,8 +13,11 @@ module Larder
     # Larder's.
     #
     # The new id is an HMAC of the old one under a secret of the file, so that concurrent requests with the old cookie
-    # get the same session. An entry of the file marks the old id as moved. For {GRACE} seconds the old cookie leads to
-    # the new session; later it opens nothing, even if the other store still has the session, as one in cookies.
+    # get the same session. An entry of the file marks the session as moved. The old cookie leads to the new session
+    # until a request has brought the new cookie, because the first answers may not have set it, and for {GRACE} seconds
+    # after that. Later it opens nothing, even if the other store still has the session, as one in cookies.
+    #
+    # Any logout that is noted is later than the sessions of the other store: those of the user are not moved.
     class Migration
       # The key of the secret, and the prefix of marks.
       SECRET = "migration"
@@ -26,10 +29,8 @@ module Larder
       # Finds sessions of Rails' cookie store.
       class Cookies
         # @param key [String] name of the cookie
-        # @param left [Boolean] Larder's cookie has another name, and does not overwrite it
-        def initialize(key, left:)
+        def initialize(key)
           @key = key
-          @left = left
         end
 
         # @return [Array(String, Hash), nil] the old id, and the values
@@ -42,10 +43,9 @@ module Larder
           [values["session_id"].to_s, values] if values.is_a?(Hash) && values["session_id"]
         end
 
+        # The mark prevents that the cookie is used again.
         # @return [void]
-        def delete(request, _id)
-          request.cookie_jar.delete(@key) if @left
-        end
+        def delete(_request, _id); end
       end
 
       # Finds sessions by the public methods of a session middleware.
@@ -126,7 +126,8 @@ module Larder
         kind, options = given
         options = { key: key, **(options || {}) }
         @cookie = options[:key].to_s
-        @source = source(kind, options, key.to_s)
+        @left = @cookie != key.to_s
+        @source = source(kind, options)
       end
 
       # @param repository [Repository]
@@ -139,17 +140,36 @@ module Larder
         return if old.nil? || old.empty?
 
         sid = Rack::Session::SessionId.new(derived(repository.backend, old))
-        found = moved(repository, MARKS + Digest::SHA256.digest(old), Digest::SHA256.digest(sid.public_id), values)
+        found = moved(repository, Digest::SHA256.digest(sid.public_id), values)
         return unless found
 
         @source.delete(request, id) unless values.empty?
         [sid, found]
       end
 
+      # Notes that a request has brought the new cookie of a session that was moved. If the old one has another name, it
+      # is deleted.
+      #
+      # @param repository [Repository]
+      # @param request [Rack::Request]
+      # @param found [Repository::Found]
+      # @return [Repository::Found] the same session
+      def arrived(repository, request, found)
+        return found unless found.record.awaited?
+
+        request.cookie_jar.delete(@cookie) if @left && request.respond_to?(:cookie_jar)
+        before = repository.backend.read(MARKS + found.key)
+        put_mark(repository, MARKS + found.key, before) if before # a session that got another id has none
+        repository.arrived(found)
+      rescue Larder::RemoteError => error # the next request notes it
+        @report.call(error)
+        found
+      end
+
       private
 
-      def source(kind, options, key)
-        return Cookies.new(@cookie, left: @cookie != key) if kind == :cookie_store
+      def source(kind, options)
+        return Cookies.new(@cookie) if kind == :cookie_store
         return Table.new if kind == :active_record_store && table?
 
         kind = named(kind) if kind.is_a?(Symbol)
@@ -175,27 +195,41 @@ module Larder
       end
 
       # @return [Repository::Found, nil]
-      def moved(repository, mark, key, values)
+      def moved(repository, key, values)
         backend = repository.backend
+        mark = MARKS + key
         at = backend.read(mark) || backend.reload(mark)
-        return (repository.find(key) if repository.now - at.to_i <= GRACE) if at
-        return if values.empty?
+        return still_open(repository, key, at.to_i) if at
 
-        began = repository.begin(key, values.to_h.transform_keys(&:to_s).except("session_id"))
+        values = values.to_h.transform_keys(&:to_s).except("session_id")
+        return if values.empty? || repository.logged_out?(values)
+
+        began = repository.begin(key, values, awaited: true)
         found = repository.find(key)
         return unless found
 
-        outcome = mark(repository, mark)
-        return found unless began && outcome == :changed
+        return found unless put_mark(repository, mark) == :changed && began
 
         repository.end(key) # another request has moved it, and it has ended since
         nil
       end
 
+      # @param at [Integer] Unix seconds at which it was moved, or at which a request first brought the new cookie
+      def still_open(repository, key, at)
+        found = repository.find(key)
+        found if found && (found.record.awaited? || repository.now - at <= GRACE)
+      end
+
       # Without room for a pinned mark, one that may be evicted is set.
-      def mark(repository, mark)
+      #
+      # @param before [String, nil] the mark that it replaces
+      def put_mark(repository, mark, before = nil)
+        bytes = repository.now.to_s
+        life = repository.lifetimes.longest
         [true, false].each do |pin|
-          outcome = repository.backend.add(mark, repository.now.to_s, repository.lifetimes.idle, pin: pin)
+          outcome = if before then repository.backend.swap(mark, before, bytes, life, pin: pin)
+                    else repository.backend.add(mark, bytes, life, pin: pin)
+                    end
           return outcome unless outcome == :full
         end
         :full

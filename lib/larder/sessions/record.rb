@@ -9,7 +9,7 @@ module Larder
     # A stored session. Fields are read from its bytes when they are asked for.
     #
     #   0   version (8)   3
-    #   1   flags (8)     bit 0: it was moved; bit 1: it has a lifetime of its own
+    #   1   flags (8)     bit 0: it was moved; bit 1: its cookie is awaited; bit 2: it has a lifetime of its own
     #   2   began (40)    Unix seconds
     #   7   used (40)     Unix seconds, to a minute or so
     #   12  users (8)     how many, 0: anonymous
@@ -27,10 +27,12 @@ module Larder
       LIFE = 14
       HEADER = 18
       MOVED = 1
-      OWN_LIFE = 2
+      AWAITED = 2
+      OWN_LIFE = 4
       # The most users of a session.
       MANY = 255
-      private_constant :VERSION, :FLAGS, :BEGAN, :USED, :USERS, :BOUND, :LIFE, :HEADER, :MOVED, :OWN_LIFE, :MANY
+      private_constant :VERSION, :FLAGS, :BEGAN, :USED, :USERS, :BOUND, :LIFE, :HEADER, :MOVED, :AWAITED, :OWN_LIFE,
+                       :MANY
 
       # @return [String] bytes
       attr_reader :to_bytes
@@ -59,13 +61,14 @@ module Larder
       # @param bound [Array<String>] those who were bound, before the others
       # @param life [Integer, nil] see {#life}
       # @param moved [Boolean] see {#moved?}
+      # @param awaited [Boolean] see {#awaited?}
       # @return [Record]
       # @raise [InvalidArgument]
-      def self.of(began:, used:, values:, users: [], bound: [], life: nil, moved: false)
+      def self.of(began:, used:, values:, users: [], bound: [], life: nil, moved: false, awaited: false)
         users = bound | users
         raise InvalidArgument, "a session of #{users.size} users: #{MANY} at most" if users.size > MANY
 
-        flags = (moved ? MOVED : 0) | (life ? OWN_LIFE : 0)
+        flags = (moved ? MOVED : 0) | (life ? OWN_LIFE : 0) | (awaited ? AWAITED : 0)
         head = [VERSION, flags, began >> 32, began & 0xffffffff, used >> 32, used & 0xffffffff, users.size,
                 bound.size, life || 0].pack("CCCNCNCCN")
         users.each { |name| head << [name.bytesize].pack("C") << name.b }
@@ -114,6 +117,11 @@ module Larder
         @to_bytes.getbyte(FLAGS).anybits?(MOVED)
       end
 
+      # @return [Boolean] was it moved here from another store, and has no request brought its own cookie yet?
+      def awaited?
+        @to_bytes.getbyte(FLAGS).anybits?(AWAITED)
+      end
+
       # @return [String] its values
       def values
         @values ||= @to_bytes.byteslice(@values_at, @to_bytes.bytesize)
@@ -125,9 +133,12 @@ module Larder
       # @param bound [Array<String>]
       # @param began [Integer] Unix seconds
       # @param life [Integer, nil]
+      # @param awaited [Boolean]
       # @return [Record] the same session, later
-      def with(used:, values: self.values, users: self.users, bound: self.bound, began: self.began, life: self.life)
-        self.class.of(began: began, used: used, values: values, users: users, bound: bound, life: life)
+      def with(used:, values: self.values, users: self.users, bound: self.bound, began: self.began, life: self.life,
+               awaited: awaited?)
+        self.class.of(began: began, used: used, values: values, users: users, bound: bound, life: life,
+                      awaited: awaited)
       end
 
       # @param now [Integer] Unix seconds

@@ -41,6 +41,8 @@ module Larder
       attr_reader :index
       # @return [#load]
       attr_reader :format
+      # @return [Boolean] are there sessions in another store that are moved here (migrate_from:)?
+      attr_reader :migrating
 
       # @param backend [#read, #add, #swap, #delete, #reload] see {Backends::File}
       # @param format [#dump, #load, #convert] see {Format}
@@ -48,16 +50,17 @@ module Larder
       # @param user [#call] answers the names of those who are signed in, for values; see {Identity.finder}
       # @param per_user [Integer, nil] sessions that a user may have at a time: the oldest of more end
       # @param hint [#call, nil] told of the values of sessions in which nobody is signed in, see {SignInHint}
+      # @param migrating [Boolean] there are sessions in another store that are moved here
       # @param report [#call] told of what went wrong, as an Error
       # @param clock [#call] Unix time; Time.now, so that tests which travel in time move the timeouts of sessions, too
       def initialize(backend:, format:, lifetimes: Lifetimes.new, user: Identity.method(:in_values), per_user: nil,
-                     hint: nil, report: ->(_error) {},
-                     clock: -> { Time.now })
+                     hint: nil, migrating: false, report: ->(_error) {}, clock: -> { Time.now })
         @backend = backend
         @format = format
         @lifetimes = lifetimes
         @user = user
         @hint = hint
+        @migrating = migrating
         @report = report.to_proc
         left_out = Once.new(@report)
         @left_out = ->(error) { left_out.call(error.about) { error } }
@@ -105,14 +108,33 @@ module Larder
       # @param values [Hash{String => Object}]
       # @param bound [Array<String>, nil] who was bound to it, beside those whom its values tell
       # @param life [Integer, nil] its own lifetime, see {Record#life}
+      # @param awaited [Boolean] see {Record#awaited?}
       # @return [Boolean] false: it could not be kept
       # @raise [NoRoomError] somebody signs in, and there is no room
       # @raise [UnavailableError] the store has not taken it
-      def begin(key, values, bound: nil, life: nil)
+      def begin(key, values, bound: nil, life: nil, awaited: false)
         values = @format.convert(values, &@left_out)
         all = (bound || []) | users(values, bound || [], said: !bound.nil?)
         start(Record.of(began: @index.beginning(all), used: now, values: @format.dump(values), users: all,
-                        bound: bound || [], life: life), key)
+                        bound: bound || [], life: life, awaited: awaited), key)
+      end
+
+      # Notes that a request has brought the cookie of a session that was moved here.
+      #
+      # @param found [Found]
+      # @return [Found] the same session
+      def arrived(found)
+        record = found.record.with(used: found.record.used, awaited: false)
+        return found unless replace(found, record) == :stored
+
+        Found.new(found.key, record.to_bytes, record, found.values)
+      end
+
+      # @param values [Hash{String => Object}] of a session of another store
+      # @return [Boolean] was one of its users, or everybody, logged out, as far as there are notes?
+      def logged_out?(values)
+        users = @user.call(@format.convert(values))
+        users.any? && @index.logout_noted?(users, since: 0)
       end
 
       # Stores what a request has changed.

@@ -96,7 +96,7 @@ module Larder
         user = Identity.of(user)
         kept = except && key_of(except, user)
         ended = end_all(user, kept)
-        return ended unless @repository.backend.copied?
+        return ended unless @repository.backend.copied? || @repository.migrating
 
         @index.log_out(user, except: kept_of(kept))
         ended + end_all(user, kept) # what was reloaded before the note

@@ -8,6 +8,7 @@ require "action_dispatch/middleware/session/larder_store"
 require "active_record"
 require "activerecord/session_store"
 require "rack/mock"
+require "active_support/testing/time_helpers"
 require "support/reported_errors"
 require "support/servers"
 
@@ -18,6 +19,7 @@ module Larder
     class MigrationTest < ActiveSupport::TestCase
       include ReportedErrors
       include TemporaryCaches
+      include ActiveSupport::Testing::TimeHelpers
 
       # Does what the test says.
       class Controller < ActionController::Base
@@ -113,12 +115,124 @@ module Larder
         assert_empty @cache.instance_variable_get(:@data)
       end
 
+      # What the first answers lack, if they set no cookie => what the application does, and the address.
+      WITHOUT_COOKIE = {
+        "an exception"     => [-> { session[:user_id] && raise("no answer") }, "http"],
+        "the option skip"  => [-> { (request.session_options[:skip] = true) && session[:user_id] }, "http"],
+        "secure over http" => [-> { session[:user_id] }, "http", { secure: true }],
+        "the option defer" => [-> { (request.session_options[:defer] = true) && session[:user_id] }, "http"]
+      }.freeze
+
+      WITHOUT_COOKIE.to_a.product(FORMER.to_a).each do |(lack, (does, scheme, more)), (name, (type, options, kind))|
+        test "the cookie of #{name} leads to the session until a request has brought the new one: #{lack}" do
+          old = signed_in(type, **send(options))
+          @options = { migrate_from: [kind, send(options)], **(more || {}) }
+          all = Controller.does
+          [0, 61, 10_000].each do |seconds|
+            travel seconds do
+              Controller.does = does
+              answer = begin
+                get(old, scheme: scheme)
+              rescue RuntimeError => error
+                raise unless error.message == "no answer"
+              end
+              assert_nil answer && answer["set-cookie"]
+            end
+          end
+          travel 20_000
+          Controller.does = all
+          first = get(old, scheme: "https")
+          assert_equal '{"cart":{"tent":1},"user_id":1}', first.body
+          assert_equal first.body, get(cookie(first), scheme: "https").body
+          travel 60
+          assert_equal first.body, get(old, scheme: "https").body, "for another minute"
+          travel 61
+          assert_equal ["{}", first.body], [old, cookie(first)].map { |one| get(one, scheme: "https").body }
+          assert_equal 1, statistics.for(1).size
+        end
+      end
+
+      test "the cookie of another name is deleted when the new one has come, and not before" do
+        old = signed_in(ActionDispatch::Session::CookieStore, key: "_old")
+        @options = { migrate_from: [:cookie_store, { key: "_old" }] }
+        first = get(old)
+        assert_not_includes first["set-cookie"].to_s, "_old="
+        assert_match(/_old=;/, get("#{old}; #{cookie(first)}")["set-cookie"].to_s)
+        assert_nil get(cookie(first))["set-cookie"]
+      end
+
+      test "a first request that drops its session ends it for good" do
+        FORMER.each do |name, (type, options, kind)|
+          [-> { request.session_options[:drop] = true }, -> { reset_session },
+           -> { session.clear }, -> { session.delete(:user_id) }].each do |sign_out|
+            @stack = nil
+            old = signed_in(type, **send(options))
+            @options = { migrate_from: [kind, send(options)], file: path_of("#{name}#{sign_out.object_id}.larder") }
+            Controller.does = sign_out
+            get(old)
+            Controller.does = -> { session[:user_id].inspect }
+            assert_equal "nil", get(old).body, name
+          end
+        end
+      end
+
+      [1, "User/1", :all].each do |user|
+        test "a logout of #{user.inspect} ends sessions that are still in the other store, by any cookie" do
+          FORMER.each do |name, (type, options, kind)|
+            @stack = nil
+            @options = { migrate_from: [kind, send(options)], file: path_of("#{name}.larder") }
+            stack
+            one, two = Array.new(2) { signed_in(type, **send(options)) }
+            get(one)
+            assert_equal 1, (user == :all ? statistics.logout_all : statistics.logout(user)), name
+            assert_equal ["{}", "{}"], [get(one).body, get(two).body], name
+            assert_equal "{}", get(two).body, name
+          end
+        end
+      end
+
+      PLACES = {
+        "cache: on Redis"    => -> { { cache: [:redis_cache_store, { url: endpoint("redis")["url"] }] } },
+        "cache: of any kind" => -> { { cache: ActiveSupport::Cache::MemoryStore.new } },
+        "backed_by:"         => -> { { backed_by: ActiveSupport::Cache::MemoryStore.new, file: path_of } }
+      }.freeze
+
+      PLACES.each do |name, place|
+        test "with #{name} an old cookie leads to the session until the new one comes, and a logout reaches it" do
+          one, two = Array.new(2) { signed_in(ActionDispatch::Session::CookieStore) }
+          @stack = rails(ActionDispatch::Session::LarderStore,
+                         { key: KEY, size: 1 << 20, migrate_from: :cookie_store, **instance_exec(&place) })
+          all = Controller.does
+          Controller.does = -> { (request.session_options[:skip] = true) && session[:user_id].inspect }
+          assert_equal "1", get(one).body
+          travel 61
+          Controller.does = all
+          first = get(one)
+          assert_equal '{"cart":{"tent":1},"user_id":1}', first.body
+          get(cookie(first))
+          travel 61
+          assert_equal ["{}", first.body], [get(one).body, get(cookie(first)).body]
+          statistics.logout(1)
+          assert_equal ["{}", "{}"], [get(cookie(first)).body, get(two).body]
+        end
+      end
+
+      test "a logout of somebody else, and one in the session that goes on, leave the others" do
+        old = signed_in(ActionDispatch::Session::CookieStore)
+        @options = { migrate_from: :cookie_store }
+        stack
+        statistics.logout(2)
+        first = get(old)
+        assert_equal '{"cart":{"tent":1},"user_id":1}', first.body
+        statistics.logout(1, except: statistics.for(1).first.handle)
+        assert_equal first.body, get(cookie(first)).body
+      end
+
       test "a long time later the old cookie opens nothing" do
         old = signed_in(ActionDispatch::Session::CookieStore)
         @options = { migrate_from: :cookie_store }
-        get(old)
-        repository = stack.repository
-        repository.instance_variable_set(:@clock, -> { Time.now.to_i + 3600 })
+        get(cookie(get(old)))
+        travel 3600
         assert_equal "{}", get(old).body
       end
 
@@ -189,8 +303,8 @@ module Larder
         Controller.does = does
       end
 
-      def get(cookie = nil)
-        call(stack, cookie)
+      def get(cookie = nil, **how)
+        call(stack, cookie, **how)
       end
 
       def stack
@@ -218,8 +332,8 @@ module Larder
           .transform_keys { |name| "action_dispatch.#{name}" }
       end
 
-      def call(application, cookie = nil)
-        Rack::MockRequest.new(application).get("/", { "HTTP_COOKIE" => cookie }.compact)
+      def call(application, cookie = nil, scheme: "http")
+        Rack::MockRequest.new(application).get("#{scheme}://example.org/", { "HTTP_COOKIE" => cookie }.compact)
       end
 
       def cookie(answer)

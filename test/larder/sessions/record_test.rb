@@ -33,6 +33,15 @@ module Larder
                       record.with(used: 3, life: nil).life, record.values]
       end
 
+      test "that its cookie is awaited comes back, and stays until it has come" do
+        [nil, 60].each do |life|
+          record = Record.parse(Record.of(began: 1, used: 2, values: "{}", life: life, awaited: true).to_bytes)
+          later = [record, record.with(used: 3), record.with(used: 3, awaited: false)]
+          assert_equal [[true, life], [true, life], [false, life]], later.map { |one| [one.awaited?, one.life] }
+          refute(later.any?(&:moved?))
+        end
+      end
+
       test "more users than can be counted are refused" do
         names = Array.new(256) { |i| "User/#{i}" }
         error = assert_raises(InvalidArgument) { Record.of(began: 1, used: 2, values: "", users: names) }
