@@ -115,7 +115,7 @@ module Larder
         assert_empty @cache.instance_variable_get(:@data)
       end
 
-      # What the first answers lack, if they set no cookie => what the application does, and the address.
+      # Reasons why the first answers set no cookie => the action, the address, and options.
       WITHOUT_COOKIE = {
         "an exception"     => [-> { session[:user_id] && raise("no answer") }, "http"],
         "the option skip"  => [-> { (request.session_options[:skip] = true) && session[:user_id] }, "http"],
@@ -217,7 +217,7 @@ module Larder
         end
       end
 
-      test "a logout of somebody else, and one in the session that goes on, leave the others" do
+      test "a logout of another user, and one that leaves out this session, change nothing here" do
         old = signed_in(ActionDispatch::Session::CookieStore)
         @options = { migrate_from: :cookie_store }
         stack
