@@ -52,8 +52,10 @@ module Larder
         end
 
         def in_place
+          return yield if @places.nil?
+
           env = @req.env
-          return yield if @places.nil? || env[Rack::RACK_SESSION].equal?(self)
+          return yield if env[Rack::RACK_SESSION].equal?(self)
 
           inner = env.slice(*PLACES)
           begin
