@@ -102,7 +102,7 @@ class SessionsOpeningTest < StoreCase
     assert_equal [[200, "nil"], 503], in_shop(<<~RUBY, as: read_only)
       [ask(browser, :get, "/sign_in"), ask(browser, :post, "/sign_in").first]
     RUBY
-    assert_match(/#{storage} is on a read-only file system: name a file .* or file: of the sessions/, log)
+    assert_match(/#{storage} is on a read-only file system: name a file .* file: of the sessions/, log)
   end
 
   test "while the store of cache: does not answer, 503 says when to try again, and other pages are served" do

@@ -51,11 +51,14 @@ end
 class UnavailableRaisingTest < LarderCase
   include FailureRaisingBehavior
 
+  def run
+    stub_const(Redis, :BaseError, Larder::Error) { super }
+  end
+
   private
 
   def emulating_unavailability
-    store = unavailable_store(error_handler: ->(exception:, **) { raise exception })
-    stub_const(Redis, :BaseError, Larder::Error) { yield store }
+    yield unavailable_store(error_handler: ->(exception:, **) { raise exception })
   end
 end
 

@@ -171,7 +171,8 @@ module Rack
         browser.tap { |mine| assert(eventually { mine.get("/sign_in").status == 200 }) }
       end
 
-      # A browser at a machine that has no copy of the session: another one, or with backed_by: this one after its file was lost.
+      # A browser at a machine without a copy of the session: another one, or with backed_by: this one after its file
+      # was lost.
       def other_machine_of(browser)
         same = Browser.new(@application = application, browser.user)
         same.cookie = browser.cookie
