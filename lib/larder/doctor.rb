@@ -57,6 +57,7 @@ module Larder
       pressure: "it is large enough for what is read",
       pinned: "it has room for more pinned items",
       configurations: "it has room for the configurations of its stores",
+      journal: "changes that the store behind it does not take are listed",
       remote: "the store behind it has all changes",
       fast_path: "simple calls are answered in C"
     }.freeze

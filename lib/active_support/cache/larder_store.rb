@@ -79,6 +79,7 @@ module ActiveSupport
         @backplane = settings.backplane
         @settings = settings
         @remote&.when_applied { |kind, texts| tell_of_applied(kind, texts) }
+        @remote&.journal&.when_absent { |error| raised_by_handler?(:journal, nil, error) }
         @options.default = nil # it would add options that were not given
         use(settings.open)
       end

@@ -18,8 +18,10 @@ module Larder
       PINNED = 0.8
       # Rows of configurations in a file (LARD_CONFIGURATIONS of the engine, without the row of none).
       CONFIGURATIONS = 7
+      # Bytes of the journal of a cache with remote:.
+      JOURNAL = 4 << 20
       REPORTS = "grep LarderStore log/*.log"
-      private_constant :REPORTS, :SIZE, :ENOUGH_READS, :FULL, :FEW_HITS, :MANY_EVICTED, :PINNED,
+      private_constant :JOURNAL, :REPORTS, :SIZE, :ENOUGH_READS, :FULL, :FEW_HITS, :MANY_EVICTED, :PINNED,
                        :CONFIGURATIONS
 
       private
@@ -95,8 +97,31 @@ module Larder
           "Larder::FullError"
       end
 
+      # With remote: there is a list of changes, or else the lock file of an attempt to make it.
+      def journal
+        file = "#{@path}.journal"
+        return unless [file, "#{file}.lock"].any? { |name| File.exist?(name) }
+        return :sound if File.file?(file) || (cause = Obstacle.at(file) || no_room_for(file)).nil?
+
+        ["there is no list of changes that the store behind it (remote:) does not take: only the process that makes " \
+         "such a change knows it, and the others do not read that store until it was applied. #{cause}",
+         "df -h #{quoted(File.dirname(file))}; df -i #{quoted(File.dirname(file))}"]
+      end
+
+      def no_room_for(file)
+        out, = Open3.capture2("df", "-Pk", File.dirname(file))
+        free = out.lines.last.to_s.split[3]
+        return if free.nil? || free.to_i * 1024 > JOURNAL
+
+        "#{file} takes #{shown(JOURNAL)}, and #{shown(free.to_i * 1024)} are free"
+      rescue SystemCallError
+        nil # no df
+      end
+
       # Also outside of the application, by the file that is there as long as changes are listed.
       def remote
+        return if journal.is_a?(Array) # which is why
+
         told = @stats && @stats[:remote]
         return if told.nil? && !changes_listed?
         return :sound if told && !told[:waiting]

@@ -4,9 +4,11 @@
 
 require "securerandom"
 require "larder/store/monotonic_clock"
+require "larder/store/remote/journal/absence"
 require "larder/store/remote/journal/lists"
 require "larder/store/remote/journal/mark"
 require "larder/store/remote/journal/members"
+require "larder/store/remote/journal/memory"
 
 module Larder
   module Store
@@ -15,7 +17,8 @@ module Larder
       # to be applied once more: a write that was given up before may arrive late, and overwrite it.
       #
       # The lists are in a file of their own next to the cache's, which `clear` does not empty. A change that the file
-      # cannot take is listed in the memory of the process, and applied once.
+      # cannot take is in the {Memory} of the process, and is applied once. If there is no file and none can be made,
+      # the remote store is used, and that is reported. Other processes do not use it while one has changes in memory.
       #
       # Processes with several remote stores may use one path, as in a deploy that changes a URL. A change is listed for
       # each of them, and each takes only its own list off: another URL may mean another server. It may also be another
@@ -36,8 +39,6 @@ module Larder
         LOCKED = 3
         # Seconds that a request may spend on applying changes.
         LIMIT = 0.1
-        # Changes in memory.
-        MOST = 1024
         # Seconds between two renewals of the process's row of Members.
         RENEWAL = 60
         # An id of the machine, and of the file: no other has the same.
@@ -45,7 +46,7 @@ module Larder
         # A random token of the latest change without a message to other machines, or nothing. The id of the backplane
         # follows.
         UNSENT = "unsent/"
-        private_constant :SIZE, :LOCK, :LOCKED, :LIMIT, :MOST, :RENEWAL, :MACHINE, :UNSENT
+        private_constant :SIZE, :LOCK, :LOCKED, :LIMIT, :RENEWAL, :MACHINE, :UNSENT
 
         # @param path [String] of its file, which the first use makes
         # @param remote [Integer] the id of the remote store
@@ -58,9 +59,15 @@ module Larder
           @lock = LOCK + Configuration.hex(remote)
           @unsent_name = UNSENT + Configuration.hex(backplane)
           @mark = Mark.new(path, remote)
-          @memory = []
-          @mutex = Mutex.new
+          @memory = Memory.new(path, remote)
+          @absence = Absence.new(path, SIZE) { @listed || marked? }
           @renew_at = 0
+        end
+
+        # @yieldparam error [Larder::OpenError] why there is no file, once in a process
+        # @return [void]
+        def when_absent(&block)
+          @absence.when_reported(&block)
         end
 
         # @param kind [Symbol] delete, clear or delete_matched
@@ -73,7 +80,7 @@ module Larder
             drop_unused.any? ? retry : overflow
           end
         rescue Larder::Error
-          remember(kind, texts)
+          @memory.add(kind, texts)
         end
 
         # Operations on keys were given up before they were answered, and may still arrive. They are not repeated, but a
@@ -125,7 +132,7 @@ module Larder
         # @return [Boolean] is there anything to apply?
         # @raise (see #quiet?)
         def due?
-          @memory.any? || State.due?(pending)
+          !@memory.empty? || State.due?(pending)
         end
 
         # @return [Boolean] is it known of each key whether it is listed?
@@ -150,17 +157,21 @@ module Larder
 
         # @return [Hash{Symbol=>Object}] for people; what is nil is not known, as the file cannot be opened
         def stats
-          listed = @memory.compact.size
+          listed = @memory.size
           listed += lists.size(@remote) unless absent?
           { waiting: !empty?, listed: listed, overflown: overflown? }
         rescue Larder::Error
           { waiting: true, listed: nil, overflown: nil }
         end
 
+        # Changes in memory are applied before, whether or not the file can be opened.
+        #
         # @return [Boolean] are there changes that it does not list?
         # @raise (see #empty?)
         def overflown?
-          @memory.size >= MOST || !(absent? || lists.overflown(@remote).nil?)
+          return @memory.full? unless @memory.empty?
+
+          !(absent? || lists.overflown(@remote).nil?)
         end
 
         # Yields to clear the remote store, which makes up for an overflow of before.
@@ -169,11 +180,14 @@ module Larder
         # @return [void]
         # @raise [Larder::Error]
         def recover
-          memory = @memory
-          mark = absent? ? nil : lists.overflown(@remote)
+          known, others = @memory.all, @memory.others
+          mark = @memory.full? ? nil : lists.overflown(@remote)
           yield [@prefix.call, *(members.prefixes(@remote) if mark)].uniq
-          @mutex.synchronize { @memory = [] if @memory.equal?(memory) }
-          lists.recover(@remote, mark) if mark
+          @memory.forget(known)
+          return unless mark
+
+          @memory.unmark(others)
+          lists.recover(@remote, mark)
         end
 
         # Visits changes that are due for {LIMIT} seconds, unless another process does. When the block returns, a change
@@ -183,11 +197,10 @@ module Larder
         # @yieldparam texts [Array<String>]
         # @return [void]
         def each(&block)
-          return each_remembered(&block) if absent?
-          return unless due? && cache.add(@lock, "", ttl: LOCKED)
+          @memory.each(&block)
+          return if absent? || !due? || !cache.add(@lock, "", ttl: LOCKED)
 
           begin
-            each_remembered(&block)
             visited = lists.visit(@remote, LIMIT, &block)
             settle(visited) if visited
           ensure
@@ -253,30 +266,21 @@ module Larder
 
           @listed = state != State::NONE
           state
-        rescue OpenError
-          raise unless missing?
-
-          State::NONE
+        rescue OpenError => e
+          @absence.confirm(e) && State::NONE
         end
 
-        # @return [Boolean] there is no file, and none can be made: no process has listed anything in it
+        # @return [Boolean] there is no file, and none can be made
         def absent?
           lists.pending(@remote)
           false
-        rescue OpenError
-          raise unless missing?
-
-          true
+        rescue OpenError => e
+          @absence.confirm(e)
         end
 
-        # A file that cannot be looked at is taken to be there.
-        def missing?
-          File.lstat(@path)
-          false
-        rescue Errno::ENOENT, Errno::ENOTDIR
-          !@mark.there?
-        rescue SystemCallError
-          false
+        # @return [Boolean] are changes listed, or in the memory of another process?
+        def marked?
+          @mark.there? || @memory.others.any?
         end
 
         # @return [String, nil]
@@ -296,6 +300,7 @@ module Larder
           unsent! if has_left || lost
           in_use ? (lists.overflow(@remote) if lost) : take_over(prefix, lost)
           @mark.renew
+          @absence.over
           @file, @renew_at = file, monotonic_now + RENEWAL
           lists.pending(@remote) || raise(BusyError, "#{@path} was emptied")
         rescue FullError
@@ -305,7 +310,7 @@ module Larder
         # @param has_left [Boolean] another file
         # @return [Boolean] were changes listed that the list does not have?
         def lost?(has_left)
-          (has_left && @listed) || (@mark.there? && [nil, State::NONE].include?(lists.pending(@remote)))
+          (has_left && @listed) || (marked? && [nil, State::NONE].include?(lists.pending(@remote)))
         end
 
         # Lists what is listed for the others.
@@ -355,7 +360,7 @@ module Larder
         def overflow
           members.remotes.union([@remote]).each { |remote| lists.overflow(remote) }
         rescue Larder::Error
-          @mutex.synchronize { @memory = [nil] * MOST }
+          @memory.overflow
         end
 
         # Makes room for the remote stores that are in use. The others are cleared if they are used again.
@@ -367,17 +372,6 @@ module Larder
 
         def drop(remotes)
           remotes.select { |remote| lists.drop(remote) }
-        end
-
-        def remember(kind, texts)
-          @mutex.synchronize { @memory = (@memory + texts.map { |text| [kind, text] }).first(MOST) }
-        end
-
-        def each_remembered
-          @memory.compact.group_by(&:first).each do |kind, changes|
-            yield kind, changes.map(&:last)
-            @mutex.synchronize { @memory -= changes }
-          end
         end
 
         # Where the mark is there, the list is not empty, unless it was lost.

@@ -15,6 +15,7 @@ module Larder
           # @param remote [Integer]
           def initialize(journal, remote)
             @journal = journal
+            @remote = remote
             @path = "#{journal}.#{Configuration.hex(remote)}.pending"
           end
 
@@ -53,7 +54,7 @@ module Larder
             directory = File.dirname(@path)
             files = Dir.glob("*.pending", base: directory).map { |name| File.join(directory, name) }
             files.select { |file| file.start_with?("#{@journal}.") && file != @path && recent?(file) }
-                 .map { |file| file.delete_prefix("#{@journal}.").delete_suffix(".pending").to_i(16) }
+                 .map { |file| file.delete_prefix("#{@journal}.").to_i(16) }.uniq - [@remote]
           end
 
           private
