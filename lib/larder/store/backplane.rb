@@ -121,7 +121,7 @@ module Larder
           send_all([Message::EVERYTHING], deadline)
           @journal.sent(mark)
         end
-      rescue *@server.errors
+      rescue *@server.errors, Larder::Error # the latter is of the journal
         nil # the mark stays, and the failure of the change was reported
       end
 

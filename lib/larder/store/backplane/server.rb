@@ -82,18 +82,21 @@ module Larder
           thread.report_on_exception = false
           raise Unreachable, "no connection in time" unless thread.join(deadline.left)
 
-          thread.value
+          connection, error = thread.value
+          error ? raise(error) : connection
         ensure
           thread&.kill
         end
 
-        # Files of certificates may be missing, and more.
+        # The thread returns its error: with Thread.abort_on_exception one that it raises ends the process.
+        #
+        # @return [Array(Object, nil), Array(nil, StandardError)] the block's connection, or why there is none
         def reachable
-          yield
-        rescue *client_errors
-          raise
-        rescue StandardError => e
-          raise Unreachable, "#{e.class}: #{e.message}"
+          [yield, nil]
+        rescue *client_errors => e
+          [nil, e]
+        rescue StandardError => e # files of certificates may be missing, and more
+          [nil, Unreachable.new("#{e.class}: #{e.message}")]
         end
       end
     end
