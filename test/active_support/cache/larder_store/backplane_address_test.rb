@@ -124,7 +124,7 @@ module LarderStore
         "postgresql://u:#{secret}@h:port/d?x=%" => /\[hidden\]/ }.each do |given, message|
         next assert_refused(given, message, secret) if Gem.loaded_specs.key?("pg")
 
-        assert_refused(given, /\[hidden\].* needs the gem pg/, secret, Larder::MissingGemError)
+        assert_refused(given, /needs the gem pg/, secret, Larder::MissingGemError)
       end
     end
 
