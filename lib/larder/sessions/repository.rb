@@ -173,10 +173,10 @@ module Larder
         begun = false
         bytes = @backend.read(PREFIX + key)
         record = bytes && Record.parse(bytes)
-        record = nil if record&.moved?
-        outcome = @index.counting(record, nil, key) do
+        moved = record&.moved? # by a process that was killed before it deleted this
+        outcome = @index.counting((record unless moved), nil, key) do
           begun = true
-          @backend.delete(PREFIX + key) ? :stored : :gone
+          @backend.delete(PREFIX + key) && !moved ? :stored : :gone
         end
         end_successors(key) || outcome == :stored
       rescue DamagedError => error

@@ -384,6 +384,7 @@ module Larder
           refute_empty signed_in, "killed before call #{call}"
           @statistics.logout(7)
           assert_empty signed_in, "killed before call #{call}"
+          assert_equal [false, false], [OLD, NEW].map { |key| @repository.end(key) }, "killed before call #{call}"
         end
       end
 
