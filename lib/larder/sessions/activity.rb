@@ -7,7 +7,7 @@ require_relative "pinning"
 module Larder
   module Sessions
     # A session is in the counters of the minute, the hour and the day of its last use. If sessions have a max_lifetime,
-    # it is also in the counter of the minute, hour or day in which it will end unless it is used again. One that got a
+    # it is also in the counter of the minute, hour or day of its end, unless it is used again. One that got a
     # longer lifetime from a request counts as if it had the configured one.
     #
     # A session that expires or is evicted stays in its counters, which expire later than the time that they are about.

@@ -43,7 +43,7 @@ module Larder
           session
         end
 
-        # By case, because an ActiveSupport::Duration answers is_a?(Integer) with true.
+        # This uses case, because an ActiveSupport::Duration answers is_a?(Integer) with true.
         #
         # @param value [Object]
         # @param level [Integer] how deep it is within the session

@@ -11,7 +11,7 @@ module Larder
     class UnknownUserError < Error
       # @param place [String] where the user is
       # @param line [String] what makes Larder find the user
-      # @param otherwise [String] what to do if there is no user
+      # @param otherwise [String] the remedy for values that name no user
       def initialize(place, line, otherwise: "")
         super("#{place} looks like who is signed in, and Larder does not know that: the session is anonymous. It is " \
               "evicted first, ends earlier, and no question finds it. Say #{line}#{otherwise}.")

@@ -43,7 +43,7 @@ module Larder
       end
 
       # @param port [Integer, String, nil] nil: the client's default
-      # @return [String, nil] why there is no such port
+      # @return [String, nil] the reason why a server cannot have the port
       def wrong_port(port)
         return if port.nil? || (port.to_s.match?(/\A\d+\z/) && PORTS.cover?(port.to_i))
 

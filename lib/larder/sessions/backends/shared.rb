@@ -19,7 +19,7 @@ module Larder
         # The prefix of entries with the new keys of a session.
         LATE = "l/"
         # The prefix of what is listed as deleted together with a session that has ended, unlike one that goes on under
-        # another key. There is no such entry.
+        # another key. The store never has an entry of that name.
         ENDED = "e/"
         # The name of such an entry, up to its key, and that of the session's new keys.
         MARK = /(?<=\A|:)#{PREFIX}#{"#{ENDED}s/".unpack1("H*")}(?=\h+\z)/

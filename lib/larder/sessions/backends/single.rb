@@ -3,7 +3,7 @@
 module Larder
   module Sessions
     module Backends
-      # Answers of a backend that keeps sessions in one place, where there is no copy to reload.
+      # Answers of a backend that keeps sessions in one place, without a copy to reload.
       module Single
         # @param _key [String]
         # @return [String, nil] bytes of a copy on this machine, which may be older than the session; nil: there is none
