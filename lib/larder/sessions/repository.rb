@@ -156,14 +156,10 @@ module Larder
 
         life = found.record.life if life == false
         after = changed(found.record, values, bound, life)
-        signs_out = (found.record.users - after.users).any?
-        outcome = answered(signs_out) do
-          swapped = swap(found, after)
-          swapped == :changed ? apply(change, found.key, bound, life) : swapped
+        ending_sign_outs(found, after) do
+          outcome = swap(found, after)
+          outcome == :changed ? apply(change, found.key, bound, life) : outcome
         end
-        # A sign-out that could not be stored ends the session, also where another request has renewed its id.
-        self.end(found.key) if !outcome && signs_out
-        outcome
       end
 
       # Ends a session, also for requests that are using it, and also if it was renewed in the last minute.
@@ -229,11 +225,20 @@ module Larder
         found(key, bytes, record)
       end
 
-      # The block's value; false: a sign-out was not stored, because the store does not answer.
-      def answered(signs_out)
-        yield
+      # A sign-out that could not be stored ends the session, also if another request has renewed its id.
+      #
+      # @return [Boolean] the block's
+      # @raise [UnavailableError] the store has not taken the change, unless that only signs users out
+      def ending_sign_outs(found, after)
+        signs_out = (found.record.users - after.users).any?
+        outcome = yield
+        self.end(found.key) if !outcome && signs_out
+        outcome
       rescue UnavailableError
         raise unless signs_out
+
+        self.end(found.key)
+        raise if after.user?
 
         false
       end

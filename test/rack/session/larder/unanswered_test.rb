@@ -23,6 +23,7 @@ module Rack
         "/change"   => ->(session, _) { (session["n"] = session["n"].to_i + 1) && session["user_id"] },
         "/renew"    => ->(session, _) { (session.options[:renew] = true) && session["user_id"] },
         "/sign_out" => ->(session, _) { session.destroy && nil },
+        "/switch"   => ->(session, user) { session["user_id"] = "another #{user}" },
         "/clear"    => ->(session, _) { session.clear && nil },
         "/visit"    => ->(session, _) { session["seen"] = 1 }
       }.freeze
@@ -76,6 +77,14 @@ module Rack
           next unless answer.status == 200
 
           assert(eventually { (later = browser.get("/who")).status == 200 && (assert_equal "", later.body) })
+        end
+      end
+
+      def test_a_sign_in_of_another_user_that_is_answered_is_kept
+        at_each_point("/switch") do |browser, answer|
+          next unless answer.status == 200
+
+          assert(eventually { (later = browser.get("/who")).status == 200 && (assert_equal answer.body, later.body) })
         end
       end
 
