@@ -272,6 +272,16 @@ module Larder
         end
       end
 
+      def test_a_session_that_another_user_has_after_an_end_at_any_moment_takes_changes
+        sign_in = -> { @renewed = @repository.renew(@slow, NEW, { "user_id" => 8 }) }
+        at_any_call(of: sign_in, comes: -> { @repository.end(OLD) }) do |call|
+          next unless (found = @repository.find(NEW))
+
+          assert @renewed, "before call #{call}"
+          assert @repository.commit(found, { "user_id" => 8, "a" => 1 }), "before call #{call}"
+        end
+      end
+
       private
 
       # Two sessions of a user, of which one is renewed: does the one thing as often as it makes calls, and at another

@@ -211,10 +211,9 @@ module Larder
 
       def test_bytes_that_cannot_be_read_are_no_session_and_reported
         record = Record.of(began: @now, used: @now, values: "no JSON")
-        [record.to_bytes, "other bytes"].each do |bytes|
-          @backend.add("s/#{K}", bytes, 60)
-          assert_nil @repository.find(K)
-          @backend.delete("s/#{K}")
+        { "1" * 32 => record.to_bytes, "2" * 32 => "other bytes" }.each do |key, bytes|
+          @backend.add("s/#{key}", bytes, 60)
+          assert_nil @repository.find(key)
         end
         assert_equal [UnreadableError] * 2, @reports.map(&:class)
       end

@@ -49,9 +49,10 @@ module Larder
         # @param (see File#add)
         # @return (see File#add)
         def add(key, bytes, ttl, pin: false) # rubocop:disable Lint/UnusedMethodArgument -- such stores pin nothing
-          return :stored if @store.add(name(key), bytes, ttl)
+          key = name(key)
+          return @store.exist?(key) ? :changed : :refused unless @store.add(key, bytes, ttl)
 
-          @store.exist?(name(key)) ? :changed : :refused
+          gone?(key) ? forget(key) : :stored # a sign-out by its former id may end a session before it is stored
         end
 
         # @param (see File#swap)
