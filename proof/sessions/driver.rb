@@ -45,7 +45,7 @@ module SessionProof
     def play(row, number)
       household = settled(row, number)
       household.clock = [household.clock, @board[:clock]].max
-      requests = Requests.new(@random, household, overlap: @board[:kill].positive?).draw
+      requests = draw(household)
       household.intent = requests
       row.write(household)
       full = @board[:full]
@@ -88,6 +88,10 @@ module SessionProof
 
       @fuse -= 1
       Process.kill(:KILL, Process.pid) if @fuse <= 0
+    end
+
+    def draw(household)
+      Requests.new(@random, household, overlap: @board[:kill].positive?).draw
     end
 
     def perform(household, requests)
@@ -145,22 +149,31 @@ module SessionProof
       @refused_for_nothing = full.zero? && @board[:filled].zero? && @subject.fullness < FULL
     end
 
+    # True if the answers of the last requests may say less than was done.
+    def disturbed?
+      false
+    end
+
     def finish(row, household, requests, killed:, all: false)
       @subject.now = household.clock
       roomy = !killed && @board[:filled].zero?
-      judge = Judge.new(household, requests, observe(household, requests, all), household.clock, killed: killed,
-                                                                                                  roomy: roomy)
-      sessions = judge.sessions
+      judge, sessions = judged(household, requests, all, killed: killed || disturbed?, roomy: roomy)
       told = remember(household, requests, killed)
       @counts[:evicted] += judge.evicted
       household.sessions = sessions
       household.follow(requests, roomy)
       household.turn += 1
       # The time goes unwritten of who is killed, or logged out beside another end; and where there is no room for it.
-      household.seen = {} if killed || requests.size > 1 || @board[:filled].positive?
+      household.seen = {} if killed || disturbed? || requests.size > 1 || @board[:filled].positive?
       differ(household, told, judge.differences + answers(household) + mishaps)
       household.intent = nil
       row.write(household)
+    end
+
+    # @return [Array(Judge, Hash{Integer => Session})]
+    def judged(household, requests, all, **how)
+      judge = Judge.new(household, requests, observe(household, requests, all), household.clock, **how)
+      [judge, judge.sessions]
     end
 
     def observe(household, requests, all)
@@ -169,7 +182,12 @@ module SessionProof
       numbers |= (all ? 1..made : [made - LATEST, 1].max..made).to_a
       numbers |= Array.new(LATEST) { @random.rand(1..made) } if made.positive?
       @counts[:comparisons] += numbers.size
-      (numbers & (1..made).to_a).sort.to_h { |number| [number, @subject.find(household.id(number))&.values] }
+      numbers = (numbers & (1..made).to_a).sort
+      numbers.zip(values_of(numbers.map { |number| household.id(number) })).to_h
+    end
+
+    def values_of(ids)
+      ids.map { |id| @subject.find(id)&.values }
     end
 
     # What is answered about users, against the model.
@@ -208,10 +226,13 @@ module SessionProof
     end
 
     def remember(household, requests, killed)
-      line = "#{household.clock}: #{requests.join("; ")}#{", its process was killed" if killed}"
+      line = "#{household.clock}: #{requests.join("; ")}#{", its process was killed" if killed}#{mishap}"
       household.history.push(line).shift([household.history.size - TOLD, 0].max)
       household.history
     end
+
+    # @return [String, nil] for people: a failure during the last requests
+    def mishap; end
 
     def differ(household, told, differences)
       return if differences.empty?

@@ -40,7 +40,7 @@ module SessionProof
     def sessions
       after = @observed.keys.to_h { |number| [number, judge(number)] }.compact
       limit(after)
-      @requests.each { |request| check_answer(request) } unless @killed
+      @requests.each { |request| check_answer(request) unless request.result.nil? }
       after
     end
 
@@ -82,7 +82,8 @@ module SessionProof
 
       commits = old ? @requests.select { |one| one.kind == :commit && one.id == maker.id } : []
       others = @requests.any? { |one| !one.equal?(maker) && ends_too?(one, maker.id, old) }
-      kept = check_values(number, values, old ? old.values : {}, [*commits, maker], over_by: (maker if others))
+      kept = check_values(number, values, old ? old.values : {}, [*commits, maker], over_by: (maker if others),
+                                                                                    unsure: maker.result.nil?)
       kept && Session.new(kept, @now..@now, old ? began(old, kept) : @now..@now, @household.turn)
     end
 
@@ -119,12 +120,18 @@ module SessionProof
       users = users(number, session)
       return true if users.include?(nil) || session.perhaps_over?(@now)
       return true if @requests.any? { |request| request.ends?(number) && !(@single && request.result == :full) }
-      return true if ended_by_former?(number)
+      return true if ended_by_former?(number) || @requests.any? { |request| ends_instead?(request, session) }
       return true if users.any? { |user| logout_of?(user, number) }
       return true if surplus?(number, session)
       return true if former(number).any? { |former| (old = @before[former.id]) && may_end?(former.id, old) }
 
       contested?(number) || (users.size > 1 && users.any? { |user| rivals?(user) })
+    end
+
+    # A sign-out that the store has not taken ends the session instead.
+    def ends_instead?(request, session)
+      @killed && request.kind == :commit && @before[request.id].equal?(session) && request.touches?("user_id") &&
+        request.result != true
     end
 
     # Do several sign in or out in it at once? Then one of them may end it, rather than leave it without an index entry.
@@ -153,10 +160,15 @@ module SessionProof
 
     # Has it been signed out of by the id that it had until then?
     def signed_out_before?(maker)
-      return false if !@roomy || maker.kind != :renew || maker.touches?("user_id")
+      return false if !@roomy || maker.kind != :renew || maker.touches?("user_id") || perhaps_anonymous?(maker)
 
       others = @requests.select { |one| one.id == maker.id }
       others.any? { |one| one.kind == :end && !one.result.nil? } && others.none? { |one| one.set.key?("user_id") }
+    end
+
+    # An end that is applied late, when the store answers again, follows only sessions of users.
+    def perhaps_anonymous?(maker)
+      @killed && @before.key?(maker.id) && users(maker.id, @before[maker.id]).include?(nil)
     end
 
     def ends_too?(request, number, session)
@@ -226,12 +238,14 @@ module SessionProof
     end
 
     # @param over_by [Request, nil] who signs in again over a session that another has ended, as it was at any moment
+    # @param unsure [Boolean] may it be as it was before any of the writes?
     # @return [Hash{String => Object}, nil] the values, as the model writes them
-    def check_values(number, values, base, writes, over_by: nil)
+    def check_values(number, values, base, writes, over_by: nil, unsure: false)
       keys = base.keys | values.keys | writes.flat_map { |write| write.set.keys }
       kept = {}
       keys.each do |key|
         candidates = candidates(key, base, writes, over_by)
+        candidates += [base.fetch(key, ABSENT), *each_made(writes.select { |one| one.touches?(key) }, key)] if unsure
         actual = values.fetch(key, ABSENT)
         match = candidates.find { |one| same?(one, actual) }
         if match.nil?
@@ -297,6 +311,8 @@ module SessionProof
     # A request may be answered "no" where its session may have ended, or where the file is full.
     def check_answer(request)
       session = @before[request.id]
+      return if @killed && %i[end revoke].include?(request.kind) # whether there was one is not known while it is listed
+
       case request.kind
       when :logout then nil
       when :begin then complain(request) if request.result == false && !excused_sign_in?(request)
@@ -316,6 +332,7 @@ module SessionProof
       return true if (session.user.nil? && @observed[request.id].nil?) || session.perhaps_over?(@now)
       return false if @single
 
+      return true if ends_instead?(request, session) && request.removed.include?("user_id")
       return true if contested?(request.id) || ended_by_former?(request.id)
 
       users = users(request.id, session) | [request.set["user_id"]]

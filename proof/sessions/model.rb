@@ -7,8 +7,9 @@ require_relative "subject"
 module SessionProof
   # What one request of an operation does. kind: :begin, :commit, :renew, :end, :revoke or :logout. id: the number of
   # the session that it is about; to: of the one that it makes; set, removed: what it changes in the values; user and
-  # except: of a logout. result, started and finished are known once it has been played: nil where its process died.
-  Request = Struct.new(:kind, :id, :to, :set, :removed, :user, :except, :result, :started, :finished) do
+  # except: of a logout. result, started and finished are known once it has been played; result is nil if its process
+  # died, or the answer was that the store cannot tell. machine: where it is made, if there are several.
+  Request = Struct.new(:kind, :id, :to, :set, :removed, :user, :except, :result, :started, :finished, :machine) do
     # @return [Boolean] does it change that key?
     def touches?(key)
       set.key?(key) || removed.include?(key)
@@ -21,7 +22,8 @@ module SessionProof
 
     # @return [String]
     def to_s
-      what = [kind, id, ("-> #{to}" if to), ("user #{user}" if user), ("except #{except}" if except), set, removed]
+      what = [kind, id, ("-> #{to}" if to), ("user #{user}" if user), ("except #{except}" if except), set, removed,
+              ("on machine #{machine}" if machine)]
       "#{what.reject { |part| part.nil? || part == {} || part == [] }.join(" ")} = #{result.inspect}"
     end
   end

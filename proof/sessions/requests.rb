@@ -10,7 +10,9 @@ module SessionProof
     # Kinds of requests, and how often each is drawn.
     WEIGHTS = { sign_in: 10, visit: 8, read: 14, change: 26, grow: 8, renew: 8, sign_in_renewed: 7, sign_in_here: 4,
                 switch: 3, sign_out_here: 3, end: 9, revoke: 3, logout: 2, logout_others: 3 }.freeze
-    DRAWN = WEIGHTS.flat_map { |kind, weight| [kind] * weight }.freeze
+    # The same while the store of two machines fails: an end and a renewal on different machines are the hardest.
+    FAILING = { change: 3, renew: 10, sign_in_renewed: 2, switch: 1, sign_out_here: 2, end: 10, revoke: 1, logout: 1,
+                logout_others: 1 }.freeze
     KEYS = %w[a b c d].freeze
     # Of so many operations one has requests that overlap.
     OVERLAPS = 4
@@ -20,21 +22,23 @@ module SessionProof
     # Bytes of an ordinary value, and of one that makes the session grow.
     SMALL = (3..60)
     LARGE = (200..3000)
-    private_constant :DRAWN
 
     # @param random [Random]
     # @param household [Household]
     # @param overlap [Boolean] may requests overlap?
-    def initialize(random, household, overlap: true)
+    # @param failing [Boolean] does the store fail? Then all requests of an operation are about one session
+    def initialize(random, household, overlap: true, failing: false)
       @random = random
       @household = household
       @made = household.made
       @overlap = overlap
+      @failing = failing
+      @kinds = (failing ? FAILING : WEIGHTS).flat_map { |kind, weight| [kind] * weight }
     end
 
     # @return [Array<Request>]
     def draw
-      count = @overlap && @random.rand(OVERLAPS).zero? ? @random.rand(2..MOST) : 1
+      count = @failing || (@overlap && @random.rand(OVERLAPS).zero?) ? @random.rand(2..MOST) : 1
       @focus = @household.sessions.keys.sample(random: @random)
       Array.new(count) { request(count > 1) }
     end
@@ -43,11 +47,12 @@ module SessionProof
 
     def request(overlapping)
       id = session(overlapping)
-      send(id ? DRAWN.sample(random: @random) : :sign_in, id)
+      send(id ? @kinds.sample(random: @random) : :sign_in, id)
     end
 
     # Those that overlap are mostly about the same session.
     def session(overlapping)
+      return @focus if @failing
       return @random.rand(1..@made) if @made.positive? && @random.rand(LATE).zero?
       return @focus if overlapping && @random.rand(3).positive?
 

@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+# Breaks sessions over `cache:` on purpose, in ways that one machine alone does not show. Each bug has to be found.
+
+require_relative "subject"
+require "active_support"
+require "active_support/cache/larder_store"
+require "larder/sessions/backends/shared"
+require "larder/store/remote"
+
+module SessionProof
+  # Bugs by name, as {FaultInjection} has those of one machine.
+  module FaultsOfMachines
+    Backends = Larder::Sessions::Backends
+    private_constant :Backends
+
+    # An end that waited for the store does not follow a renewal on another machine.
+    module EndDoesNotFollow
+      def follow(_texts); end
+    end
+
+    # Each machine knows only its own ends, so a slower request of another one brings a session back.
+    module EndsStayHome
+      def delete(key)
+        (@ends ||= {})[key] = true
+        @store.delete(name(key))
+      end
+
+      def gone?(name)
+        @ends&.any? { |key, _| name(key) == name }
+      end
+    end
+
+    # An end that has not reached the store is forgotten.
+    module EndIsForgotten
+      def note(kind, *)
+        super unless kind == :delete
+      end
+    end
+
+    ALL = {
+      "end-does-not-follow" => [Backends::Shared, EndDoesNotFollow],
+      "ends-stay-home" => [Backends::Shared, EndsStayHome],
+      "end-is-forgotten" => [Larder::Store::Remote::Journal, EndIsForgotten]
+    }.freeze
+    private_constant :ALL
+
+    module_function
+
+    # @return [Array<String>]
+    def names
+      ALL.keys
+    end
+
+    # @param name [String]
+    # @return [void]
+    def apply(name)
+      broken, bug = ALL.fetch(name) { raise ArgumentError, "unknown fault #{name}; known: #{names.join(", ")}" }
+      broken.prepend(bug)
+    end
+  end
+end
