@@ -11,11 +11,14 @@ module Larder
   # For the rescue clauses around code of other people that must not be run a second time (see also OwnFailure).
   # @api private
   module Outside
-    # Exceptions, each true; false: it has left the call that set the time limit.
-    NOTED = ObjectSpace::WeakMap.new
+    # The ids of the last exceptions, each true; false: it has left the call that set the time limit. Not a WeakMap:
+    # in Ruby 3.1 and 3.2 the process is aborted if memory is compacted while there is one (free(): invalid pointer).
+    NOTED = {} # rubocop:disable Style/MutableConstant -- it is what Larder notes
+    # Exceptions that are remembered. Each counts until its thread has handled it, which is soon.
+    REMEMBERED = 1024
     # Methods of fiber schedulers that set a time limit and raise its exception with Fiber#raise.
     LIMIT = /[`'#.](?:with_timeout|timeout_after)'\z/
-    private_constant :NOTED, :LIMIT
+    private_constant :NOTED, :REMEMBERED, :LIMIT
 
     # Over Thread#raise and Fiber#raise.
     module Raising
@@ -44,7 +47,7 @@ module Larder
       # @return [Boolean] true: it was raised from outside, or while the code handled or left such an exception
       def raised?(error, since: nil)
         until error.nil? || error.equal?(since)
-          return !limited?(error) if NOTED[error]
+          return !limited?(error) if NOTED[error.__id__]
 
           error = error.cause
         end
@@ -59,13 +62,14 @@ module Larder
         error = made(*given)
         return given unless error.is_a?(Exception)
 
-        NOTED[error] = true
+        NOTED.shift if NOTED.size >= REMEMBERED
+        NOTED[error.__id__] = true
         [error]
       end
 
       # @param error [Exception, nil] it leaves the call that set its time limit
       def left(error)
-        NOTED[error] = false if error && main_ractor? && NOTED[error]
+        NOTED[error.__id__] = false if error && main_ractor? && NOTED[error.__id__]
       end
 
       private

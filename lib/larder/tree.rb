@@ -90,8 +90,9 @@ module Larder
     NAME_OF = Module.instance_method(:name)
     private_constant :HOOKS, :NAME_OF
 
-    @takers = ObjectSpace::WeakMap.new # by class, so that one that was reloaded is not kept
-    @types = ObjectSpace::WeakMap.new # by name, those that were found
+    # The keys are ids of classes, so that a class that was reloaded is not kept. Ruby never uses an id again.
+    @takers = {}
+    @types = {} # the ids of the classes that were found, by name
     @paths = {} # the parts of their names
 
     class << self
@@ -154,9 +155,10 @@ module Larder
         return unless known || Parts::NAME.match?(name.name)
 
         type = known && load ? constant_at(@paths[name]) : Parts.constant(name.name, load: load)
-        return unless type.equal?(known) || (type.is_a?(Class) && NAME_OF.bind_call(type) == name.name)
+        same = type.__id__ == known
+        return unless same || (type.is_a?(Class) && NAME_OF.bind_call(type) == name.name)
 
-        remember(name, type) unless type.equal?(known)
+        remember(name, type) unless same
         type if type < kin
       end
 
@@ -164,7 +166,7 @@ module Larder
 
       def remember(name, type)
         @paths[name] ||= name.name.split("::").map(&:to_sym)
-        @types[name] = type
+        @types[name] = type.__id__
       end
 
       def taken(object, type, natural, records)

@@ -124,5 +124,18 @@ class LarderOutsideTest < ActiveSupport::TestCase
     RUBY
   end
 
+  test "the memory of a process with such exceptions can be compacted, and the last of them stay noted" do
+    assert_equal "[true, false]", run_ruby(<<~RUBY).strip
+      require "larder/outside"
+      errors = Array.new(20) do
+        some = Array.new(200) { |i| KeyError.new("number \#{i}") }
+        some.each { |error| Larder::Outside.noted([error]) }
+        GC.compact
+        some.select.with_index { |_, i| (i % 3).zero? }
+      end
+      p([errors.last.all? { |error| Larder::Outside.raised?(error) }, Larder::Outside.raised?(KeyError.new("another"))])
+    RUBY
+  end
+
   include Processes
 end

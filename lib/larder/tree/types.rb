@@ -95,7 +95,7 @@ module Larder
       # ---- which class is taken how ----
 
       def taker_of(type, natural)
-        taker, path = @takers[type] || (@takers[type] = find_taker(type))
+        taker, path = @takers[type.__id__] ||= find_taker(type)
         return :none if Cacheable.of_type(type) || (!natural && left_to_marshal?(taker))
 
         path && !named?(path, type) ? :none : taker
