@@ -9,7 +9,8 @@ module Larder
   module Sessions
     # Serializers of sessions, by the names users type.
     module Format
-      # Each reads what it wrote; the bytes of equal sessions, made in the same order, are equal.
+      # Each reads what it wrote, and Marshal's reads JSON, too. The bytes of equal sessions, made in the same order,
+      # are equal.
       NAMES = %i[json hybrid marshal].freeze
 
       # How Marshal's bytes begin.
@@ -19,10 +20,10 @@ module Larder
       # @return [Module, Object] `dump(Hash)` answers bytes, `load(String)` a Hash
       # @raise [InvalidArgument]
       def self.fetch(name)
-        case name&.to_sym
-        when :json then Json
-        when :hybrid then Hybrid
-        when :marshal then Marshalled
+        case name
+        when :json, "json" then Json
+        when :hybrid, "hybrid" then Hybrid
+        when :marshal, "marshal" then Marshalled
         else raise InvalidArgument, "serializer: #{name.inspect} is none of #{NAMES.map(&:inspect).join(", ")}"
         end
       end

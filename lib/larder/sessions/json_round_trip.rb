@@ -32,7 +32,10 @@ module Larder
       NOTHING = Object.new.freeze
       # A BasicObject has no such methods.
       CLASS = Kernel.instance_method(:class)
-      private_constant :UNTOLD, :NAMES, :KEYS, :DURATION, :DECIMAL, :PARAMETERS, :TEXTS, :OPTIONAL, :NOTHING, :CLASS
+      # A class may have a method "name" of its own, with arguments.
+      NAME = Module.instance_method(:name)
+      private_constant :UNTOLD, :NAMES, :KEYS, :DURATION, :DECIMAL, :PARAMETERS, :TEXTS, :OPTIONAL, :NOTHING, :CLASS,
+                       :NAME
 
       class << self
         # @param session [Hash{String => Object}]
@@ -115,7 +118,7 @@ module Larder
       end
 
       def by_name(value)
-        case (OPTIONAL & value.class.ancestors.map(&:name)).first
+        case (OPTIONAL & value.class.ancestors.map { |type| NAME.bind_call(type) }).first
         when DURATION then walk(value.to_i)
         when DECIMAL then value.finite? ? value.to_s("F") : finite(value)
         when PARAMETERS then walk(value.to_unsafe_h)

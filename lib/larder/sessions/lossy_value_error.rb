@@ -13,7 +13,8 @@ module Larder
       LONGEST_SHOWN = 60
       JSON = "Keep what JSON has in sessions (of a record its id, of bytes their Base64), or choose serializer: " \
              ":marshal with the session store."
-      private_constant :LONGEST_SHOWN, :JSON
+      NAME = Module.instance_method(:name)
+      private_constant :LONGEST_SHOWN, :JSON, :NAME
 
       # @return [Array(String, String)] the session's key and the class: what an application repairs in one place
       attr_reader :about
@@ -23,7 +24,7 @@ module Larder
       # @param reason [String]
       # @param remedy [String]
       def initialize(path, type, reason, remedy: JSON)
-        @about = [path.first.to_s, type.name.to_s]
+        @about = [path.first.to_s, NAME.bind_call(type).to_s]
         where = path.map { |step| "[#{shown(step)}]" }.join
         super("session#{where} is #{reason}, and was left out: the next request does not find it. #{remedy}")
       end

@@ -32,10 +32,14 @@ module Larder
           false
         end
 
+        # JSON is read as well: a deploy to :hybrid or :json, or its rollback, leaves sessions in JSON.
+        #
         # @param bytes [String]
         # @return [Hash{String => Object}]
         # @raise [UnreadableError]
         def load(bytes)
+          return Json.load(bytes) unless bytes.start_with?(MARSHAL)
+
           values = Marshal.load(bytes)
           return values if values.is_a?(Hash)
 

@@ -34,7 +34,10 @@ module Larder
         assert_equal Format::Json, Format.fetch("json")
         error = assert_raises(InvalidArgument) { Format.fetch(:yaml) }
         assert_equal "serializer: :yaml is none of :json, :hybrid, :marshal", error.message
-        assert_raises(InvalidArgument) { Format.fetch(nil) }
+        [nil, JSON, 5].each do |name|
+          error = assert_raises(InvalidArgument, name.inspect) { Format.fetch(name) }
+          assert_equal "serializer: #{name.inspect} is none of :json, :hybrid, :marshal", error.message
+        end
       end
 
       # What a session is given, and what the next request reads.
@@ -163,6 +166,12 @@ module Larder
         assert_equal '{"user_id":7}', Format::Hybrid.dump("user_id" => 7)
       end
 
+      test "Marshal reads the JSON of hybrid, as in a deploy to it" do
+        session = Format::Marshalled.load(Format::Hybrid.dump(PLAIN))
+        assert_equal PLAIN, session
+        assert_equal PLAIN, Format::Hybrid.load(Format::Marshalled.dump(session))
+      end
+
       test "hybrid leaves out what Marshal wrote and JSON has no form for, and names it" do
         old = Marshal.dump("user_id" => 7, "user" => Object.new)
         left_out = []
@@ -174,7 +183,7 @@ module Larder
         ["", "{", "[1]", "\x04\x08{\x00", "\xff", "nul"].each do |bytes|
           assert_raises(UnreadableError, bytes.inspect) { Format::Json.load(bytes) }
         end
-        ["", "\x04\x08", "\x04\x08[\x00", "{}", "\x04\x08o:\x0bNoSuch\x00"].each do |bytes|
+        ["", "\x04\x08", "\x04\x08[\x00", "[]", "\x04\x08o:\x0bNoSuch\x00"].each do |bytes|
           assert_raises(UnreadableError, bytes.inspect) { Format::Marshalled.load(bytes) }
         end
         assert_match(/serializer: :hybrid reads it/,
@@ -184,6 +193,14 @@ module Larder
       test "what is said of unreadable bytes tells nothing of what is in them" do
         error = assert_raises(UnreadableError) { Format::Json.load('{"_csrf_token":secret}') }
         assert_not_includes error.full_message, "secret"
+      end
+
+      test "an object is left out whose class has a name of its own, with arguments" do
+        type = Class.new { def self.name(_wanted) = raise(NotImplementedError) }
+        values, errors = converted(Format::Json, { "fine" => 1, "it" => type.new })
+        assert_equal({ "fine" => 1 }, values)
+        assert_match(/\Asession\["it"\] is a /, errors.first.message)
+        assert_equal ["it", ""], errors.first.about
       end
 
       test "a class that JSON is told of stays data" do
