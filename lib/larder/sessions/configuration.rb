@@ -170,24 +170,21 @@ module Larder
       def on_file(path)
         raise InvalidArgument, "In production, #{LOSSES}." if production? && !@backed_by && !@ephemeral
 
-        require_relative "backends/file"
-        file = Backends::File.new(Cache.open(path, size: @size, lazy: :required,
-                                                   size_from: Application.calling_line(:session_store)))
-        return file unless @backed_by
-
-        backed(file)
+        require_relative "backends/unbacked"
+        cache = Cache.open(path, size: @size, lazy: :required, size_from: Application.calling_line(:session_store))
+        life = Backends::Tombstones.for_longest(@lifetimes)
+        @backed_by ? backed(Backends::File.new(cache), life) : Backends::Unbacked.new(cache, ends_life: life)
       end
 
-      def backed(file)
+      def backed(file, ends_life)
         require_relative "backends/backed"
         store = store(:backed_by, @backed_by)
         report = self.class.method(:report)
         breaker = CircuitBreaker.new(failures: 1, late: 0, hung: Backends::Calls::LIMIT) { true }
         calls = Backends::Calls.new(store.class.name, report: report, request: Sessions.method(:request),
                                                       breaker: breaker)
-        life = @lifetimes.longest
         Backends::Backed.new(file, store, report: report, calls: calls, shared_by: option_of_several_machines,
-                                          ends_life: life && Backends::Tombstones.beyond(life))
+                                          ends_life: ends_life)
       end
 
       def option_of_several_machines

@@ -4,8 +4,8 @@
 
 require_relative "../sessions"
 require_relative "settings"
-require_relative "backends/file"
 require_relative "backends/detached"
+require_relative "backends/unbacked"
 
 module Larder
   module Sessions
@@ -24,7 +24,8 @@ module Larder
       def self.open(path, report: Configuration.method(:report))
         Cache.open(path, create: false) do |cache|
           settings = Settings.read(cache) || raise(NoSettingsError, cache.path)
-          backend = (settings.backed_by ? Backends::Detached : Backends::File).new(cache)
+          backend = (settings.backed_by ? Backends::Detached : Backends::Unbacked)
+                    .new(cache, ends_life: Backends::Tombstones.for_longest(settings.lifetimes))
           repository = Repository.new(backend: backend, format: Format::Json, lifetimes: settings.lifetimes,
                                       report: report)
           begin

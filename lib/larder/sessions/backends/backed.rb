@@ -3,6 +3,7 @@
 # Keeps sessions in a file of Larder's, and a copy of each in a store that outlives the file.
 
 require_relative "behind"
+require_relative "copied_until"
 require_relative "file"
 require_relative "one_machine"
 require_relative "tombstones"
@@ -50,6 +51,7 @@ module Larder
           @store = Behind.new(store, calls)
           @tombstones = Tombstones.new(file)
           @unwritten = Unwritten.new(file)
+          @copied_until = CopiedUntil.new(file.cache)
           @machine = OneMachine.new(file, @store) { report.call(SecondMachineError.new(behind, shared_by)) }
           @ends_life = ends_life
           @retry_every = retry_every
@@ -111,6 +113,7 @@ module Larder
         # @return (see Single#copies)
         # @raise [UnavailableError] the store does not answer
         def copies(keys)
+          @copied_until.note(@file) # the file may be a new one
           @machine.watch { |own| @store.read_multi([*keys, own]) }
         end
 
@@ -176,6 +179,7 @@ module Larder
         end
 
         def copy!(key, bytes, ttl)
+          @copied_until.note(@file)
           ATTEMPTS.times do
             @store.write(key, bytes, ttl)
             now = @file.read(key)

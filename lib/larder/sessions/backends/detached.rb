@@ -11,9 +11,9 @@ module Larder
       # the store.
       class Detached < Backed
         # @param cache [Larder::Cache]
-        def initialize(cache)
-          never = -> { raise UnavailableError.new(cache.path, "this program has no store behind it") }
-          super(File.new(cache), nil, calls: never, ends_life: nil)
+        # @param ends_life [Numeric, nil] seconds that an end stays listed at most; nil: for ever
+        def initialize(cache, ends_life: nil)
+          super(File.new(cache), nil, calls: -> { no_store }, ends_life: ends_life)
         end
 
         # The file answers.
@@ -29,6 +29,17 @@ module Larder
         # @return [String] where sessions are kept, for people
         def to_s
           cache.path
+        end
+
+        private
+
+        # Makes no copy, and notes none.
+        def copy!(*)
+          no_store
+        end
+
+        def no_store
+          raise UnavailableError.new(cache.path, "this program has no store behind it")
         end
       end
     end

@@ -22,6 +22,13 @@ module Larder
           left + LATER unless left == Float::INFINITY
         end
 
+        # @param lifetimes [Lifetimes]
+        # @return [Numeric, nil] seconds that any copy has to live at most, nil: for ever
+        def self.for_longest(lifetimes)
+          longest = lifetimes.longest
+          longest && beyond(longest)
+        end
+
         # @param file [File]
         def initialize(file)
           @file = file
