@@ -34,6 +34,8 @@ module Larder
       # Wrong letters with which a misspelled option is still recognized, unless it is short.
       TYPOS = 2
       SHORT = 4
+      # Options of the cookie. Rack has more, with similar names.
+      COOKIE = %i[domain expire_after httponly partitioned same_site secure].freeze
       # Option names of other session stores, with the names here.
       MEANT = {
         "expire_after: for the cookie and the session, or idle_timeout: for the session alone" =>
@@ -50,7 +52,7 @@ module Larder
         "per_user:"                                                          => %w[max_sessions sessions_per_user],
         "user:"                                                              => %w[user_id user_key]
       }.freeze
-      private_constant :LOSSES, :TYPOS, :SHORT, :MEANT
+      private_constant :LOSSES, :TYPOS, :SHORT, :COOKIE, :MEANT
 
       # @param file [String, Pathname, nil] where sessions are kept, in a file of their own
       # @param size [Integer, String, nil] bytes of that file when it is created, also as "64MB"; signed-in sessions
@@ -154,10 +156,16 @@ module Larder
 
         return unless defined?(DidYouMean::Levenshtein) && name.length > SHORT
 
-        meant = OPTIONS.find { |option| DidYouMean::Levenshtein.distance(option.to_s, name.to_s) <= TYPOS }
+        meant = near(OPTIONS, name, TYPOS) || (near(COOKIE, name, 1) unless COOKIE.include?(name.to_sym))
         raise InvalidArgument, "#{name}: is no option of sessions; did you mean #{meant}:?" if meant
       end
       private_class_method :check_name
+
+      # @return [Symbol, nil]
+      def self.near(options, name, typos)
+        options.find { |option| DidYouMean::Levenshtein.distance(option.to_s, name.to_s) <= typos }
+      end
+      private_class_method :near
 
       # @param error [Error] that does not stop the request
       # @return [void]

@@ -142,6 +142,11 @@ module Larder
       test "an option that is misspelt is refused, one of Rack's is not" do
         error = assert_raises(InvalidArgument) { Configuration.split({ anonymous_timout: 5 }) }
         assert_match(/anonymous_timout: is no option of sessions; did you mean anonymous_timeout:\?/, error.message)
+        { secur: :secure, http_only: :httponly, samesite: :same_site, "expire_afer" => :expire_after }
+          .each do |name, meant|
+          error = assert_raises(InvalidArgument, name) { Configuration.split({ name => true }) }
+          assert_match(/\A#{name}: .*; did you mean #{meant}:\?\z/, error.message)
+        end
         racks = %i[key path domain expire_after secure httponly defer renew drop skip sidbits secure_random cookie_only
                    same_site assume_ssl partitioned max_age id sid coder secret coders hmac let_me_verify threadsafe]
         assert_equal racks.uniq, Configuration.split(racks.to_h { |name| [name, 1] }).last.keys
