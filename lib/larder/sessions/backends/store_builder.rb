@@ -28,11 +28,12 @@ module Larder
         }.freeze
         # Options that set one.
         TIMEOUTS = %i[redis timeout connect_timeout read_timeout write_timeout socket_timeout].freeze
-        # Stores that machines share, by their names and by their classes, which need not be loaded.
+        # Stores that machines share, by their names and by the names of their classes.
         SHARED = %i[redis_cache_store mem_cache_store solid_cache_store].freeze
-        CLASSES = %w[ActiveSupport::Cache::RedisCacheStore ActiveSupport::Cache::MemCacheStore
-                     SolidCache::Store].freeze
-        private_constant :CODERS, :WAITS, :TIMEOUTS, :SHARED, :CLASSES
+        REDIS = "ActiveSupport::Cache::RedisCacheStore"
+        MEMCACHED = "ActiveSupport::Cache::MemCacheStore"
+        CLASSES = [REDIS, MEMCACHED, "SolidCache::Store"].freeze
+        private_constant :CODERS, :WAITS, :TIMEOUTS, :SHARED, :REDIS, :MEMCACHED, :CLASSES
 
         # Values are kept as they are also where the caller did not say so.
         module Raw
@@ -60,6 +61,15 @@ module Larder
         end
         private_constant :RaisingFiles
 
+        # Rails autoloads the classes of stores, and each requires the gem of its client. A name loads nothing.
+        #
+        # @param store [Object]
+        # @param names [Array<String>] of classes
+        # @return [Boolean] is it of one of them?
+        def self.of?(store, *names)
+          store.class.ancestors.any? { |type| names.include?(type.name) }
+        end
+
         # @param option [Symbol] whose value it is, for messages
         # @param given [ActiveSupport::Cache::Store, Symbol, Array] what `config.cache_store` takes
         # @return [ActiveSupport::Cache::Store] that raises errors
@@ -72,7 +82,7 @@ module Larder
         # @return [Boolean] is it a store that machines share?
         def self.shared?(given)
           kind = [given].flatten(1).first
-          SHARED.include?(kind) || kind.class.ancestors.any? { |type| CLASSES.include?(type.name) }
+          SHARED.include?(kind) || of?(kind, *CLASSES)
         end
 
         # @param path [String] of a file for copies
@@ -177,10 +187,10 @@ module Larder
           end
         end
 
-        # Only this process writes to a store in memory.
+        # Only this process writes to a store in memory. Redis' reads raw Strings without a coder.
         def checked(store)
           return store if store.is_a?(ActiveSupport::Cache::MemoryStore) || store.is_a?(ActiveSupport::Cache::NullStore)
-          return store if memcached?(store) || redis?(store) || coder_of(store) == BytesCoder
+          return store if memcached?(store) || self.class.of?(store, REDIS) || coder_of(store) == BytesCoder
 
           raise InvalidArgument, "#{@option}: a #{store.class} that is made already reads Marshal, by which whoever " \
                                  "can write to it runs code: name the store, as in [:redis_cache_store, { url: }]. " \
@@ -191,15 +201,9 @@ module Larder
           defined?(Memcached) && store.is_a?(Memcached)
         end
 
-        # It reads raw Strings without a coder.
-        def redis?(store)
-          defined?(ActiveSupport::Cache::RedisCacheStore) && store.is_a?(ActiveSupport::Cache::RedisCacheStore)
-        end
-
         # The client of memcached calls Marshal before any coder.
         def coder_of(store)
-          dalli = defined?(ActiveSupport::Cache::MemCacheStore) && store.is_a?(ActiveSupport::Cache::MemCacheStore)
-          store.instance_variable_get(:@coder) unless dalli
+          store.instance_variable_get(:@coder) unless self.class.of?(store, MEMCACHED)
         end
       end
     end

@@ -14,6 +14,7 @@ module Larder
       # Somebody else writes Marshal's bytes where sessions are kept; on real stores and servers.
       class StoreBuilderTest < ActiveSupport::TestCase
         include TemporaryCaches
+        include Processes
 
         # Says so when Marshal makes it.
         class Payload
@@ -118,6 +119,35 @@ module Larder
             StoreBuilder.build(:cache, [:memory_store, { serializer: :message_pack }])
           end
           assert_equal "cache: sessions are bytes already: leave out serializer:", error.message
+        end
+
+        # Rails autoloads the classes of stores, and each requires the gem of its client.
+        test "stores of every class are built where the gems of other stores are missing" do
+          %w[redis dalli].each do |gem|
+            ::File.write(path_of("#{gem}.rb"), "raise LoadError, 'cannot load such file -- #{gem}'")
+          end
+          output = run_ruby(<<~RUBY, directory, options: ["-I", directory, "-rbundler/setup"])
+            %w[active_support active_support/cache larder/sessions larder/sessions/backends/store_builder]
+              .each { |name| require name }
+            builder = Larder::Sessions::Backends::StoreBuilder
+            coder = Larder::Sessions::Backends::BytesCoder
+            one, two = %w[one two].map { |name| File.join(ARGV.first, name) }
+            [[:file_store, one], [:larder_store, two, { size: 2 << 20 }],
+             ActiveSupport::Cache::FileStore.new(one, coder: coder)].each do |given|
+              puts builder.build(:cache, given).class
+            end
+            begin
+              builder.build(:cache, ActiveSupport::Cache::FileStore.new(one))
+            rescue Larder::InvalidArgument => error
+              puts error.message[/reads Marshal/]
+            end
+          RUBY
+          assert_equal <<~TEXT, output
+            ActiveSupport::Cache::FileStore
+            ActiveSupport::Cache::LarderStore
+            ActiveSupport::Cache::FileStore
+            reads Marshal
+          TEXT
         end
 
         public :path_of
