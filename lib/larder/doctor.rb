@@ -3,6 +3,7 @@
 # Checks a cache and its location for problems: the list of checks, and the report. A check changes nothing.
 
 require "shellwords"
+require_relative "companions"
 require_relative "size"
 
 module Larder
@@ -43,8 +44,8 @@ module Larder
     CHECKS = {
       kind: "it is a cache of Larder's",
       attributes: "its attributes allow changes",
-      owner: "it belongs to the owner of its directory",
-      mode: "nobody else may read or write it",
+      owner: "its files belong to the owner of their directory",
+      mode: "no other user may read or write its files",
       opens: "it opens",
       memory: "it fits into the memory limit",
       hints: "its hints take memory outside the file",
@@ -120,13 +121,24 @@ module Larder
       [@path, @lock].select { |file| kind_of(file) == "file" }
     end
 
-    def both
-      files.map { |file| quoted(file) }.join(" ")
+    # The file and all that belong to it.
+    #
+    # @return [Hash{String=>File::Stat}] by path
+    def all_files
+      @all_files ||= [*files, *Companions.of(@path).keys].uniq.filter_map do |file|
+        [file, File.lstat(file)] if kind_of(file) == "file"
+      rescue Errno::ENOENT
+        nil # a process of the application has removed it
+      end.to_h
     end
 
     # Escaped for a shell.
-    def quoted(word)
-      Shellwords.escape(word)
+    def quoted(*words)
+      Shellwords.join(words)
+    end
+
+    def names(files)
+      files.map { |file| File.basename(file) }.join(", ")
     end
 
     # Opens the file again, and only for a finding: the answer counts as a read.

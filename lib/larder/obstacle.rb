@@ -3,6 +3,7 @@
 # Explains why this process cannot open a cache at a path, and names the command that fixes it. Called only after a
 # failure. Finds the cause in the file system, not in the error.
 
+require_relative "companions"
 require_relative "denial"
 require_relative "mount"
 require_relative "remedy"
@@ -24,13 +25,15 @@ module Larder
     module_function
 
     # @param path [String] absolute, or relative where the working directory was removed
-    # @param error [OpenError, nil] the failure
+    # @param error [OpenError, SystemCallError, nil] the failure
+    # @param locked [Boolean] has the file a lock file of its own?
     # @return [String, nil] a sentence in UTF-8 that names who owns what, who runs this process, and a command; nil:
     #   nothing is seen that would keep it from the file, or another process removed it during the search
-    def at(path, error = nil)
+    def at(path, error = nil, locked: true)
       path = path.dup.force_encoding(Encoding::UTF_8)
-      sentence = misnamed(path) || unchangeable(path) || foreign(path) || closed(path) || full(path, error) ||
-                 mounted_alone(path) || refused(path, error)
+      files = locked ? [path, "#{path}.lock"] : [path]
+      sentence = misnamed(files) || unchangeable(files) || foreign(files) || closed(files) || full(path, error) ||
+                 mounted_alone(files) || refused(path, error)
       sentence && Remedy.shown(sentence)
     rescue SystemCallError
       nil # the failure that is to be explained is reported without this
@@ -44,14 +47,15 @@ module Larder
     end
 
     # Paths that no command can make usable.
-    def misnamed(path)
+    def misnamed(files)
+      path = files.first
       return "the working directory was removed: start the process in one that is there, or name an absolute path" \
         unless File.absolute_path?(path)
-      return "Name a file by fewer characters: a name has 250 bytes at most, a path 4,087" if too_long?(path)
+      return "Name a file by fewer characters: a name has 250 bytes at most, a path 4,087" if too_long?(files.last)
       return "#{path} is a directory: name a file in it, such as #{File.join(path, "cache.larder")}" \
-        if kind_of(path) == "directory"
+        if kind_of(path) == "directory" && !Companions.name?(path)
 
-      irregular = files_at(path).find { |file| ![nil, "file"].include?(kind_of(file)) }
+      irregular = files.find { |file| ![nil, "file"].include?(kind_of(file)) }
       irregular && misplaced(irregular)
     end
 
@@ -60,11 +64,6 @@ module Larder
       kind = kind_of(file)
       aside = "mv #{quoted(file)} #{quoted("#{file}.other")}, or " unless kind == "device" || in_system_tree?(file)
       "#{file} is a #{kind}, where a file of Larder's is to be: #{aside}name another path"
-    end
-
-    # The cache and its lock file.
-    def files_at(path)
-      [path, "#{path}.lock"]
     end
 
     # @return [String, nil] as File::Stat#ftype, in words; nil: nothing is there, or it cannot be seen
@@ -78,37 +77,37 @@ module Larder
     end
 
     def too_long?(path)
-      File.lstat("#{path}.lock")
+      File.lstat(path)
       false
     rescue SystemCallError => error
       error.is_a?(Errno::ENAMETOOLONG)
     end
 
     # Attributes forbid changes of owner and mode, too, so they come first.
-    def unchangeable(path)
-      files = files_at(path).select { |file| File.exist?(file) }
-      Denial.by_attributes(files.size == 2 ? files : [*files, nearest_directory(path)])
+    def unchangeable(files)
+      there = files.select { |file| File.exist?(file) }
+      Denial.by_attributes(there == files ? files : [*there, nearest_directory(files.first)])
     end
 
-    def foreign(path)
-      file = files_at(path).find { |one| File.exist?(one) && !usable?(one) }
-      foreign_file(file, path) if file
+    def foreign(files)
+      file = files.find { |one| File.exist?(one) && !usable?(one) }
+      foreign_file(file, files) if file
     end
 
-    def closed(path)
-      directory = nearest_directory(path)
+    def closed(files)
+      directory = nearest_directory(files.first)
       return dangling(directory) unless File.exist?(directory)
       return in_a_file(directory) unless File.directory?(directory)
 
-      files = files_at(path).select { |file| File.exist?(file) }
-      fixed = [*files, directory].find { |place| Mount.read_only?(place) }
+      there = files.select { |file| File.exist?(file) }
+      fixed = [*there, directory].find { |place| Mount.read_only?(place) }
       return read_only(fixed) if fixed
 
-      closed = files.find { |file| !File.readable?(file) || !File.writable?(file) }
+      closed = there.find { |file| !File.readable?(file) || !File.writable?(file) }
       return closed_file(closed) if closed
 
       open = File.writable?(directory) && File.executable?(directory)
-      closed_directory(directory, path) unless files.size == 2 || open
+      closed_directory(directory, files.first) unless there == files || open
     end
 
     # @param file [String] of an existing file
@@ -119,13 +118,13 @@ module Larder
       owner == Process.euid || (Process.euid.zero? && owner == File.stat(File.dirname(file)).uid)
     end
 
-    def foreign_file(file, path)
+    def foreign_file(file, files)
       owner = File.stat(file).uid
       what = "#{file} belongs to #{user(owner)}, and this process runs as #{user(Process.euid)}: "
       return "#{what}run it as #{user(owner)} (#{Remedy.as_user(owner, "...")})" if Process.euid.zero?
 
-      files = files_at(path).select { |each| File.exist?(each) && File.stat(each).uid != Process.euid }
-      what + Remedy.as_root("chown #{user(Process.euid)} #{files.map { |each| quoted(each) }.join(" ")}")
+      others = files.select { |each| File.exist?(each) && File.stat(each).uid != Process.euid }
+      what + Remedy.as_root("chown #{user(Process.euid)} #{others.map { |each| quoted(each) }.join(" ")}")
     end
 
     def dangling(link)
@@ -224,8 +223,8 @@ module Larder
     end
 
     # Such a file can be used as it is, but not be replaced.
-    def mounted_alone(path)
-      file = files_at(path).find { |each| File.exist?(each) && Mount.point_of(each) == File.realpath(each) }
+    def mounted_alone(files)
+      file = files.find { |each| File.exist?(each) && Mount.point_of(each) == File.realpath(each) }
       return unless file
 
       "#{file} is a mount of a single file, which cannot be replaced. Mount its directory, as docker run --volume " \
@@ -282,7 +281,7 @@ module Larder
       Remedy.quoted(path)
     end
 
-    private_class_method :misnamed, :misplaced, :files_at, :kind_of, :too_long?, :unchangeable, :foreign, :closed,
+    private_class_method :misnamed, :misplaced, :kind_of, :too_long?, :unchangeable, :foreign, :closed,
                          :foreign_file, :dangling, :circular?, :in_a_file, :closed_file, :mode_of, :read_only,
                          :closed_directory, :entering, :denied, :on_type, :powerless, :full, :mounted_alone, :refused,
                          :opening, :in_system_tree?, :nearest_directory, :user, :quoted

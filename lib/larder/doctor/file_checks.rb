@@ -20,18 +20,37 @@ module Larder
 
       private
 
-      # The user of the application owns the directory, unless others may create files in it. A console of root creates
-      # files that the application cannot use.
+      # A console of root creates files that the application cannot use.
       def owner
-        directory = File.stat(File.dirname(@path))
-        wanted = directory.uid
-        strange = files.find { |file| File.stat(file).uid != wanted }
-        return :sound if strange.nil? || directory.mode & 0o022 != 0
-        return closed_to(File.stat(strange).uid) if wanted.zero?
+        return closed_to(info.uid) if closed?
+        return :sound if strange_files.empty?
 
-        ["#{File.basename(strange)} belongs to #{Remedy.user(File.stat(strange).uid)}, and its directory to " \
-         "#{Remedy.user(wanted)}, who cannot use the file",
-         Remedy.as_root("chown #{Remedy.user(wanted)} #{both}")]
+        owner, strange = Remedy.user(wanted_owner), strange_files
+        ["#{grouped(strange, %w[belongs belong]) { |found| "to #{Remedy.user(found.uid)}" }}, and " \
+         "#{shared? ? "the cache" : "the directory"} to #{owner}, who cannot use #{strange.one? ? "it" : "them"}",
+         Remedy.as_root("chown #{owner} #{quoted(*strange.keys)}")]
+      end
+
+      # The user of the application owns the directory. If others may create files in it, or if it is of root, that is
+      # the owner of the cache.
+      def wanted_owner
+        shared? ? info.uid : place.uid
+      end
+
+      def strange_files
+        all_files.reject { |_, found| found.uid == wanted_owner }
+      end
+
+      def shared?
+        place.mode & 0o022 != 0
+      end
+
+      def closed?
+        place.uid.zero? && !info.uid.zero? && !shared?
+      end
+
+      def place
+        @place ||= File.stat(File.dirname(@path))
       end
 
       def closed_to(uid)
@@ -42,30 +61,42 @@ module Larder
                         "#{"/larder # and name a file in it" if system}")]
       end
 
+      # Only the owner of a file, or root, changes its mode.
       def mode
-        open = files.find { |file| File.stat(file).mode & 0o077 != 0 }
-        return :sound unless open
+        open = all_files.select { |_, found| found.mode.anybits?(0o077) }
+        return :sound if open.empty?
 
-        ["#{File.basename(open)} has mode #{format("%o", File.stat(open).mode & 0o777)}: users other than its owner " \
-         "may read or change the cache",
-         "chmod 600 #{both}"]
+        command = "chmod 600 #{quoted(*open.keys)}"
+        ["#{grouped(open, %w[has have]) { |found| "mode #{format("%o", found.mode & 0o777)}" }}: users other than " \
+         "the owner may read or change #{open.one? ? "it" : "them"}",
+         open.each_value.all?(&:owned?) ? command : Remedy.as_root(command)]
+      end
+
+      # @param verbs [Array(String, String)] of one file and of more
+      # @yieldreturn [String] what is said of a file
+      def grouped(found, verbs)
+        groups = found.keys.group_by { |file| yield found[file] }
+        groups.map { |what, files| "#{names(files)} #{files.one? ? verbs.first : verbs.last} #{what}" }.join(", ")
       end
 
       def opens
         Cache.open(@path, create: false) { |cache| @stats = @store ? @store.stats : cache.stats }
         :sound
       rescue OpenError => error
-        [error.message, way_in(error)] unless owner != :sound || writable_by_others?
+        [error.message, way_in(error)] unless caused_before?
       end
 
-      def writable_by_others?
-        files.any? { |file| File.stat(file).mode & 0o022 != 0 }
+      # True if another check has found why the cache does not open.
+      def caused_before?
+        closed? || files.any? { |file| strange_files.key?(file) || all_files[file].mode & 0o022 != 0 }
       end
 
       # Only a file that cannot be used any more is removed; another obstacle may keep this process from a good file.
       def way_in(error)
         return ask_owner unless Obstacle.usable?(@path)
-        return "rm #{both} # a cache may be lost: its application creates a new one" if error.message.end_with?(UNFIT)
+        if error.message.end_with?(UNFIT)
+          return "rm #{quoted(*files)} # a cache may be lost: its application creates a new one"
+        end
         return "# name a path on a volume that can be written to" if Mount.read_only?(@path)
 
         "# fix what the message says, or name another path: the file itself may be good"

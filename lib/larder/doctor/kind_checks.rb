@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
-# Checks first whether there is a cache of Larder's at the path, with a lock file beside it, and whether they can be
-# changed. A file that is not Larder's is not checked further, and no proposed command changes it.
+# Checks first whether there is a cache of Larder's at the path, with the files that belong to it, and whether they can
+# be changed. A file that is not Larder's is not checked further, and no proposed command changes it.
 
 require_relative "../denial"
+require_relative "../mount"
 require_relative "../remedy"
 
 module Larder
@@ -22,16 +23,15 @@ module Larder
       private
 
       def kind
-        foreign || strange_lock || :sound
+        foreign || strange_companion || :sound
       end
 
       # The mode and the owner of an immutable file cannot be changed, and it cannot be removed.
       def attributes
-        fixed = [*files, File.dirname(@path)].select { |file| Denial.fixed?(file) }
+        fixed = [*all_files.keys, File.dirname(@path)].select { |file| Denial.fixed?(file) }
         return if fixed.empty?
 
-        ["#{fixed.map { |file| File.basename(file) }.join(", ")} cannot be changed: the attributes that lsattr shows " \
-         "forbid it", Denial.unlocking(fixed)]
+        ["#{names(fixed)} cannot be changed: the attributes that lsattr shows forbid it", Denial.unlocking(fixed)]
       end
 
       def foreign
@@ -48,37 +48,55 @@ module Larder
       # A user who may not read the file cannot find out what it is.
       def foreign_file
         return ["only #{Remedy.user(info.uid)} may read it", ask_owner] unless File.readable?(@path)
-        return if larders?
+        return if larders?(@path)
 
         cache = @path.delete_suffix(".lock")
         if cache != @path && File.binread(@path, LOCK_MAGIC.bytesize) == LOCK_MAGIC
           ["it is the lock file of #{cache}: keep it, or that cache is replaced by an empty one",
            "larder doctor #{quoted(cache)}"]
-        elsif File.binread(@path, HEAD).to_s.delete("\0").empty?
+        elsif zeros?(File.binread(@path, HEAD))
           ["there is no cache in it: an application that is configured with this path creates one", ANOTHER_PATH]
         else
           ["it is not a Larder cache, but a file of another program, which Larder does not change", ANOTHER_PATH]
         end
       end
 
-      def strange_lock
-        what = kind_of(@lock)
-        return if what.nil? || (what == "file" && (@store || lock_file?))
+      # Finds another thing in the place of the lock file, or of another file that belongs to the cache.
+      def strange_companion
+        Companions.of(@path).each do |file, purpose|
+          what = kind_of(file)
+          what = "file of another program" if what == "file" && foreign_companion?(file)
+          next if [nil, "file"].include?(what)
 
-        what = "file of another program" if what == "file"
-        ["#{File.basename(@lock)} is a #{what}, where the cache's lock file should be", "mv #{aside(@lock)}"]
+          return ["#{File.basename(file)} is a #{what}, where #{purpose} should be", removal(file, what)]
+        end
+        nil
+      end
+
+      # A file that this user may not read belongs to another one, which another check finds.
+      def foreign_companion?(file)
+        return false unless File.readable?(file)
+
+        case file
+        when /\.lock\z/ then !@store && !lock_file?(file)
+        when /\.journal\z/ then !larders?(file) && !zeros?(File.binread(file, HEAD))
+        when /\.pending\z/ then false # only its name counts
+        else !File.empty?(file)
+        end
       end
 
       # Never called within the application: closing the file would drop its POSIX locks, if it has any.
-      def lock_file?
-        return true unless File.readable?(@lock)
-
-        head = File.binread(@lock, LOCK_MAGIC.bytesize).to_s
-        LOCK_MAGIC.start_with?(head) || head.delete("\0").empty?
+      def lock_file?(file)
+        head = File.binread(file, LOCK_MAGIC.bytesize).to_s
+        LOCK_MAGIC.start_with?(head) || zeros?(head)
       end
 
-      def larders?
-        HEADS.any? { |at| File.binread(@path, MAGIC.bytesize, at) == MAGIC }
+      def larders?(file)
+        HEADS.any? { |at| File.binread(file, MAGIC.bytesize, at) == MAGIC }
+      end
+
+      def zeros?(bytes)
+        bytes.to_s.delete("\0").empty?
       end
 
       # @return [String, nil] "file", "fifo", "socket", "link", ...; nil: nothing is there
@@ -93,10 +111,24 @@ module Larder
         Remedy.as_user(info.uid, "larder doctor #{quoted(@path)}")
       end
 
-      # Two arguments of mv: the file, and an unused name beside it.
+      # The command that frees the place of something. Docker makes a directory where a file that it mounts is missing.
+      def removal(file, what)
+        return Remedy.as_root("umount #{quoted(file)}") if what != "link" && Mount.point_of(file) == File.realpath(file)
+
+        move = "mv #{quoted(file, aside(file))}"
+        renames?(file) ? move : Remedy.as_root(move)
+      end
+
+      # In a sticky directory only the owner of a file renames it.
+      def renames?(file)
+        directory = File.stat(File.dirname(file))
+        File.writable?(File.dirname(file)) &&
+          (!directory.sticky? || directory.owned? || File.lstat(file).owned? || Process.euid.zero?)
+      end
+
+      # An unused name beside it.
       def aside(file)
-        number = (1..).find { |each| !File.exist?("#{file}.other#{each if each > 1}") }
-        "#{quoted(file)} #{quoted("#{file}.other#{number if number > 1}")}"
+        (1..).lazy.map { |number| "#{file}.other#{number if number > 1}" }.find { |name| kind_of(name).nil? }
       end
     end
   end

@@ -22,9 +22,8 @@ module Larder
                    .reject { |file| files.include?(file) }.select { |file| copy?(file) }
         return :sound if found.empty?
 
-        ["#{found.map { |file| File.basename(file) }.join(", ")} #{found.one? ? "is a copy" : "are copies"} of this " \
-         "cache or its lock file: a copy that is put back becomes an empty cache. Exclude caches from backups",
-         "rm #{found.map { |file| quoted(file) }.join(" ")}"]
+        ["#{names(found)} #{found.one? ? "is a copy" : "are copies"} of this cache or its lock file: a copy that is " \
+         "put back becomes an empty cache. Exclude caches from backups", "rm #{quoted(*found)}"]
       end
 
       def copy?(file)
@@ -42,10 +41,10 @@ module Larder
         root, inside = ask_git("rev-parse", "--show-toplevel")
         return unless inside && !root.empty?
 
-        tracked = files.select { |file| ask_git("ls-files", "--error-unmatch", file).last }
-        unless tracked.empty?
-          return ["git tracks #{tracked.map { |file| File.basename(file) }.join(" and ")}: each clone and image has it",
-                  "git rm --cached #{tracked.map { |file| quoted(file) }.join(" ")}"]
+        tracked = all_files.keys.select { |file| ask_git("ls-files", "--error-unmatch", file).last }
+        if tracked.any?
+          return ["git tracks #{names(tracked)}: each clone and image has #{tracked.one? ? "it" : "them"}",
+                  "git rm --cached #{quoted(*tracked)}"]
         end
         return :sound if ask_git("check-ignore", "--quiet", @path).last
 

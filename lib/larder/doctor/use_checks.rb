@@ -99,13 +99,21 @@ module Larder
 
       # With remote: there is a list of changes, or else the lock file of an attempt to make it.
       def journal
-        file = "#{@path}.journal"
-        return unless [file, "#{file}.lock"].any? { |name| File.exist?(name) }
-        return :sound if File.file?(file) || (cause = Obstacle.at(file) || no_room_for(file)).nil?
+        file = Companions.journal(@path)
+        return unless [file, "#{file}.lock"].any? { |name| all_files.key?(name) }
+
+        cause, fix = no_journal(file) unless all_files.key?(file)
+        return :sound unless cause
 
         ["there is no list of changes that the store behind it (remote:) does not take: only the process that makes " \
-         "such a change knows it, and the others do not read that store until it was applied. #{cause}",
-         "df -h #{quoted(File.dirname(file))}; df -i #{quoted(File.dirname(file))}"]
+         "such a change knows it, and the others do not read that store until it was applied. #{cause}", fix]
+      end
+
+      def no_journal(file)
+        if (obstacle = Obstacle.at(file)) then [obstacle, "# do what the last sentence says"]
+        elsif (cause = no_room_for(file))
+          [cause, "df -h #{quoted(File.dirname(file))}; df -i #{quoted(File.dirname(file))}"]
+        end
       end
 
       def no_room_for(file)
@@ -133,10 +141,7 @@ module Larder
       end
 
       def changes_listed?
-        start = "#{File.basename(@path)}.journal."
-        Dir.children(File.dirname(@path)).any? { |name| name.start_with?(start) && name.end_with?(".pending") }
-      rescue SystemCallError
-        false # without the journal the cache cannot be checked either
+        all_files.keys.any? { |file| file.end_with?(".pending") }
       end
 
       # Only for the application's store.

@@ -4,6 +4,7 @@
 
 require "pathname"
 require "larder/application"
+require "larder/companions"
 require "larder/size"
 
 module Larder
@@ -138,8 +139,9 @@ module Larder
           return without_remote(local_expires_in: life, sign_with: sign_with, backplane: backplane, remote_id: id)
         end
 
-        @remote = Remote.new(given, journal: "#{path}.journal", id: id, backplane: backplane, sign_with: sign_with,
-                                    namespace: options[:namespace], flights: options[:single_flight] ? true : false)
+        @remote = Remote.new(given, journal: Companions.journal(path), id: id, backplane: backplane,
+                                    sign_with: sign_with, namespace: options[:namespace],
+                                    flights: options[:single_flight] ? true : false)
         @local_expires_in = (life || (backplane ? Copies::LONGER : Copies::LOCAL_EXPIRES_IN)).to_f
         configure(backplane)
         inherited = @remote.inherited
@@ -154,7 +156,7 @@ module Larder
                                            local_expires_in: @local_expires_in)
         return unless backplane
 
-        @backplane = Backplane.new(backplane, path: "#{path}.backplane.#{@configuration.name}", remote: @remote)
+        @backplane = Backplane.new(backplane, path: Companions.backplane(path, @configuration.name), remote: @remote)
       end
 
       def without_remote(given)

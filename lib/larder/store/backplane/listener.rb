@@ -4,6 +4,7 @@
 
 require "active_support/fork_tracker"
 require "larder/application"
+require "larder/obstacle"
 require "larder/reports"
 require "larder/store/backplane/deadline"
 require "larder/store/backplane/errand"
@@ -112,11 +113,16 @@ module Larder
         def take_lock(how)
           return if @locked
 
-          @lock ||= File.open(@path, File::RDWR | File::CREAT, 0o600)
+          @lock ||= File.open(@path, File::RDWR | File::CREAT | File::NOFOLLOW, 0o600)
           @locked = @lock.flock(how) ? true : false
           withdraw
-        rescue SystemCallError
-          raise unless how.anybits?(File::LOCK_NB) # the thread reports it
+        rescue SystemCallError => e
+          raise explained(e) unless how.anybits?(File::LOCK_NB) # the thread reports it
+        end
+
+        def explained(error)
+          Obstacle.explained(OpenError.new("this process cannot listen to the backplane: #{error.message}"),
+                             Obstacle.at(@path, error, locked: false))
         end
 
         def drop_lock

@@ -279,9 +279,6 @@ module LarderStore
         resize.call("size=30m")
         assert_equal :sound, finding_of("disk/two")
       end
-      Dir.mkdir(path_of("six.larder.journal"))
-      machine("six", remote: on(@a), error_handler: nil).write("k", 1)
-      assert_match(/six.larder.journal is a directory/, finding_of("six").what)
     end
 
     test "a full file system of few files has no room for the journal either" do
