@@ -169,8 +169,7 @@ module MachineProof
 
     # Without `remote:` everything is applied at once.
     def said
-      stats = @store.stats or return
-      remote = stats[:remote] or return { "waiting" => false, "listed" => 0, "trusted" => true }
+      remote = @store.stats[:remote] or return { "waiting" => false, "listed" => 0, "trusted" => true }
       { "waiting" => remote[:waiting], "listed" => remote[:listed], "trusted" => remote[:trusted] }
     end
   end

@@ -80,7 +80,7 @@ module Larder
       end
 
       def opens
-        Cache.open(@path, create: false) { |cache| @stats = @store ? @store.stats : cache.stats }
+        Cache.open(@path, create: false) { |cache| @stats = { **cache.stats, **(@store ? @store.stats : {}) } }
         :sound
       rescue OpenError => error
         [error.message, way_in(error)] unless caused_before?

@@ -74,12 +74,17 @@ module Larder
       # With `remote:` also `:remote`, whether that store waits for changes that it has not got, how many these are, and
       # whether copies are trusted.
       #
-      # @return [Hash{Symbol=>Object}, nil] nil where the cache could not serve
+      # @return [Hash{Symbol=>Object}] without the figures of the file where that could not be read; and what is not
+      #   known of `:remote` is nil
       # @example
       #   Rails.cache.stats[:hit_ratio]
       #   Rails.cache.stats[:fast_path] #=> { on: true, reasons: [] }
       def stats
-        failsafe(:stats) { @cache.stats.merge(fast_path: FastPath.report(self), **stats_of_remote) }
+        file = failsafe(:stats, returning: {}) do
+          { figures: @cache.stats, trusted: @backplane.nil? || @cache.trusted? }
+        end
+        remote = { remote: { **@remote.stats, trusted: file[:trusted] } } if @remote
+        { **file[:figures].to_h, fast_path: FastPath.report(self), **remote.to_h }
       end
 
       # @return [String]
@@ -88,10 +93,6 @@ module Larder
       end
 
       private
-
-      def stats_of_remote
-        @remote ? { remote: { **@remote.stats, trusted: @backplane.nil? || @cache.trusted? } } : {}
-      end
 
       # One walk: items are kept until the target is reached, all others are deleted.
       def shrink(target_size, deadline)

@@ -19,7 +19,12 @@ module Larder
 
         private
 
+        # Without any other reason it is the file: the ordinary path opens it.
         def reasons(store)
+          reasons_of_store(store).then { |found| found.empty? ? ["its file is not open"] : found }
+        end
+
+        def reasons_of_store(store)
           [class_reason(store), object_reason(store), options_reason(store),
            *(log_reason if _log_wanted?(store)), *subscriber_reasons].compact
         end

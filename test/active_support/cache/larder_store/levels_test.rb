@@ -471,6 +471,31 @@ module LarderStore
       assert_nil new_store("alone.larder").stats[:remote]
     end
 
+    known, unknown = { waiting: false, listed: 0, overflown: false }, { waiting: true, listed: nil, overflown: nil }
+    directories = ->(path) { [path, "#{path}.journal"].each { |each| Dir.mkdir(each) } }
+    { "a directory" => [->(path) { Dir.mkdir(path) }, known],
+      "a directory, and another one in that of the journal," => [directories, unknown],
+      "a file of another program" => [->(path) { File.write(path, "notes") }, known] }.each do |what, (make, journal)|
+      test "with #{what} in the place of the file, there are statistics of the remote store all the same" do
+        make.call(path_of("other.larder"))
+        one = ActiveSupport::Cache.lookup_store(:larder_store, path_of("other.larder"), remote: [:memory_store, {}],
+                                                                                        error_handler: nil)
+        assert_equal({ fast_path: { on: false, reasons: ["its file is not open"] },
+                       remote: { store: "ActiveSupport::Cache::MemoryStore", **journal, trusted: nil } }, one.stats)
+        assert_nil one.stats[:hits]
+      end
+    end
+
+    test "the doctor of an application that has closed its cache has the figures of the file" do
+      one = new_store("closed.larder", remote: [:memory_store, {}], error_handler: nil)
+      one.write("k", 1)
+      one.cache.close
+      assert_equal({ waiting: false, trusted: nil }, one.stats[:remote].slice(:waiting, :trusted))
+      report = Larder::Doctor.run(one)
+      assert_equal [:fast_path], report.findings.map(&:check)
+      assert_includes report.sound.keys, :pressure
+    end
+
     test "each call sends one event" do
       one = new_store("events.larder", remote: [:memory_store, {}])
       calls = { "increment" => -> { one.increment("n") }, "decrement" => -> { one.decrement("n") },

@@ -311,9 +311,10 @@ module LarderStoreTests
       end
     end
 
-    test "stats and keys answer nil where the file cannot be opened, or raise" do
+    test "stats has no figures where the file cannot be opened, and keys answers nil, or both raise" do
       store = late(closed)
-      assert_equal [nil, nil], [store.stats, store.keys]
+      assert_equal({ fast_path: { on: false, reasons: ["its file is not open"] } }, store.stats)
+      assert_nil store.keys
       assert_equal %i[stats keys], @told.map(&:first)
       strict = late(path_of("place/other.larder"), raise_errors: true)
       assert_raises(Larder::OpenError) { strict.stats }
