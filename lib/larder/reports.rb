@@ -20,6 +20,7 @@ module Larder
     private_constant :Cause
 
     @causes = {}
+    @times = {}
     @lock = Mutex.new
 
     class << self
@@ -49,6 +50,7 @@ module Larder
       # @return [void]
       def reset
         @lock.synchronize { @causes.clear }
+        @times.clear
       end
 
       private
@@ -74,8 +76,16 @@ module Larder
       # @return [Array(Boolean, Boolean, Integer)] report it to the error reporter? to the log? how many were left out?
       def count(key, line, has_logger)
         @lock.synchronize { counted(key, line, has_logger) }
-      rescue ThreadError # a trap handler can neither lock nor log
-        warn(line)
+      rescue ThreadError # the handler of a signal can neither lock nor log
+        warn(line) if due_in_handler?(key)
+      end
+
+      # Only handlers of signals change these times.
+      def due_in_handler?(key)
+        @times.clear if @times.size >= MOST
+        last = @times[key]
+        @times[key] = now if last.nil? || now - last >= PAUSE
+        last != @times[key]
       end
 
       def counted(key, line, has_logger)

@@ -37,7 +37,7 @@ module Larder
       # @yieldparam payload [Hash]
       def announce(event, key, options, more = {})
         payload = {}
-        return (yield payload if block_given?) unless ActiveSupport::Notifications.notifier.listening?(event)
+        return (yield payload if block_given?) unless announces?(event)
 
         payload.update(options, key: key, store: self.class.name, **more)
         ActiveSupport::Notifications.instrument(event, payload) { yield payload if block_given? }
@@ -54,6 +54,14 @@ module Larder
 
         log = logger
         log && log.debug? && !silence?
+      rescue ThreadError # the handler of a signal cannot take the lock that the first event of a name needs
+        false
+      end
+
+      def announces?(event)
+        ActiveSupport::Notifications.notifier.listening?(event)
+      rescue ThreadError # as in subscribed?
+        false
       end
     end
   end

@@ -45,6 +45,8 @@ module Larder
       #   Rails.cache.cleanup
       def cleanup(_options = nil)
         failsafe(:cleanup) do
+          next @cache.prune(now: now) unless sends?(:cleanup)
+
           _instrument(:cleanup, size: @cache.stats[:items]) { @cache.prune(now: now) }
         end
       end

@@ -28,7 +28,7 @@ module Larder
         def now(&work)
           # In a thread of its own, as a block may end its thread, and the pool would lack that.
           pool.post { Thread.new { run(work) }.join }
-        rescue Concurrent::RejectedExecutionError
+        rescue Concurrent::RejectedExecutionError, ThreadError # the latter in the handler of a signal
           false
         end
 

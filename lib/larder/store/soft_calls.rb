@@ -69,7 +69,8 @@ module Larder
         # Yields in the pool, with the call, unless that runs already.
         #
         # @param id [Object] of the computation
-        # @return [Array(Call, Boolean), nil] the call, and whether another caller began it; nil: the pool is full
+        # @return [Array(Call, Boolean), nil] the call, and whether another caller began it; nil: the pool is full, or
+        #   the handler of a signal asks, which can wait for none
         def join(id)
           @mutex.synchronize do
             running = @running[id]
@@ -85,6 +86,8 @@ module Larder
             @running[id] = call if begun
             [call, false] if begun
           end
+        rescue ThreadError
+          nil
         end
       end
     end

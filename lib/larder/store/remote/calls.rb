@@ -3,6 +3,7 @@
 # How calls of the remote store are made.
 
 require "larder/circuit_breaker"
+require "larder/signal_handler"
 require "larder/store/monotonic_clock"
 
 module Larder
@@ -19,9 +20,10 @@ module Larder
       # The store has answered that it cannot do what it was asked for.
       class Refused < RemoteError; end
 
-      # Errors of the store's client become {RemoteError}s. A circuit breaker keeps callers from waiting for a server
-      # that hangs. An operation that was given up may arrive later, and so may one that its client has repeated: the
-      # journal then expects it.
+      # Errors of the store's client become {RemoteError}s. The handler of a signal makes no call: clients and pools
+      # take locks, and the call that it has interrupted may have the connection. A circuit breaker keeps callers from
+      # waiting for a server that hangs. An operation that was given up may arrive later, and so may one that its client
+      # has repeated: the journal then expects it.
       # @api private
       class Calls
         include MonotonicClock
@@ -45,6 +47,8 @@ module Larder
         # @return [Object] the block's value
         # @raise [RemoteError]
         def attempt(method, &block)
+          raise RemoteError, "the handler of a signal cannot ask the remote store to #{method}" if SignalHandler.runs?
+
           @breaker.call(long: LONG.include?(method), &block)
         rescue CircuitBreaker::OpenError => e
           raise RemoteError, "the remote store could not #{method}: #{e.message}"

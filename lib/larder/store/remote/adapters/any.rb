@@ -2,6 +2,7 @@
 
 # Stores that are second levels without a server of their own kind.
 
+require "active_support/cache/strategy/local_cache"
 require "securerandom"
 
 module Larder

@@ -3,6 +3,7 @@
 # Changes that only this process knows, because the journal's file takes none.
 
 require "fileutils"
+require "larder/signal_handler"
 require "securerandom"
 
 module Larder
@@ -12,6 +13,9 @@ module Larder
         # While there are any, the process has an empty file next to the journal, which tells the other processes that
         # they do not know all changes. It stays if the process is killed. Its name changes with each change, so that a
         # process that has cleared the remote store removes only files of changes before that.
+        #
+        # The handler of a signal cannot take the lock, and may have interrupted the thread that has it. So the changes
+        # and the files are only changed by single calls of Ruby's methods in C, which nothing interrupts.
         # @api private
         class Memory
           # Changes at most. With more it is unknown what to apply.
@@ -23,7 +27,8 @@ module Larder
           def initialize(journal, remote)
             @directory, name = File.split(journal)
             @start = "#{name}.#{Configuration.hex(remote)}."
-            @changes = []
+            @changes = {}.compare_by_identity
+            @files = []
             @mutex = Mutex.new
           end
 
@@ -31,10 +36,8 @@ module Larder
           # @param texts [Array<String>]
           # @return [void]
           def add(kind, texts)
-            @mutex.synchronize do
-              @changes = (@changes + texts.map { |text| [kind, text] }).first(MOST)
-              mark
-            end
+            texts.each { |text| @changes[[kind, text]] = true unless full? }
+            alone { mark }
           end
 
           # There are changes that it has not got.
@@ -55,12 +58,12 @@ module Larder
 
           # @return [Integer] how many changes it knows
           def size
-            @changes.count(&:first)
+            all.count(&:first)
           end
 
           # @return [Array<Array>] what {#forget} takes
           def all
-            @changes
+            @changes.keys
           end
 
           # Visits all changes. When the block returns, they are forgotten; an exception ends the visit.
@@ -69,7 +72,7 @@ module Larder
           # @yieldparam texts [Array<String>]
           # @return [void]
           def each
-            @changes.select(&:first).group_by(&:first).each do |kind, changes|
+            all.select(&:first).group_by(&:first).each do |kind, changes|
               yield kind, changes.map(&:last)
               forget(changes)
             end
@@ -78,17 +81,20 @@ module Larder
           # @param changes [Array<Array>] of {#all}; an equal change that was added since stays
           # @return [void]
           def forget(changes)
-            gone = changes.each_with_object({}.compare_by_identity) { |change, all| all[change] = true }
-            @mutex.synchronize do
-              @changes = @changes.reject { |change| gone[change] }
-              unmark([own]) if own && @changes.empty?
+            alone do
+              files = own # a later one is of a later change
+              changes.each { |change| @changes.delete(change) }
+              next unless @changes.empty?
+
+              unmark(files)
+              files.each { |file| @files.delete(file) }
             end
           end
 
           # @return [Array<String>] files of processes that know changes, or were killed
           def others
             names = Dir.children(@directory).select { |name| name.start_with?(@start) && name.end_with?(".pending") }
-            names.map { |name| File.join(@directory, name) } - [own, "#{@directory}/#{@start}pending"]
+            names.map { |name| File.join(@directory, name) } - own - ["#{@directory}/#{@start}pending"]
           rescue SystemCallError
             []
           end
@@ -105,17 +111,25 @@ module Larder
 
           private
 
-          # The file of a parent process stays its own.
+          def alone(&block)
+            SignalHandler.runs? ? yield : @mutex.synchronize(&block)
+          end
+
+          # One, but for the moments at which the handler of a signal makes another. The file of a parent process stays
+          # its own.
           def own
-            @own if @pid == Process.pid
+            start = File.join(@directory, "#{@start}#{Process.pid}-")
+            @files.select { |file| file.start_with?(start) }
           end
 
           def mark
             path = File.join(@directory, "#{@start}#{Process.pid}-#{SecureRandom.hex(4)}.pending")
-            if own && File.exist?(own) then File.rename(own, path)
+            last = own.last
+            if last && File.exist?(last) then File.rename(last, path)
             else File.open(path, File::CREAT | File::WRONLY, 0o600, &:fsync)
             end
-            @own, @pid = path, Process.pid
+            @files.push(path)
+            @files.delete(last)
           rescue SystemCallError
             nil # no other process can know
           end
