@@ -85,12 +85,17 @@ module Larder
         statistics.for(user)
       end
 
-      # Ends one session of a user.
+      # Ends one session of a user. For a minute after the session was renewed, its former handle ends it, too.
       #
-      # @param handle [String] from {Info#handle}
-      # @return [Boolean] was there such a session?
-      def revoke(handle)
-        statistics.revoke(handle)
+      # @example
+      #   Larder::Sessions.revoke(params[:handle], of: current_user)
+      #
+      # @param handle [String] from {Info#handle} or {handle_of}
+      # @param of [Object, nil] a model, the id of a User, or a name: a session of another user does not end
+      # @return [Boolean] true if there was such a session
+      # @raise [InvalidArgument] of: is not a user
+      def revoke(handle, of: nil)
+        statistics.revoke(handle, of: of)
       end
 
       # Ends a user's sessions. Running requests cannot store them again. A model with Devise's `rememberable` is
@@ -148,6 +153,8 @@ module Larder
         env[Rack::RACK_SESSION]&.update({}) # what is neither read nor written is not kept
       end
 
+      # If other requests have renewed the session in the last minute, this is its handle now.
+      #
       # @param session [#id] a request's
       # @return [String, nil] its handle, nil: nobody is signed in
       def handle_of(session)

@@ -10,7 +10,9 @@ module SessionProof
   # was done and that it was not.
   class Judge
     ABSENT = Object.new.freeze
-    private_constant :ABSENT
+    # Requests that end a session also by an id that it had before.
+    ENDS = %i[end revoke].freeze
+    private_constant :ABSENT, :ENDS
 
     # @return [Array<String>] what is wrong
     attr_reader :differences
@@ -108,7 +110,8 @@ module SessionProof
         case request.kind
         when :end then ids.include?(request.id) && !request.result.nil?
         when :renew then request.id == number && request.result == true
-        when :revoke then request.id == number && request.result == true && users(number, session).size == 1
+        when :revoke
+          revoked_ids(number).include?(request.id) && request.result == true && users(number, session).size == 1
         when :logout
           !request.result.nil? && !spared?(number, request) && users(number, session) == [request.user]
         end
@@ -150,12 +153,26 @@ module SessionProof
 
     # May it have been signed out of by an id that it had before? Such a sign-out holds for a while at least.
     def ended_by_former?(number)
-      @requests.any? { |one| one.kind == :end && former(number).any? { |former| former.id == one.id } }
+      @requests.any? { |one| ENDS.include?(one.kind) && former(number).any? { |former| former.id == one.id } }
+    end
+
+    # The ids whose handles end the session for sure.
+    def revoked_ids(number)
+      [number, *former(number).take_while { |former| former.holds?(@now) && former.alone }.map(&:id)]
     end
 
     # Was the id that has ended a former one of a session that was alive?
     def goes_on?(request)
-      request.kind == :end && @before.any? { |number, _| former(number).any? { |former| former.id == request.id } }
+      ENDS.include?(request.kind) && @before.any? do |number, _|
+        former(number).any? { |former| former.id == request.id }
+      end
+    end
+
+    # True if the id that was revoked surely has a handle: a user's session goes on from it.
+    def handled?(request)
+      request.kind == :revoke && @single && @before.any? do |number, session|
+        session.user && !session.perhaps_over?(@now) && revoked_ids(number).include?(request.id)
+      end
     end
 
     # Has it been signed out of by the id that it had until then?
@@ -163,7 +180,8 @@ module SessionProof
       return false if !@roomy || maker.kind != :renew || maker.touches?("user_id") || perhaps_anonymous?(maker)
 
       others = @requests.select { |one| one.id == maker.id }
-      others.any? { |one| one.kind == :end && !one.result.nil? } && others.none? { |one| one.set.key?("user_id") }
+      ended = others.any? { |one| one.kind == :end ? !one.result.nil? : one.kind == :revoke && one.result == true }
+      ended && others.none? { |one| one.set.key?("user_id") }
     end
 
     # An end that is applied late, when the store answers again, follows only sessions of users.
@@ -319,6 +337,7 @@ module SessionProof
       else
         complain(request) if request.result != true && request.result != :full && session && !excused?(request, session)
         complain(request) if request.result == true && session.nil? && !goes_on?(request)
+        complain(request) if request.result == false && session.nil? && handled?(request)
       end
     end
 

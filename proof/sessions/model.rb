@@ -53,8 +53,9 @@ module SessionProof
     end
   end
 
-  # An id that a session had before. until: a sign-out by it holds so long, nil: perhaps not at all.
-  Former = Struct.new(:id, :until) do
+  # An id that a session had before. until: a sign-out by it holds so long, nil: perhaps not at all. alone: one request
+  # renewed the session, and its users stayed the same.
+  Former = Struct.new(:id, :until, :alone) do
     # @return [Boolean] does a sign-out by it hold?
     def holds?(now)
       !self.until.nil? && now < self.until
@@ -88,7 +89,8 @@ module SessionProof
       requests.each do |one|
         next unless one.kind == :renew && sessions.key?(one.to)
 
-        former[one.to] = [Former.new(one.id, (clock + Subject::FORMER_HOLDS if noted)), *former[one.id]]
+        alone = requests.size == 1 && !one.touches?("user_id")
+        former[one.to] = [Former.new(one.id, (clock + Subject::FORMER_HOLDS if noted), alone), *former[one.id]]
       end
       former.select! { |session, _| sessions.key?(session) }
     end

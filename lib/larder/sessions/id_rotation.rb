@@ -132,11 +132,12 @@ module Larder
         record.user? && !after.user? ? after.with(began: now, used: now) : after
       end
 
-      # An anonymous session has no handle, so it needs no note of its old key.
+      # A note of the old key leads from the handle of a user's session to the same user's session under the new key.
       def forward(before, after, key)
         return false if late?(before.record, after) && !noted?(Backends::Shared::LATE + before.key, key, late_life)
 
-        noted?(NEXT + before.key, key) && (!before.record.user? || noted?(BEFORE + key, before.key))
+        named = before.record.user? && !others?(after, before.record)
+        noted?(NEXT + before.key, key) && (!named || noted?(BEFORE + key, before.key))
       end
 
       # True if an end of the former session that is applied late also ends this one. False for the session of a user

@@ -85,10 +85,10 @@ module Larder
       end
 
       # @return [Boolean] see {Sessions.revoke}
-      def revoke(handle)
+      def revoke(handle, of: nil)
         user, code = split(handle)
         key = user && key_with(code, user)
-        !key.nil? && end_one(key, user)
+        !key.nil? && end_one(key, of ? Identity.of(of) : user)
       end
 
       # @return [Integer] see {Sessions.logout}
@@ -120,9 +120,8 @@ module Larder
 
       # @return [String, nil] see {Sessions.handle_of}
       def handle_of(session)
-        key = key_in(session)
-        record = key && @repository.record(key)
-        handle(record, key, secret) if record&.user?
+        key, record = signed_in(key_in(session))
+        handle(record, key, secret) if key
       end
 
       private
@@ -172,8 +171,20 @@ module Larder
         @repository.successors(key).map { |other| end_one(other, user) }.any?
       end
 
+      # The session may have been renewed, also several times, since the request found it.
+      #
+      # @return [Array(String, Record), nil] its key now; nil: no user is signed in
+      def signed_in(key)
+        record = key && @repository.record(key)
+        return ([key, record] if record.user?) if record
+
+        followers = key ? @repository.successors(key) : []
+        followers = followers.select { |other| @repository.predecessors(other).include?(key) } # of the same user
+        followers.lazy.filter_map { |other| signed_in(other) }.first
+      end
+
       def kept_of(key)
-        key ? [key, *@repository.successors(key)] : []
+        key ? [key, *@repository.successors(key).flat_map { |other| kept_of(other) }] : []
       end
 
       # @raise [UnavailableError] they are not known

@@ -6,10 +6,9 @@ class SignInsController < ApplicationController
   before_action :require_sign_in
   before_action :require_larder
 
-  # Ends one. A handle is taken for what it is only where it names a session of the same user.
+  # Ends one, if it is a session of the same user.
   def destroy
-    mine = Larder::Sessions.for(Current.user).any? { |one| one.handle == params[:handle] }
-    ended = mine && Larder::Sessions.revoke(params[:handle])
+    ended = Larder::Sessions.revoke(params[:handle], of: Current.user)
     go_back(ended ? "That session has ended." : "That session had ended before.")
   end
 
