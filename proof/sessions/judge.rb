@@ -177,16 +177,11 @@ module SessionProof
 
     # Has it been signed out of by the id that it had until then?
     def signed_out_before?(maker)
-      return false if !@roomy || maker.kind != :renew || maker.touches?("user_id") || perhaps_anonymous?(maker)
+      return false if !@roomy || maker.kind != :renew || maker.touches?("user_id")
 
       others = @requests.select { |one| one.id == maker.id }
       ended = others.any? { |one| one.kind == :end ? !one.result.nil? : one.kind == :revoke && one.result == true }
       ended && others.none? { |one| one.set.key?("user_id") }
-    end
-
-    # An end that is applied late, when the store answers again, follows only sessions of users.
-    def perhaps_anonymous?(maker)
-      @killed && @before.key?(maker.id) && users(maker.id, @before[maker.id]).include?(nil)
     end
 
     def ends_too?(request, number, session)

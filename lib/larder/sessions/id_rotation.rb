@@ -143,7 +143,7 @@ module Larder
       # True if an end of the former session that is applied late also ends this one. False for the session of a user
       # who has signed in since.
       def late?(before, after)
-        @backend.late? && before.user? && !others?(after, before)
+        @backend.late? && !others?(after, before)
       end
 
       # Seconds, nil: for ever.

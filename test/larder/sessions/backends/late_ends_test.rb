@@ -19,8 +19,9 @@ module Larder
 
         APPLICATION = lambda do |env|
           session = env["rack.session"]
-          user = session["user_id"]
+          user = session["user_id"] || session["cart"]
           case env["PATH_INFO"]
+          when "/visit" then session.update("cart" => "a cart")
           when "/sign_in" then session.update("user_id" => env["QUERY_STRING"].to_i)
           when "/destroy" then session.destroy
           when "/clear" then session.clear
@@ -71,6 +72,41 @@ module Larder
           end
         end
 
+        test "an anonymous session that ended ends under an id of another machine, from before the message" do
+          cookie = known_to_both("/visit", '"a cart"')
+          reported do
+            cut_off { get(@here, "/destroy", cookie) }
+            renewed = 3.times.reduce(cookie) { |each, _| get(@there, "/renew", each).last }
+            assert_equal '"a cart"', get(@there, "/", renewed).first
+            @proxy.release
+            assert_ends(cookie, renewed)
+          end
+        end
+
+        test "an anonymous session that ended while Redis was dead ends under an id of another machine" do
+          cookie = known_to_both("/visit", '"a cart"')
+          reported do
+            kept = dump
+            die
+            get(@here, "/destroy", cookie)
+            revive(kept)
+            renewed = get(@there, "/renew", cookie).last
+            refute_equal cookie, renewed
+            assert_ends(cookie, renewed)
+          end
+        end
+
+        test "a user who has signed in since in an anonymous session stays signed in" do
+          cookie = known_to_both("/visit", '"a cart"')
+          reported do
+            cut_off { get(@here, "/destroy", cookie) }
+            renewed = get(@there, "/sign_in?8", get(@there, "/renew", cookie).last).last
+            @proxy.release
+            assert(eventually { get(@here, "/", cookie) && store_of(@here).remote.journal.empty? })
+            assert_equal ["8", "8"], [@here, @there].map { |one| get(one, "/", renewed).first }
+          end
+        end
+
         test "a renewal long before the message reaches the other machine does not save the session" do
           cookie = known_to_both
           reported do
@@ -118,12 +154,12 @@ module Larder
         end
 
         # @return [String] the cookie of a session whose copy both machines have
-        def known_to_both
-          cookie = get(@there, "/sign_in?7").last
+        def known_to_both(path = "/sign_in?7", answer = "7")
+          cookie = get(@there, path).last
           assert(eventually do
             [@here, @there].all? { |one| get(one, "/", cookie) && store_of(one).cache.trusted? }
           end)
-          [@here, @there].each { |one| assert_equal "7", get(one, "/", cookie).first }
+          [@here, @there].each { |one| assert_equal answer, get(one, "/", cookie).first }
           cookie
         end
 
