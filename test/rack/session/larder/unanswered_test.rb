@@ -5,6 +5,7 @@ require "active_support/cache"
 require "rack/mock"
 require "rack/session/larder"
 require "support/cut_proxy"
+require "support/moved_clock"
 require "support/servers"
 
 module Rack
@@ -30,7 +31,9 @@ module Rack
       # More requests than any of these sends to the store, and the distance between the points that are tried.
       MOST = 150
       STEP = ENV["LARDER_SLOW_TESTS"] ? 1 : 3
-      private_constant :DOES, :MOST, :STEP
+      # Seconds after which each pause is over that follows a failure.
+      PAUSES = 6
+      private_constant :DOES, :MOST, :STEP, :PAUSES
 
       # A browser of a user of its own.
       class Browser
@@ -54,7 +57,7 @@ module Rack
           setup { start }
           teardown do
             @machines&.each { |one| stop(one) }
-            @proxy&.stop
+            @proxies&.each(&:stop)
           end
         end
       end
@@ -62,13 +65,13 @@ module Rack
       def test_a_request_that_fails_at_any_point_signs_nobody_out
         at_each_point("/who", "/change", "/renew") do |browser, answer|
           assert_equal browser.user, answer.body if answer.status == 200
-          wait_for_user(browser)
+          assert_served_as_user(browser)
         end
       end
 
       def test_a_sign_in_that_is_answered_is_kept_and_another_gives_no_cookie
         at_each_point("/sign_in", browser: -> { browser }) do |browser, answer|
-          answer.status == 200 ? wait_for_user(browser) : assert_nil(browser.cookie)
+          answer.status == 200 ? assert_served_as_user(browser) : assert_nil(browser.cookie)
         end
       end
 
@@ -76,7 +79,7 @@ module Rack
         at_each_point("/sign_out", "/clear") do |browser, answer|
           next unless answer.status == 200
 
-          assert(eventually { (later = browser.get("/who")).status == 200 && (assert_equal "", later.body) })
+          assert_served(browser, "/who", "")
         end
       end
 
@@ -84,7 +87,7 @@ module Rack
         at_each_point("/switch") do |browser, answer|
           next unless answer.status == 200
 
-          assert(eventually { (later = browser.get("/who")).status == 200 && (assert_equal answer.body, later.body) })
+          assert_served(browser, "/who", answer.body)
         end
       end
 
@@ -96,7 +99,7 @@ module Rack
           2.times { assert_unserved(mine.get(path)) }
           assert_equal cookie, mine.cookie
           @proxy.heal
-          wait_for_user(mine)
+          assert_served_as_user(mine)
         end
       end
 
@@ -114,7 +117,7 @@ module Rack
         @proxy.cut
         assert_equal [200, "page", nil], mine.get("/page").then { |it| [it.status, it.body, it["set-cookie"]] }
         @proxy.heal
-        wait_for_user(mine)
+        assert_served_as_user(mine)
       end
 
       def test_an_error_page_of_the_application_for_it_is_replaced
@@ -125,14 +128,16 @@ module Rack
       end
 
       def test_a_request_waits_for_one_call_of_a_store_that_hangs
-        %w[/change /sign_out].each do |path|
-          [signed_in, other_machine_of(signed_in)].each do |mine|
-            @proxy.cut(hang: true)
-            mine.get(path)
-            assert_operator @proxy.refused, :<=, 2, "#{path}: a call and its repetition"
-            @proxy.heal
-            assert(eventually { browser.get("/visit").status == 200 })
-          end
+        hanging = %w[/change /sign_out].product([false, true]).map do |path, other|
+          mine = signed_in(Browser.new(application(proxy = new_proxy)))
+          [path, other ? other_machine_of(mine, proxy) : mine, proxy]
+        end
+        hanging.each { |_, _, proxy| proxy.cut(hang: true) }
+        hanging.map { |path, mine, _| Thread.new { mine.get(path) } }.each(&:join)
+        hanging.each do |path, mine, proxy|
+          assert_includes 1..2, proxy.refused, "#{path}: a call and its repetition"
+          proxy.heal
+          assert_served(mine, "/visit")
         end
       end
 
@@ -159,39 +164,51 @@ module Rack
         assert_operator tried, :>, 0
       end
 
-      def wait_for_user(browser)
-        assert(eventually do
-          answer = browser.get("/who")
-          next if answer.status == 503
+      def assert_served(browser, path, body = nil)
+        answer = served(browser, path)
+        assert_equal [200, body || answer.body], [answer.status, answer.body]
+      end
 
-          assert_equal [200, browser.user], [answer.status, answer.body]
-        end)
+      def assert_served_as_user(browser)
+        assert_served(browser, "/who", browser.user)
       end
 
       def assert_unserved(answer)
         assert_equal [503, "1", nil], [answer.status, answer["retry-after"], answer["set-cookie"]]
       end
 
+      # Sends the request in the pause after a failure, if there was one, and then after the pause.
+      #
+      # @return [MockResponse] the first that is not 503
+      def served(browser, path)
+        answer = browser.get(path)
+        return answer unless answer.status == 503
+
+        MovedClock.forward(PAUSES)
+        eventually { (answer = browser.get(path)).status != 503 }
+        answer
+      end
+
       def browser
         Browser.new(@application)
       end
 
-      def signed_in
-        browser.tap { |mine| assert(eventually { mine.get("/sign_in").status == 200 }) }
+      def signed_in(mine = browser)
+        mine.tap { assert_served(mine, "/sign_in") }
       end
 
       # A browser at a machine without a copy of the session: another one, or with backed_by: this one after its file
       # was lost.
-      def other_machine_of(browser)
-        same = Browser.new(@application = application, browser.user)
+      def other_machine_of(browser, proxy = @proxy)
+        same = Browser.new(@application = application(proxy), browser.user)
         same.cookie = browser.cookie
         same
       end
 
-      def application(**options)
+      def application(proxy = @proxy, **options)
         @options = options if options.any?
         @files = @files.to_i + 1
-        given = { size: 1 << 20, file: path_of("sessions#{@files}.larder"), **store, **@options.to_h }
+        given = { size: 1 << 20, file: path_of("sessions#{@files}.larder"), **store(proxy), **@options.to_h }
         Larder.new(method(:respond), given).tap { |made| (@machines ||= []) << made }
       end
 
@@ -204,9 +221,13 @@ module Rack
       end
 
       def start
-        server = TestServers.server(self.class::SERVER) || skip("#{self.class::SERVER} is not installed")
-        @proxy = CutProxy.new(server.endpoint.fetch("url").delete_prefix("unix://"))
+        @server = TestServers.server(self.class::SERVER) || skip("#{self.class::SERVER} is not installed")
+        @proxy = new_proxy
         @application = application
+      end
+
+      def new_proxy
+        CutProxy.new(@server.endpoint.fetch("url").delete_prefix("unix://")).tap { |proxy| (@proxies ||= []) << proxy }
       end
 
       def stop(machine)
@@ -214,8 +235,8 @@ module Rack
         larder&.instance_variable_get(:@backplane)&.stop
       end
 
-      def redis
-        [:redis_cache_store, { url: "redis://127.0.0.1:#{@proxy.port}" }]
+      def redis(proxy)
+        [:redis_cache_store, { url: "redis://127.0.0.1:#{proxy.port}" }]
       end
     end
 
@@ -223,8 +244,8 @@ module Rack
       SERVER = "redis"
       include LarderUnansweredTests
 
-      def store
-        { cache: redis }
+      def store(proxy)
+        { cache: redis(proxy) }
       end
 
       test "a new session that cannot be stored is not answered with a cookie" do
@@ -238,17 +259,20 @@ module Rack
       SERVER = "redis"
       include LarderUnansweredTests
 
-      def store
-        { cache: ActiveSupport::Cache.lookup_store(*redis) }
+      def store(proxy)
+        { cache: ActiveSupport::Cache.lookup_store(*redis(proxy)) }
       end
     end
 
     class LarderUnansweredMemcachedTest < ActiveSupport::TestCase
       SERVER = "memcached"
+      # The client's own pauses after a failure, in seconds. MovedClock does not end them.
+      SOON = { down_retry_delay: 0, socket_failure_delay: 0.01 }.freeze
+      private_constant :SOON
       include LarderUnansweredTests
 
-      def store
-        { cache: [:mem_cache_store, "127.0.0.1:#{@proxy.port}"] }
+      def store(proxy)
+        { cache: [:mem_cache_store, "127.0.0.1:#{proxy.port}", SOON] }
       end
     end
 
@@ -257,8 +281,8 @@ module Rack
       SERVER = "redis"
       include LarderUnansweredTests
 
-      def store
-        { cache: redis, backplane: TestServers.endpoint("redis")["url"] }
+      def store(proxy)
+        { cache: redis(proxy), backplane: TestServers.endpoint("redis")["url"] }
       end
 
       test "a session with a copy is found while the store is gone, and a change of it is not taken for stored" do
@@ -276,8 +300,8 @@ module Rack
       SERVER = "redis"
       include LarderUnansweredTests
 
-      def store
-        { backed_by: redis }
+      def store(proxy)
+        { backed_by: redis(proxy) }
       end
 
       test "users who are in the file are served while the store is gone, also if they sign in then" do
