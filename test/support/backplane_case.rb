@@ -110,8 +110,7 @@ class BackplaneCase < RemoteCase
 
   # Stops all processes of the server.
   def halt(server)
-    children = Dir["/proc/#{server.pid}/task/*/children"].flat_map { |file| File.read(file).split.map(&:to_i) }
-    pids = [server.pid, *children]
+    pids = TestServers.pids(server)
     pids.each { |pid| Process.kill(:STOP, pid) }
     stopped.concat(pids)
   end

@@ -104,8 +104,7 @@ class RedisCluster
 
   # @return [void]
   def kill(node)
-    Process.kill(:KILL, node.pid)
-    node.stop
+    TestServers.kill(node)
     @dead << node
   end
 

@@ -40,17 +40,6 @@ class RemoteCase < StoreCase
     TestServers.server(name) || skip("#{name} is not installed")
   end
 
-  # With the processes of its connections, which answer for a moment longer in PostgreSQL.
-  def kill(server)
-    children = Dir["/proc/#{server.pid}/task/*/children"].flat_map { |file| File.read(file).split.map(&:to_i) }
-    [server.pid, *children].each do |pid|
-      Process.kill(:KILL, pid)
-    rescue Errno::ESRCH
-      nil # it has ended already
-    end
-    server.stop
-  end
-
   def halt(server)
     Process.kill(:STOP, server.pid)
   end

@@ -31,6 +31,25 @@ module TestServers
     @servers.fetch(name) { @servers[name] = start(name) }
   end
 
+  # @param server [#pid, #stop] that runs, or has died already
+  # @return [Array<Integer>] its process, and those of its connections, as PostgreSQL has them
+  def pids(server)
+    [server.pid, *Dir["/proc/#{server.pid}/task/*/children"].flat_map { |file| File.read(file).split.map(&:to_i) }]
+  end
+
+  # With the processes of its connections, which answer for a moment longer.
+  #
+  # @param server [#pid, #stop] (see .pids)
+  # @return [void]
+  def kill(server)
+    pids(server).each do |pid|
+      Process.kill(:KILL, pid)
+    rescue Errno::ESRCH
+      nil # it has ended already
+    end
+    server.stop
+  end
+
   def start(name)
     type = Larder::Lab::Servers.fetch(name)
     return unless type.path

@@ -73,7 +73,7 @@ module LarderStore
       one, two = hear_each_other({ name: "main", sentinels: [{ host: "127.0.0.1", port: sentinel }] })
       assert(eventually { command(sentinel, "SENTINEL", "replicas", "main").any? })
       assert(eventually { replicated?(ports.last) })
-      kill(first)
+      TestServers.kill(first)
       command(sentinel, "SENTINEL", "FAILOVER", "main")
       one.write("k", "after the failover")
       assert(eventually { two.read("k") == "after the failover" && two.cache.trusted? })

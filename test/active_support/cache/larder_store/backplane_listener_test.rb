@@ -92,7 +92,7 @@ module LarderStore
       assert(eventually { listener.call(:read, "none") || listener.call(:trusted?) })
       waiting = peer("two", error_handler: nil)
       waiting.call(:read, "none")
-      kill(@server)
+      TestServers.kill(@server)
       assert(eventually { !waiting.call(:trusted?) })
       @server.start
       assert(eventually { waiting.call(:read, "none") || waiting.call(:trusted?) })

@@ -12,7 +12,7 @@ module LarderStore
     included do
       test "a server that is killed does not end a process with abort_on_exception" do
         one, strict = listening("one"), strict_peer("two")
-        kill(@server)
+        TestServers.kill(@server)
         goes_on(strict)
         @server.start
         assert(eventually { strict.call(:read, "none") || strict.call(:trusted?) })

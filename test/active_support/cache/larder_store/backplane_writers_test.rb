@@ -47,7 +47,7 @@ module LarderStore
       one.call(:delete, "other")
       [one, forked_peer].each do |process|
         far_store.write("k", "old")
-        kill(@far)
+        TestServers.kill(@far)
         process.call(:delete, "k")
         @far.start
         far_store.write("k", "old, of a copy")
@@ -58,8 +58,8 @@ module LarderStore
     test "the journal is applied while the backplane is down" do
       one = peer("one", remote: far)
       one.call(:delete, "other")
-      kill(@server)
-      kill(@far)
+      TestServers.kill(@server)
+      TestServers.kill(@far)
       one.call(:delete, "k")
       @far.start
       far_store.write("k", "old, of a copy")

@@ -26,7 +26,7 @@ module LarderStore
     teardown { @server&.stop }
 
     test "reads of copies go on, and others are misses, reported once" do
-      die
+      TestServers.kill(@server)
       assert_equal "old", @one.read("k")
       errors = reported { 5.times { assert_nil @one.read("none") } }
       assert_equal [Larder::RemoteError], errors.map(&:class)
@@ -39,7 +39,7 @@ module LarderStore
     test "an error_handler that raises fails no call, and its error is reported once" do
       failing = machine("failing", error_handler: ->(**) { raise "boom" })
       failing.write("k", "old")
-      die
+      TestServers.kill(@server)
       errors = reported do
         assert_equal "made", failing.fetch("none", single_flight: true) { "made" }
         assert_equal({ "a" => 1 }, failing.fetch_multi("a") { 1 })
@@ -54,7 +54,7 @@ module LarderStore
     end
 
     test "a delete while it is dead is applied before the remote store is read again" do
-      die
+      TestServers.kill(@server)
       assert_same true, @one.delete("k")
       assert_nil @one.read("k")
       revive("k" => "old")
@@ -64,7 +64,7 @@ module LarderStore
     end
 
     test "it is not read until all deletes were applied" do
-      die
+      TestServers.kill(@server)
       @one.delete_multi(%w[k other])
       revive("k" => "old", "other" => "old")
       stop
@@ -74,14 +74,14 @@ module LarderStore
     end
 
     test "a delete survives the death of its process" do
-      die
+      TestServers.kill(@server)
       run_child { @one.delete("k") }
       revive("k" => "old")
       assert(eventually { @one.read("k").nil? && !@far.exist?("k") })
     end
 
     test "what is written while it is dead is here at once, and deleted there" do
-      die
+      TestServers.kill(@server)
       assert_same true, @one.write("k", "new")
       assert_equal "new", @one.read("k")
       revive("k" => "old")
@@ -94,7 +94,7 @@ module LarderStore
       File.write(path_of("file"), "")
       cache = ActiveSupport::Cache.lookup_store(:larder_store, path_of("file/x.larder"), remote: remote,
                                                                                          error_handler: nil)
-      die
+      TestServers.kill(@server)
       cache.delete("k")
       assert_nil cache.read("k")
       revive("k" => "old")
@@ -128,20 +128,20 @@ module LarderStore
     end
 
     test "clear and delete_matched while it is dead are applied later" do
-      die
+      TestServers.kill(@server)
       @one.delete_matched("k*")
       revive("k" => "old", "other" => 1)
       assert(eventually { @one.read("x").nil? && !@far.exist?("k") })
       assert @far.exist?("other")
 
-      die
+      TestServers.kill(@server)
       @one.clear
       revive("other" => 1)
       assert(eventually { @one.read("x").nil? && !@far.exist?("other") })
     end
 
     test "counters and unless_exist answer nil" do
-      die
+      TestServers.kill(@server)
       assert_nil @one.increment("n")
       assert_nil @one.write("u", 1, unless_exist: true)
       assert_nil @one.read("u")
@@ -149,7 +149,7 @@ module LarderStore
 
     test "with raise_errors each call raises, and a delete is listed all the same" do
       strict = machine("one", raise_errors: true)
-      die
+      TestServers.kill(@server)
       assert_raises(Larder::RemoteError) { strict.read("none") }
       assert_raises(Larder::RemoteError) { strict.delete("k") }
       assert_nil @one.read("k")
@@ -165,7 +165,7 @@ module LarderStore
         asking = machine("one") # with a circuit breaker of its own, which is closed
         stop
         assert_raises(Timeout::Error) { Timeout.timeout(TIMEOUT / 3) { change.call(asking) } }
-        die
+        TestServers.kill(@server)
         @far = ActiveSupport::Cache.lookup_store(remote)
         revive("k" => "old")
         assert_equal "old", @far.read("k")
@@ -216,7 +216,7 @@ module LarderStore
 
     on_both_paths "an old copy is served while the remote store is dead, and computed again once" do
       @two.fetch("j", **KEPT) { "old" }
-      die
+      TestServers.kill(@server)
       travel(10, with_usec: true) do
         assert_equal "old", @two.fetch("j", **KEPT) { "new" }
         assert(eventually { @two.fetch("j", **KEPT) { flunk } == "new" })
@@ -226,7 +226,7 @@ module LarderStore
 
     on_both_paths "if its block raises, for as long as stale_if_error says" do
       @two.fetch("j", **KEPT) { "old" }
-      die
+      TestServers.kill(@server)
       travel(300, with_usec: true) { assert_equal "old", @two.fetch("j", **KEPT) { raise "no database" } }
       travel(700, with_usec: true) { assert_raises(RuntimeError) { @two.fetch("j", **KEPT) { raise "no database" } } }
     end
@@ -236,7 +236,7 @@ module LarderStore
       @one.write("j", "new", expires_in: 3600)
       travel(10, with_usec: true) do
         assert_equal "new", @two.fetch("j", **KEPT) { flunk }
-        die
+        TestServers.kill(@server)
         @two.delete("j")
         assert_equal "computed", @two.fetch("j", **KEPT) { "computed" }
       end
@@ -257,7 +257,7 @@ module LarderStore
     end
 
     test "a journal that was emptied while it listed changes clears the remote store before it is read again" do
-      die
+      TestServers.kill(@server)
       run_child { machine("late").delete("k") }
       assert changes_listed?("late")
       made_by_newer(path_of("late.larder.journal"))
@@ -269,7 +269,7 @@ module LarderStore
     end
 
     test "a journal that lists nothing may be emptied" do
-      die
+      TestServers.kill(@server)
       run_child { @one.delete("k") }
       revive("k" => "old", "other" => 1)
       run_child { eventually { @one.read("x").nil? && !changes_listed?("one") } }
@@ -279,7 +279,7 @@ module LarderStore
     end
 
     test "while a later version of Larder has a journal that lists changes, the remote store is not asked" do
-      die
+      TestServers.kill(@server)
       @one.delete("k")
       format = made_by_newer(path_of("one.larder.journal"))
       revive("k" => "old")
@@ -310,7 +310,7 @@ module LarderStore
     end
 
     test "a journal that overflows clears the remote store before it is read again" do
-      die
+      TestServers.kill(@server)
       20_000.times.each_slice(1000) { |slice| @one.delete_multi(slice.map { |number| "#{"key" * 40}#{number}" }) }
       revive("k" => "old", "key" => "old")
       assert_equal "made", @one.fetch("key") { "made" }
@@ -342,11 +342,6 @@ module LarderStore
 
     def machine(name, **options)
       new_store("#{name}.larder", remote: remote, **options)
-    end
-
-    def die
-      Process.kill(:KILL, @server.pid)
-      @server.stop
     end
 
     # True if a file says so, also after a crash.

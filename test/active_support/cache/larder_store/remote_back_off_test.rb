@@ -142,7 +142,7 @@ module LarderStoreTests
 
     test "while the remote store is down a machine with a copy backs off by itself, and with others when it is back" do
       with_old(ERROR) do
-        kill(@server)
+        TestServers.kill(@server)
         reports_of { assert_equal [["old"], 1], failing(@one, ERROR, 5) }
         @server.start
         redis = Redis.new(url: @server.endpoint["url"])

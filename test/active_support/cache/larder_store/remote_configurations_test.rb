@@ -76,7 +76,7 @@ module LarderStore
       url = server.endpoint.fetch("url").delete_suffix("/0")
       port = url[/:(\d+)/, 1].to_i
       machine("one", remote: named(url: url), backplane: nil).write("k", "copy")
-      kill(server)
+      TestServers.kill(server)
       [{ url: "#{url}/0" }, { url: url.sub("//", "//:secret@") }, { host: "127.0.0.1", port: port },
        { url: url, db: 0, timeout: 2 }].each do |options|
         assert_equal "copy", machine("one", remote: named(**options), backplane: nil).read("k"), options.to_s
@@ -124,7 +124,7 @@ module LarderStore
         store = ActiveSupport::Cache::RedisCacheStore.new(**options)
         machine("one", remote: store, backplane: nil).write("k", "copy")
       end
-      kill(@server)
+      TestServers.kill(@server)
       assert_equal "copy", machine("one", remote: named(url: url), backplane: nil).read("k")
     end
 

@@ -86,14 +86,13 @@ module LarderStore
       one = machine("one", remote: remote, remote_id: "cache", local_expires_in: 0.001,
                            error_handler: ->(exception:, **) { @errors << exception })
       one.write("k", 1)
-      @children = children ? Dir["/proc/#{@server.pid}/task/*/children"].flat_map { |file| File.read(file).split } : []
-      halt(@server)
-      @children.each { |pid| Process.kill(:STOP, pid.to_i) }
+      @hanging = children ? TestServers.pids(@server) : [@server.pid]
+      @hanging.each { |pid| Process.kill(:STOP, pid) }
       one
     end
 
     def resume_all
-      [@server.pid, *@children.to_a.map(&:to_i)].each { |pid| Process.kill(:CONT, pid) }
+      @hanging&.each { |pid| Process.kill(:CONT, pid) }
     end
 
     # @return [Array<String>] of all errors until now

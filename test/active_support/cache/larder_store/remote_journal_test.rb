@@ -21,7 +21,7 @@ module LarderStore
     test "changes that one server has not got stay listed while processes of another server apply theirs" do
       two = machine("one", remote: on(@b))
       two.write("k", "old")
-      kill(@a)
+      TestServers.kill(@a)
       @one.delete("k")
       assert(eventually { two.read("none").nil? && two.stats[:remote][:listed].zero? })
       assert_not exist?(@b, "k"), "the change is for all servers that are in use"
@@ -35,7 +35,7 @@ module LarderStore
 
     test "a key of any encoding is listed" do
       write_on(@a, "ä" => "old")
-      kill(@a)
+      TestServers.kill(@a)
       assert_nothing_raised { @one.delete("ä") }
       assert_nothing_raised { @one.delete_multi(["k", "ä", "\xff".b]) }
       assert_equal 3, @one.stats[:remote][:listed]
@@ -45,7 +45,7 @@ module LarderStore
     end
 
     test "another name of the same server gets what is listed under the first" do
-      kill(@a)
+      TestServers.kill(@a)
       in_child { @one.delete("k") && @one.delete_matched("m*") }
       revive(@a, "k" => "old", "m1" => "old", "other" => 1)
       name = path_of("link").tap { |link| File.symlink(@a.endpoint.fetch("socket"), link) }
@@ -56,7 +56,7 @@ module LarderStore
     end
 
     test "another name of the same server is cleared where the list of the first has overflown" do
-      kill(@a)
+      TestServers.kill(@a)
       fill(@one)
       revive(@a, "k" => "old")
       name = path_of("link").tap { |link| File.symlink(@a.endpoint.fetch("socket"), link) }
@@ -70,7 +70,7 @@ module LarderStore
     test "an overflow clears all namespaces that processes of the path use" do
       olds, news = %w[sha1 sha2].map { |name| machine("one", remote: on(@a), namespace: name) }
       olds.read("none")
-      kill(@a)
+      TestServers.kill(@a)
       fill(news)
       revive(@a, "sha1:k" => "old", "sha2:k" => "old", "k" => "old", "theirs:k" => 1)
       assert(eventually { news.read("k").nil? && !news.stats[:remote][:waiting] })
@@ -89,7 +89,7 @@ module LarderStore
       "cut in the middle" => ->(journal) { File.truncate(journal, 1 << 20) },
       "removed" => ->(journal) { File.delete(journal) } }.each do |how, damage|
       test "no delete is forgotten where the journal is #{how} under a running process" do
-        kill(@a)
+        TestServers.kill(@a)
         @one.delete("k")
         damage.call(path_of("one.larder.journal"))
         @one.delete("j")
@@ -103,7 +103,7 @@ module LarderStore
       end
 
       test "a journal that is #{how} while it lists nothing clears nothing" do
-        kill(@a)
+        TestServers.kill(@a)
         @one.delete("j")
         revive(@a, "k" => "old")
         assert(eventually { @one.read("none").nil? && !@one.stats[:remote][:waiting] })
@@ -115,7 +115,7 @@ module LarderStore
 
     test "no delete is forgotten that was listed in a removed file when another process had made the next one" do
       while_another_opens("two") do |two, open|
-        kill(@a)
+        TestServers.kill(@a)
         file = path_of("two.larder.journal")
         File.rename(file, "#{file}.first")
         open.call
@@ -144,7 +144,7 @@ module LarderStore
     end
 
     test "a process that has seen listed changes remembers that where all files of the journal are removed" do
-      kill(@a)
+      TestServers.kill(@a)
       late = machine("one", remote: on(@a))
       in_child { @one.delete("k") }
       assert_nil late.read("k")
@@ -178,7 +178,7 @@ module LarderStore
     end
 
     test "with a journal that is replaced by a directory under a running process the list stays where it was" do
-      kill(@a)
+      TestServers.kill(@a)
       @one.delete("k")
       journal = path_of("one.larder.journal")
       File.rename(journal, "#{journal}.other")
@@ -209,7 +209,7 @@ module LarderStore
     test "without room for the journal a delete is remembered, and no other process asks until it was applied" do
       on_full_disk do |disk, _|
         two, other = store_on(disk), store_on(disk)
-        kill(@a)
+        TestServers.kill(@a)
         two.delete("k")
         assert_equal [nil, nil], [two.read("k"), other.read("k")]
         revive(@a, "k" => "old")
@@ -224,7 +224,7 @@ module LarderStore
     test "without room for the journal the remote store is cleared once there is room, if the process was killed" do
       on_full_disk do |disk, resize|
         two = store_on(disk)
-        kill(@a)
+        TestServers.kill(@a)
         killed = fork { two.delete("k") && Process.kill(:KILL, Process.pid) }
         Process.wait(killed)
         revive(@a, "k" => "old")
@@ -240,7 +240,7 @@ module LarderStore
     test "two processes that have changes in memory each apply theirs" do
       on_full_disk do |disk, _|
         two, three = store_on(disk), store_on(disk)
-        kill(@a)
+        TestServers.kill(@a)
         two.delete("k")
         three.delete("j")
         revive(@a, "k" => "old", "j" => "old")
@@ -253,7 +253,7 @@ module LarderStore
       on_full_disk("nr_inodes=12") do |disk, resize|
         two = store_on(disk)
         two.read("none")
-        kill(@a)
+        TestServers.kill(@a)
         two.delete("k")
         FileUtils.rm_f(Dir.glob("#{disk}/two.larder.journal*"))
         assert_raises(Errno::ENOSPC) { (1..).each { |number| File.write("#{disk}/#{number}", "") } }
@@ -272,7 +272,7 @@ module LarderStore
       on_full_disk do |disk, resize|
         store_on(disk).read("k")
         assert_match(/two.larder.journal takes 4.0 MiB, and \d\.\d MiB are free/, finding_of("disk/two").what)
-        kill(@a)
+        TestServers.kill(@a)
         store_on(disk).delete("k")
         found = Larder::Doctor.run(path_of("disk/two.larder")).findings.map(&:check)
         assert_equal [:journal], found & %i[journal remote]
@@ -285,7 +285,7 @@ module LarderStore
       on_full_disk("size=30m,nr_inodes=5") do |disk, _|
         two = store_on(disk)
         File.write("#{disk}/last", "")
-        kill(@a)
+        TestServers.kill(@a)
         two.delete("k")
         revive(@a, "k" => "old")
         assert(eventually { two.read("none").nil? && !exist?(@a, "k") })

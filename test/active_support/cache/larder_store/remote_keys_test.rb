@@ -60,7 +60,7 @@ module LarderStoreTests
       server = start("redis")
       one, two = %w[one two].map { |name| machine(name, remote: [:redis_cache_store, { url: server.endpoint["url"] }]) }
       far = ActiveSupport::Cache::RedisCacheStore.new(url: server.endpoint["url"])
-      kill(server)
+      TestServers.kill(server)
       reported { KEYS.each { |key| one.delete(key) } && one.delete_matched("glob*\xE9*") }
       server.start
       KEYS.each { |key| far.write(key, 1) } && far.write("glob caf\xE9", 1)

@@ -48,7 +48,7 @@ module LarderStore
 
     test "while a server is dead its copies are answered, and its deletes are applied when it is back" do
       name = names_of(@nodes[1]).first
-      kill(@nodes[1])
+      TestServers.kill(@nodes[1])
       errors = reported do
         assert_equal "old", @two.read(name)
         @one.delete(name)
@@ -63,7 +63,7 @@ module LarderStore
 
     test "while a server is dead, keys of the others are read and written on all machines" do
       dead, alive = names_of(@nodes[1]), @names - names_of(@nodes[1])
-      kill(@nodes[1])
+      TestServers.kill(@nodes[1])
       @one.delete(dead.first)
       @one.write(dead.last, "new")
       @one.write(alive.first, "new")
@@ -95,14 +95,14 @@ module LarderStore
       server = start("memcached")
       one = machine("alone", remote: [:mem_cache_store, server.endpoint.fetch("url")])
       one.write("k", 1) # connects
-      kill(server)
+      TestServers.kill(server)
       one.delete("k")
       server.start
       assert(eventually(within: 20) { caught_up?(one) }, "before Dalli's 30 seconds")
     end
 
     test "delete_matched, which memcached has not, raises also while changes wait, and none is listed" do
-      kill(@nodes[1])
+      TestServers.kill(@nodes[1])
       @one.delete(names_of(@nodes[1]).first)
       ["key*", /key/].each { |pattern| assert_raises(NotImplementedError) { @one.delete_matched(pattern) } }
       @nodes[1].start
@@ -115,7 +115,7 @@ module LarderStore
       redis = start("redis")
       before = machine("one", remote: [:redis_cache_store, { url: redis.endpoint.fetch("url") }])
       before.write("k", 1)
-      kill(redis)
+      TestServers.kill(redis)
       before.delete_matched("key*")
       assert_raises(ArgumentError) { before.delete_matched(/key/) }
       after = machine("one", remote: far_of(namespace: "new"))
@@ -126,7 +126,7 @@ module LarderStore
     end
 
     test "clear empties all servers, also one that was dead" do
-      kill(@nodes[1])
+      TestServers.kill(@nodes[1])
       @one.clear
       @nodes[1].start
       far.write_multi(@names.to_h { |name| [name, "old, of a copy"] })
@@ -135,7 +135,7 @@ module LarderStore
     end
 
     test "of several keys those of servers that answer are found" do
-      kill(@nodes[1])
+      TestServers.kill(@nodes[1])
       errors = reported { assert_equal @names - names_of(@nodes[1]), machine("three").read_multi(*@names).keys }
       assert_empty errors
       errors = reported { assert_empty machine("three").read_multi(*names_of(@nodes[1])) }
@@ -152,7 +152,7 @@ module LarderStore
         Kernel.sleep(LOAD)
         resume(@nodes[1])
         Kernel.sleep(LOAD)
-        kill(@nodes[2])
+        TestServers.kill(@nodes[2])
         Kernel.sleep(LOAD)
         @nodes[2].start
         Kernel.sleep(LOAD)

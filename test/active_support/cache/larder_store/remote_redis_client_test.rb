@@ -92,7 +92,7 @@ module LarderStore
         far = Store.new(client: client, coder: Larder::Coder.new)
         one = new_store("#{kind}.larder", remote: far)
         one.write_multi(entries)
-        kill(@servers_here.first)
+        TestServers.kill(@servers_here.first)
         errors = reported do
           assert_equal entries, one.read_multi(*entries.keys)
           one.delete_multi(entries.keys)
@@ -112,7 +112,7 @@ module LarderStore
       one = new_store("urls.larder", remote: remote)
       names = Array.new(20) { |number| "k#{number}" }
       one.write_multi(names.to_h { |name| [name, 1] })
-      kill(@servers_here.first)
+      TestServers.kill(@servers_here.first)
       names.each { |name| one.write(name, 2) }
       assert_not one.instance_variable_get(:@remote).journal.empty?
       there = names.select { |name| new_store("other.larder", remote: remote).read(name) }

@@ -79,7 +79,7 @@ module LarderStoreTests
 
     test "while it has not got what the journal lists" do
       with_old do
-        kill(@server)
+        TestServers.kill(@server)
         reports_of { @one.delete("other") }
         @server.start
         assert @one.stats[:remote][:waiting]

@@ -23,7 +23,7 @@ module LarderStore
       teardown { SolidCacheApplication.cache_store if @server } # SQLite
 
       test "while the database is dead copies are answered, and deletes are applied when it is back" do
-        kill(@server)
+        TestServers.kill(@server)
         assert_equal "old", @two.read("k")
         @one.delete_multi(%w[k none])
         assert_nil @one.read("k")
@@ -33,7 +33,7 @@ module LarderStore
         assert(eventually { caught_up?(@one) })
         assert_equal %w[j], far.read_multi("j", "k").keys
         assert_equal 1, @one.increment("n")
-        kill(@server)
+        TestServers.kill(@server)
         @one.clear
         @server.start
         assert(eventually { caught_up?(@one) })
@@ -54,7 +54,7 @@ module LarderStore
         under_load(@one, @two, Array.new(30, &:to_s)) do
           2.times do
             Kernel.sleep(0.5)
-            kill(@server)
+            TestServers.kill(@server)
             Kernel.sleep(RemoteCase::LOAD)
             @server.start
             Kernel.sleep(RemoteCase::LOAD)

@@ -62,7 +62,7 @@ module Larder
             cookie = known_to_both
             reported do
               kept = dump
-              die
+              TestServers.kill(@server)
               get(@here, path, cookie)
               revive(kept)
               renewed = get(@there, "/renew", cookie).last
@@ -200,11 +200,6 @@ module Larder
         def revive(kept)
           @server.start
           far { |redis| kept.each { |key, (ttl, bytes)| redis.restore(key, [ttl, 0].max, bytes, replace: true) } }
-        end
-
-        def die
-          Process.kill(:KILL, @server.pid)
-          @server.stop
         end
       end
     end

@@ -123,7 +123,7 @@ module Larder
 
         test "while the store is dead copies are found, changes are refused at once, and no machine reports twice" do
           errors = reported do
-            die
+            TestServers.kill(@server)
             assert_equal({ "user_id" => 1 }, @here.values)
             assert_raises(UnavailableError) { @here.change(@here.find, "cart" => 3) }
             2.times { assert_raises(UnavailableError) { @there.find(B) } }
@@ -135,7 +135,7 @@ module Larder
 
         test "what has ended while the store was dead does not come back with it" do
           bytes = far { |redis| redis.get(NAME) }
-          die
+          TestServers.kill(@server)
           @here.repository.end(A)
           assert_nil @here.find
           start_with(bytes)
@@ -146,7 +146,7 @@ module Larder
         test "who signs out while the store is dead is signed out, here at once and elsewhere when it is back" do
           bytes = far { |redis| redis.get(NAME) }
           found = @here.find
-          die
+          TestServers.kill(@server)
           refute @here.repository.commit(found, {})
           assert_nil @here.find
           start_with(bytes)
@@ -159,14 +159,14 @@ module Larder
           Process.kill(:STOP, @server.pid)
           assert_raises(Timeout::Error) { Timeout.timeout(0.2) { @here.repository.end(A) } }
           assert_nil @here.find
-          die
+          TestServers.kill(@server)
           start_with(bytes)
           assert(eventually { @here.find.nil? && far { |redis| redis.get(NAME).nil? } })
           assert(eventually { @there.find.nil? })
         end
 
         test "while the store is dead nobody is told who is signed in, or that somebody was logged out" do
-          die
+          TestServers.kill(@server)
           { logged_in?: [1], for: [1], last_seen: [1], logout: [1] }.each do |method, arguments|
             error = assert_raises(Larder::RemoteError) { @here.statistics.public_send(method, *arguments) }
             assert_match(/RedisCacheStore, with copies on each machine cannot tell which sessions/, error.message)
@@ -198,7 +198,7 @@ module Larder
           far { |redis| redis.set(NAME, redis.get(NAME).sub('"user_id":1', '"user_id":2')) }
           assert_equal({ "user_id" => 2 }, there.values)
           bytes = far { |redis| redis.get(NAME) }
-          die
+          TestServers.kill(@server)
           here.repository.end(A)
           assert_raises(Larder::RemoteError) { there.statistics.logout(1) }
           start_with(bytes)
@@ -212,7 +212,7 @@ module Larder
           store.write("mine", { a: 1 })
           assert_equal({ a: 1 }, store.read("mine"))
           one.stop
-          die
+          TestServers.kill(@server)
           assert_nil store.read("mine")
         end
 
@@ -264,11 +264,6 @@ module Larder
         def start_with(bytes)
           @server.start
           far { |redis| redis.set(NAME, bytes) }
-        end
-
-        def die
-          Process.kill(:KILL, @server.pid)
-          @server.stop
         end
       end
     end
