@@ -39,7 +39,8 @@ module LarderStore
     Heartbeat.prepend(Clock)
 
     setup do
-      @server = start("redis")
+      @server = start_once("redis")
+      Redis.new(url: @server.endpoint["url"]).flushall
       @one, @two = machine("one"), machine("two")
     end
 
@@ -85,7 +86,7 @@ module LarderStore
       machines = [@two, *%w[three four].map { |name| machine(name) }]
       silence_passes(machines.size)
       values = machines.map do |store|
-        Thread.new { store.fetch("k", OPTIONS) { (runs << true) && sleep(1) && "next" } }
+        Thread.new { store.fetch("k", OPTIONS) { (runs << true) && sleep(0.3) && "next" } }
       end
       assert_equal ["next"] * 3, within(SOON) { values.map(&:value) }
       assert_equal 1, runs.size
@@ -297,6 +298,8 @@ module LarderStore
       once(:after) { @server.stop }
       assert_equal "old", @one.fetch("k", OPTIONS) { "old" }
       assert @one.stats[:remote][:waiting]
+    ensure
+      @server.start
     end
 
     test "a value that takes longer than its lease is stored the second time" do

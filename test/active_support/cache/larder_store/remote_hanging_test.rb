@@ -2,6 +2,7 @@
 
 # A remote store whose server hangs: after some calls no other waits for it, whatever its client is.
 
+require "support/moved_clock"
 require "support/remote_case"
 require "support/solid_cache_application"
 require "redis"
@@ -11,6 +12,8 @@ module LarderStore
   class RemoteHangingTest < RemoteCase
     # The report of a call that is not made.
     NOT_MADE = /did not answer, and is not called/
+    # Seconds after which each pause is over that follows a failure.
+    PAUSES = 3
     # Stores on one Redis, by how their client is made.
     CLIENTS = {
       "a URL" => ->(url) { { url: url, read_timeout: 0.2 } },
@@ -33,6 +36,7 @@ module LarderStore
           .each(&:call)
         assert_equal 4, messages.grep(NOT_MADE).size
         resume(@server)
+        MovedClock.forward(PAUSES)
         assert(eventually { one.write("new", 1) && one.stats[:remote][:listed].zero? && caught_up?(one) })
         assert(eventually { one.increment("n") })
       end

@@ -3,6 +3,7 @@
 # Operations that were given up, and that the remote store gets later than a change of the same key that it has
 # confirmed.
 
+require "support/moved_clock"
 require "support/remote_case"
 require "support/slow_proxy"
 require "redis"
@@ -15,19 +16,8 @@ module LarderStore
     # Interrupts a call.
     class Stop < StandardError; end
 
-    # The clock of the journal, which tests put forward instead of waiting for a change to be repeated.
-    module Clock
-      singleton_class.attr_accessor :ahead # ms
-
-      private
-
-      def now
-        super + Clock.ahead
-      end
-    end
-    Clock.ahead = 0
-    State.singleton_class.prepend(Clock)
-
+    # Seconds after which an operation is given up that takes long.
+    LONG = 3
     # Bytes of requests that are held back.
     LATE = /late/n
     # Writes of "k" that are given up.
@@ -57,7 +47,6 @@ module LarderStore
     end
 
     teardown do
-      Clock.ahead = 0
       @proxy&.stop
       @asking&.close
       Dalli.logger = @logger if @logger
@@ -150,7 +139,8 @@ module LarderStore
       counting = give_up_late { |one| one.increment("k") }
       first = state_of("k")
       counting.join
-      assert(eventually { Larder::Store::Remote::Journal::State.due?(first) })
+      MovedClock.forward(State::REPEATED_AFTER - LONG)
+      assert(eventually { State.due?(first) })
       @one.read("other") # would take the key off
       @one.delete("k")
       arrives { assert_nil value(@one) }
@@ -179,6 +169,7 @@ module LarderStore
       two = machine("one", remote: direct)
       arrives { assert_nil two.read("k") }
       assert_equal 0, two.stats[:remote][:listed]
+      put_clock_forward
       assert(eventually { two.read("other") || !there?("k") })
       assert(eventually { two.write("k", "new") && machine("one", remote: direct).read("k") == "new" })
     end
@@ -190,6 +181,7 @@ module LarderStore
       three = machine("one", remote: path_of("link").then { |link| linked(link) })
       two.delete("k")
       arrives { assert_equal [nil] * 3, [two, three, @one].map { |store| store.read("k", raw: true) } }
+      put_clock_forward
       assert(eventually { three.read("other") || !there?("k") })
     end
 
@@ -209,6 +201,7 @@ module LarderStore
       two = machine("one", remote: direct)
       two.delete("k")
       arrives { assert_equal [nil] * 2, [two, @one].map { |store| store.read("k", raw: true) } }
+      put_clock_forward
       assert(eventually { two.read("other") || !there?("k") })
     end
 
@@ -295,7 +288,7 @@ module LarderStore
     #
     # @return [Thread] of the operation
     def give_up_late
-      one = machine("one", remote: remote(read_timeout: 3))
+      one = machine("one", remote: remote(read_timeout: LONG))
       @proxy.hold(/INCRBY/ni)
       operation = Thread.new { reported { yield one } }
       assert(eventually { @proxy.holds? })
@@ -327,7 +320,7 @@ module LarderStore
 
     # Listed changes that were applied are to be repeated now.
     def put_clock_forward
-      Clock.ahead += State::REPEATED_AFTER * 1000
+      MovedClock.forward(State::REPEATED_AFTER)
     end
 
     def assert_ends_without(forward: true)

@@ -3,6 +3,7 @@
 require "test_helper"
 require "rack/mock"
 require "rack/session/larder"
+require "support/moved_clock"
 require "support/reported_errors"
 require "support/servers"
 require "support/slow_proxy"
@@ -17,6 +18,8 @@ module Larder
         include Processes
         include TemporaryDirectory
 
+        # Seconds after which each pause is over that follows a failure.
+        PAUSES = 3
         APPLICATION = lambda do |env|
           session = env["rack.session"]
           user = session["user_id"] || session["cart"]
@@ -124,6 +127,7 @@ module Larder
             cut_off { get(@here, "/destroy", cookie) }
             renewed = get(@there, "/sign_in?8", cookie).last
             @proxy.release
+            MovedClock.forward(PAUSES)
             assert(eventually { get(@here, "/", cookie) && store_of(@here).remote.journal.empty? })
             assert_equal ["8", "8"], [@here, @there].map { |one| get(one, "/", renewed).first }
           end
@@ -176,6 +180,7 @@ module Larder
         end
 
         def assert_ends(*cookies)
+          MovedClock.forward(PAUSES)
           assert(eventually do
             [@here, @there].product(cookies).all? { |one, cookie| get(one, "/", cookie).first == "nil" }
           end, "it goes on")

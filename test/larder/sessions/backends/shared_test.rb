@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "redis"
+require "support/moved_clock"
 require "support/reported_errors"
 require "support/servers"
 require "larder/sessions"
@@ -19,6 +20,9 @@ module Larder
         A = "a" * 32
         B = "b" * 32
         NAME = Store.name_of(Repository::PREFIX + A)
+
+        # Seconds after which each pause is over that follows a failure.
+        PAUSES = 3
 
         # A machine, and what is asked of its sessions.
         class Machine
@@ -260,10 +264,11 @@ module Larder
           client&.close
         end
 
-        # With the session that the store had.
+        # With the session that the store had, after the pauses of the machines.
         def start_with(bytes)
           @server.start
           far { |redis| redis.set(NAME, bytes) }
+          MovedClock.forward(PAUSES)
         end
       end
     end
