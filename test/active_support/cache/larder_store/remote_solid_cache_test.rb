@@ -120,6 +120,24 @@ module LarderStore
       "trilogy"
     end
 
+    # Each of the two has locked the gap in the index into which the other one inserts.
+    test "a count that the database undoes for the transaction of another process is made again" do
+      server = SolidCache::Record.connection_db_config.configuration_hash
+      other = Trilogy.new(**server.slice(:socket, :username, :database))
+      hash = SolidCache::Entry.send(:key_hash_for, "n")
+      other.query("BEGIN")
+      40.times { |row| insert(other, row) } # the transaction with fewer changes is undone
+      other.query("SELECT id FROM solid_cache_entries WHERE key_hash = #{hash} FOR UPDATE")
+      counting = Thread.new { @one.increment("n") }
+      assert(eventually { waiting? })
+      insert(other, hash + 1)
+      other.query("COMMIT")
+      assert_equal 1, counting.value
+      assert_equal 2, @two.increment("n")
+    ensure
+      other&.close
+    end
+
     slow_test "a database that does not answer is one that fails" do
       halt(@server)
       assert_equal "old", @two.read("k")
@@ -128,6 +146,57 @@ module LarderStore
       resume(@server)
       assert(eventually { caught_up?(@one) })
       assert_not far.exist?("k")
+    end
+
+    private
+
+    def insert(connection, hash)
+      connection.query("INSERT INTO solid_cache_entries (`key`, value, created_at, key_hash, byte_size) " \
+                       "VALUES ('of #{hash}', '', now(), #{hash}, 1)")
+    end
+
+    # @return [Boolean] does a transaction wait for a lock?
+    def waiting?
+      SolidCache::Record.connection.select_rows("SHOW STATUS LIKE 'Innodb_row_lock_current_waits'").dig(0, 1).to_i > 0
+    end
+  end
+
+  # With the gem sqlite3.
+  class RemoteSolidCacheOnSqliteTest < RemoteCase
+    # Has another process write between the read and the write of a count.
+    Interrupting = Struct.new(:coder, :interruption) do
+      def dump(entry)
+        call = interruption and self.interruption = nil
+        call&.call
+        coder.dump(entry)
+      end
+
+      def load(bytes)
+        coder.load(bytes)
+      end
+    end
+
+    test "a count that the database refuses for the change of another process is made again" do
+      coder = Interrupting.new(Larder::Coder.new)
+      name, options = SolidCacheApplication.cache_store
+      store = machine("one", remote: [name, { coder: coder, **options }], error_handler: nil)
+      assert_equal 1, store.increment("n")
+      other = SQLite3::Database.new(SolidCache::Record.connection_db_config.database)
+      coder.interruption = -> { change(other) }
+      assert_equal 2, store.increment("n")
+      assert_equal 3, store.increment("n")
+    ensure
+      other&.close
+    end
+
+    private
+
+    # Rails 8 locks the database before it reads.
+    def change(connection)
+      connection.execute("INSERT INTO solid_cache_entries (key, value, created_at, key_hash, byte_size) " \
+                         "VALUES ('other', '', '2026-01-01', 7, 1)")
+    rescue SQLite3::BusyException
+      assert_operator Rails.gem_version, :>=, Gem::Version.new("8.0")
     end
   end
 end
