@@ -5,6 +5,7 @@
 
 require_relative "../denial"
 require_relative "../mount"
+require_relative "../obstacle"
 require_relative "../remedy"
 
 module Larder
@@ -18,6 +19,8 @@ module Larder
       # A cache whose creation was interrupted has only zeros in these bytes.
       HEAD = 8192
       ANOTHER_PATH = "# name another path: in the configuration, in LARDER_PATH, or as PATH of this command"
+      # After a sentence of Obstacle.
+      DO_THAT = "# do what the last sentence says"
       private_constant :MAGIC, :HEADS, :LOCK_MAGIC, :HEAD, :ANOTHER_PATH
 
       private
@@ -37,12 +40,19 @@ module Larder
       def foreign
         what = kind_of(@path)
         case what
-        when nil then ["there is no file: the application creates it at its first use", ANOTHER_PATH]
+        when nil then no_file
         when "file" then foreign_file
         when "directory" then ["it is a directory: name a file in it", ANOTHER_PATH]
         when "link" then ["it is a symbolic link, which Larder does not follow: name the file itself", ANOTHER_PATH]
         else ["it is a #{what}, and a cache is a regular file", ANOTHER_PATH]
         end
+      end
+
+      def no_file
+        obstacle = Obstacle.at(@path)
+        return ["there is no file. #{obstacle}", DO_THAT] if obstacle
+
+        ["there is no file: the application creates it at its first use", ANOTHER_PATH]
       end
 
       # A user who may not read the file cannot find out what it is.

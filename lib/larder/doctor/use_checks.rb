@@ -110,7 +110,7 @@ module Larder
       end
 
       def no_journal(file)
-        if (obstacle = Obstacle.at(file)) then [obstacle, "# do what the last sentence says"]
+        if (obstacle = Obstacle.at(file)) then [obstacle, KindChecks::DO_THAT]
         elsif (cause = no_room_for(file))
           [cause, "df -h #{quoted(File.dirname(file))}; df -i #{quoted(File.dirname(file))}"]
         end

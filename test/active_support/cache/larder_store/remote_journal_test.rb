@@ -3,12 +3,11 @@
 # The journal of changes that the remote store has not got: several remote stores at one path, and a file that is cut,
 # removed, replaced or cannot be used. Over real Redis servers that are killed.
 
-require "support/remote_case"
-require "redis"
+require "support/journal_case"
 
 module LarderStore
   # Larder::Store::Remote::Journal.
-  class RemoteJournalTest < RemoteCase
+  class RemoteJournalTest < JournalCase
     # Long keys that are more than the journal takes.
     FULL = 25_000
 
@@ -194,131 +193,7 @@ module LarderStore
       assert(eventually { !exist?(@a, "k") && @one.read("j").nil? && !exist?(@a, "j") })
     end
 
-    test "without room for the journal the remote store is used, each process reports that once, and how to end it" do
-      on_full_disk do |disk, _|
-        two = store_on(disk)
-        assert_equal "old", two.read("k")
-        assert_equal [Larder::OpenError], @reports.map(&:class)
-        assert_match(/journal takes 4 MiB, and there is too little room: .*df -h #{disk}/, @reports.first.message)
-        3.times { two.read("none") && two.write("n", 1) }
-        assert_equal 1, @reports.size
-        in_child { assert_nil(two.read("none")) && assert_equal(2, @reports.size) }
-      end
-    end
-
-    test "without room for the journal a delete is remembered, and no other process asks until it was applied" do
-      on_full_disk do |disk, _|
-        two, other = store_on(disk), store_on(disk)
-        TestServers.kill(@a)
-        two.delete("k")
-        assert_equal [nil, nil], [two.read("k"), other.read("k")]
-        revive(@a, "k" => "old")
-        assert_nil other.read("k")
-        assert_match(/not asked.*4 MiB/, @reports.last.message)
-        assert(eventually { two.read("none").nil? && !exist?(@a, "k") })
-        assert_empty Dir.glob("#{disk}/*.pending")
-        assert_equal [true, "new"], [two.write("k", "new"), other.read("k")]
-      end
-    end
-
-    test "without room for the journal the remote store is cleared once there is room, if the process was killed" do
-      on_full_disk do |disk, resize|
-        two = store_on(disk)
-        TestServers.kill(@a)
-        killed = fork { two.delete("k") && Process.kill(:KILL, Process.pid) }
-        Process.wait(killed)
-        revive(@a, "k" => "old")
-        3.times { assert_nil two.read("k") }
-        resize.call("size=30m")
-        assert(eventually { two.read("k").nil? && !two.stats[:remote][:waiting] })
-        assert_not exist?(@a, "k")
-        assert_empty Dir.glob("#{disk}/*.pending")
-        assert_equal [true, "new"], [two.write("k", "new"), read_on(@a, "k")]
-      end
-    end
-
-    test "two processes that have changes in memory each apply theirs" do
-      on_full_disk do |disk, _|
-        two, three = store_on(disk), store_on(disk)
-        TestServers.kill(@a)
-        two.delete("k")
-        three.delete("j")
-        revive(@a, "k" => "old", "j" => "old")
-        assert(eventually { [two, three].none? { |store| store.read("none") } && !exist?(@a, "k") && !exist?(@a, "j") })
-        assert(eventually { [two, three].none? { |store| store.stats[:remote][:waiting] } })
-      end
-    end
-
-    test "a process whose journal was removed, and has no room for the next one, knows that changes were listed" do
-      on_full_disk("nr_inodes=12") do |disk, resize|
-        two = store_on(disk)
-        two.read("none")
-        TestServers.kill(@a)
-        two.delete("k")
-        FileUtils.rm_f(Dir.glob("#{disk}/two.larder.journal*"))
-        assert_raises(Errno::ENOSPC) { (1..).each { |number| File.write("#{disk}/#{number}", "") } }
-        in_child { store_on(disk).read("none") } # notices that
-        revive(@a, "k" => "old")
-        assert_nil two.read("k")
-        assert_match(/not asked.*4 MiB/, @reports.last.message)
-        resize.call("nr_inodes=100")
-        assert(eventually { two.read("k").nil? && !two.stats[:remote][:waiting] })
-        assert_not exist?(@a, "k")
-      end
-    end
-
-    test "the doctor names the cause where there is no journal" do
-      assert_equal :sound, finding_of("one")
-      on_full_disk do |disk, resize|
-        store_on(disk).read("k")
-        assert_match(/two.larder.journal takes 4.0 MiB, and \d\.\d MiB are free/, finding_of("disk/two").what)
-        TestServers.kill(@a)
-        store_on(disk).delete("k")
-        found = Larder::Doctor.run(path_of("disk/two.larder")).findings.map(&:check)
-        assert_equal [:journal], found & %i[journal remote]
-        resize.call("size=30m")
-        assert_equal :sound, finding_of("disk/two")
-      end
-    end
-
-    test "a full file system of few files has no room for the journal either" do
-      on_full_disk("size=30m,nr_inodes=5") do |disk, _|
-        two = store_on(disk)
-        File.write("#{disk}/last", "")
-        TestServers.kill(@a)
-        two.delete("k")
-        revive(@a, "k" => "old")
-        assert(eventually { two.read("none").nil? && !exist?(@a, "k") })
-        assert_match(/of files: df -i/, @reports.first.message)
-      end
-    end
-
     private
-
-    # Yields its path, and a proc that changes its size.
-    def on_full_disk(options = "size=3m")
-      skip "needs root and tmpfs" unless Process.euid.zero?
-
-      disk = path_of("disk").tap { |place| Dir.mkdir(place) }
-      assert system("mount", "-t", "tmpfs", "-o", options, "tmpfs", disk)
-      begin
-        yield disk, ->(size) { assert system("mount", "-o", "remount,#{size}", disk) }
-      ensure
-        system("umount", "--lazy", disk)
-      end
-    end
-
-    # @return [Larder::Doctor::Finding, Symbol, nil] of the check of the journal
-    def finding_of(name)
-      report = Larder::Doctor.run(path_of("#{name}.larder"))
-      report.findings.find { |finding| finding.check == :journal } || (:sound if report.sound.key?(:journal))
-    end
-
-    # Its errors are in @reports.
-    def store_on(disk)
-      handler = ->(exception:, **) { (@reports ||= []) << exception }
-      machine(File.join(File.basename(disk), "two"), remote: on(@a), size: 1 << 20, error_handler: handler)
-    end
 
     # Yields a machine, and a proc that has another process of it open the journal, which it has not opened before.
     def while_another_opens(name)
@@ -339,36 +214,6 @@ module LarderStore
 
     def journal_of(store)
       store.instance_variable_get(:@remote).journal
-    end
-
-    def on(server)
-      at(server.endpoint.fetch("url"))
-    end
-
-    def at(url)
-      [:redis_cache_store, { url: url, reconnect_attempts: 0, coder: Larder::Coder.new, error_handler: nil }]
-    end
-
-    # It has lost its memory; these entries are there again, as of a snapshot.
-    def revive(server, entries)
-      server.start
-      write_on(server, entries)
-    end
-
-    def write_on(server, entries)
-      plain(server).write_multi(entries)
-    end
-
-    def read_on(server, key)
-      plain(server).read(key)
-    end
-
-    def exist?(server, key)
-      plain(server).exist?(key)
-    end
-
-    def plain(server)
-      ActiveSupport::Cache.lookup_store(on(server))
     end
 
     def fill(store)
