@@ -20,13 +20,13 @@ module Larder
       CHANNEL = "larder"
       private_constant :CHANNEL
 
-      # @param given [String, Hash, Array<String, Hash>] see {Address}
+      # @param address [Address]
       # @param path [String] of the file whose lock decides which process listens
       # @param remote [Remote]
       # @raise (see Address#server)
-      def initialize(given, path:, remote:)
-        @address = Address.new(given)
-        @server = @address.server
+      def initialize(address, path:, remote:)
+        @address = address
+        @server = address.server
         @journal = remote.journal
         @outbox = Outbox.new
         @telling = Errand.new { tell_all }

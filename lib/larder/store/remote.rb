@@ -2,6 +2,7 @@
 
 # The second level: a Rails store that several machines share.
 
+require "forwardable"
 require "larder/store/configuration"
 require "larder/store/monotonic_clock"
 require "larder/store/remote/adapters"
@@ -21,14 +22,12 @@ module Larder
     #
     # A write that was given up, because it took too long or was interrupted, may arrive later than a change of the same
     # key that was applied. So listed changes are applied twice, some seconds apart. A key is not read until then.
-    #
     # If the journal overflows, it is unknown what to delete. Then the remote store is cleared.
     # @api private
     class Remote
+      extend Forwardable
       include MonotonicClock
 
-      # Of the remote store, where LarderStore has none of its own.
-      INHERITED = %i[expires_in race_condition_ttl skip_nil].freeze
       # Keys have their namespace when they come here.
       NO_NAMESPACE = { namespace: nil }.freeze
       # The options of LarderStore alone.
@@ -39,7 +38,7 @@ module Larder
       # Seconds between two attempts to apply what the journal lists, after a failure and otherwise.
       RETRY = 1
       PAUSE = 0.1
-      private_constant :INHERITED, :NO_NAMESPACE, :OWN, :PROBE, :RETRY, :PAUSE
+      private_constant :NO_NAMESPACE, :OWN, :PROBE, :RETRY, :PAUSE
 
       # LarderStore sends the events.
       module Quiet
@@ -62,9 +61,11 @@ module Larder
       # @return [String, Proc, nil] of LarderStore, or else of the store
       attr_reader :namespace
 
+      # As of Adapters::Any.
+      def_delegators :@adapter, :bytes?, :matches?, :raw_counters?
+
       # @param key [String]
-      # @return [String] the key of its lease, which begins with it, as what deletes keys by their beginning also ends
-      #   leases
+      # @return [String] the key of its lease. It begins with the key, so a delete of a prefix ends leases, too
       def self.lease_key(key)
         key.b << "/larder/lease"
       end
@@ -72,12 +73,12 @@ module Larder
       # @param given [ActiveSupport::Cache::Store, Symbol, Array] a store, or what config.cache_store takes
       # @param journal [String] the path of the journal
       # @param id [String, nil] names its servers, where that cannot be found out
-      # @param backplane [String, Hash, Array, nil] of LarderStore
+      # @param backplane [String] its servers, see Backplane::Address#place
       # @param sign_with [String, Array<String>, nil] the key of signatures, see Larder::Codecs
       # @param namespace [String, Proc, nil] of LarderStore
       # @param flights [Boolean] do all fetches take leases?
       # @raise [ArgumentError] it is not a store, or a LarderStore, has another namespace, or its servers are not known
-      def initialize(given, journal:, id: nil, backplane: nil, sign_with: nil, namespace: nil, flights: false)
+      def initialize(given, journal:, id: nil, backplane: "", sign_with: nil, namespace: nil, flights: false)
         @store = Builder.store(given, sign_with)
         @adapter = Adapters.of(@store, !@store.equal?(given))
         @store = @adapter.store
@@ -85,7 +86,7 @@ module Larder
         @namespace = one_namespace(namespace, @store.options[:namespace])
         @identity = Servers.identity(@adapter, given, id)
         @journal = Journal.new(journal, remote: Configuration.number(@identity), prefix: -> { own_key("") },
-                                        backplane: Configuration.number(Configuration.place(backplane)))
+                                        backplane: Configuration.number(backplane))
         @heartbeat = Heartbeat.new(self)
         @calls = Calls.new(@adapter, @journal)
         @plain_names = @adapter.plain_names?
@@ -124,10 +125,8 @@ module Larder
         @journal.changed(kind, texts) if settled && !quiet
         @journal.expect(texts) if settled && entries.any? && @calls.slow?(since)
         answer
-      rescue RemoteError
-        raise
-      rescue StandardError, ScriptError
-        settled = mistaken?(kind, entries)
+      rescue StandardError, ScriptError => e
+        settled = mistaken?(kind, entries) unless e.is_a?(RemoteError)
         raise
       ensure
         @journal.note(kind, texts) unless settled
@@ -139,10 +138,7 @@ module Larder
       # @return [Object] what the block returned
       # @raise [RemoteError]
       def keeping(keys)
-        @calls.expecting(keys) do |send|
-          send.call
-          yield
-        end
+        @calls.expecting(keys, sent: true) { yield }
       end
 
       # @return [Boolean]
@@ -153,8 +149,7 @@ module Larder
         false
       end
 
-      # For a caller that has waited long enough: the remote store is not called for a pause, so changes are listed, and
-      # other machines get their messages later.
+      # The remote store is not called for a pause: changes are listed, and other machines get their messages later.
       # @return [void]
       def give_up
         @calls.pause
@@ -171,19 +166,12 @@ module Larder
         "#<#{self.class.name} #{@identity}>"
       end
 
-      # @return [Hash{Symbol=>Object}] options of the remote store that hold for LarderStore, too
-      def inherited
-        @store.options.slice(*INHERITED).compact
-      end
-
       # @param text [String]
       # @return [String] a key of Larder's own in the namespace
       def own_key(text)
         @store.send(:namespace_key, text, { namespace: @namespace }).b
       end
 
-      # Applies what the journal lists, if that is due.
-      #
       # @return [ActiveSupport::Cache::Entry, nil] also one that has expired
       # @raise [Waiting] the key is listed
       def read(key, options = {})
@@ -214,24 +202,21 @@ module Larder
         @calls.attempt(:read_multi) { @adapter.entries_of(found, raw) }
       end
 
-      # @return [Boolean] does {#read_multi} find bytes of Rails' coder, which this process may read without that?
-      def bytes?
-        @adapter.bytes?
-      end
-
       # @param entry [ActiveSupport::Cache::Entry]
       # @param kept_in [Float, nil] seconds after which the remote store may forget it
       # @param more [Hash] unless_exist
       # @return [Boolean] was it stored?
       def write(key, entry, kept_in, more = {})
         wait_for([key]) if more[:unless_exist]
-        @calls.attempt(:write) { stored?(@store.send(:write_entry, name_of(key), entry, **terms(kept_in), **more)) }
+        @calls.attempt(:write) do
+          @store.send(:write_entry, name_of(key), entry, **terms(kept_in), **more) ? true : false
+        end
       end
 
       # @param entries [Hash{String=>ActiveSupport::Cache::Entry}]
       def write_multi(entries, kept_in)
         named = entries.transform_keys { |key| name_of(key) }
-        @calls.attempt(:write_multi) { stored?(@store.send(:write_multi_entries, named, **terms(kept_in))) }
+        @calls.attempt(:write_multi) { @store.send(:write_multi_entries, named, **terms(kept_in)) ? true : false }
       end
 
       # @return [Boolean] was it there?
@@ -249,9 +234,7 @@ module Larder
         end
       end
 
-      # If that takes calls of its own, only where all fetches take leases.
-      #
-      # @return [Boolean] does a delete of a key end its lease?
+      # @return [Boolean] does a delete of a key end its lease? Some stores do that only where all fetches take leases
       def ends_leases?
         @flights || @adapter.at_once?
       end
@@ -265,11 +248,6 @@ module Larder
         (@flights ? 2 : 1).times { call(:clear, **options.except(*OWN), namespace: namespace) }
       end
 
-      # @return [Boolean] does {#delete_matched} take such a pattern?
-      def matches?(pattern)
-        @adapter.matches?(pattern)
-      end
-
       # @param pattern [Regexp, String] of keys
       def delete_matched(pattern)
         patterns = [pattern]
@@ -277,16 +255,11 @@ module Larder
         patterns.each { |matcher| call(:delete_matched, matcher, **NO_NAMESPACE) }
       end
 
-      # @return [Boolean] does only a read with raw: find a counter, so that there is no copy of it?
-      def raw_counters?
-        @adapter.raw_counters?
-      end
-
       # @param operation [Symbol] increment or decrement
       # @return [Integer, nil] as of the remote store's method
       def count(operation, key, amount, options)
         wait_for([key])
-        keeping([key]) { call(operation, key, amount, **options.except(*OWN, :version), **NO_NAMESPACE) }
+        keeping([key]) { call(operation, key, amount, **terms_of_call(options)) }
       end
 
       # @return [Boolean] has the store a compare-and-swap?
@@ -298,7 +271,7 @@ module Larder
       def cas(key, options)
         wait_for([key])
         @calls.expecting([key]) do |send|
-          @calls.attempt(:cas) { @store.cas(name_of(key), terms_of_swap(options)) { |value| send.call(yield(value)) } }
+          @calls.attempt(:cas) { @store.cas(name_of(key), terms_of_call(options)) { |value| send.call(yield(value)) } }
         end
       end
 
@@ -307,7 +280,7 @@ module Larder
         names = to_ask(keys).to_h { |key| [name_of(key), key] }
         @calls.expecting(names.values) do |send|
           @calls.attempt(:cas_multi) do
-            @store.cas_multi(*names.keys, **terms_of_swap(options)) do |values|
+            @store.cas_multi(*names.keys, **terms_of_call(options)) do |values|
               send.call(yield(values.transform_keys(names)).transform_keys(names.invert))
             end
           end
@@ -316,7 +289,7 @@ module Larder
 
       private
 
-      def terms_of_swap(options)
+      def terms_of_call(options)
         options.except(*OWN, :version).merge(NO_NAMESPACE)
       end
 
@@ -420,10 +393,6 @@ module Larder
 
       def terms(kept_in)
         kept_in ? { expires_in: @adapter.ttl(kept_in) } : {}
-      end
-
-      def stored?(answer)
-        answer ? true : false
       end
     end
   end

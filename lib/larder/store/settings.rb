@@ -21,7 +21,9 @@ module Larder
       DEFAULT_COMPRESSOR = :gzip
       # Of ActiveSupport::Cache.format_version.
       FORMAT_WITH_COMPRESSORS = 7.1
-      private_constant :DEFAULT_COMPRESSOR, :FORMAT_WITH_COMPRESSORS
+      # Options of the remote store that hold here, too, unless they are given.
+      INHERITED = %i[expires_in race_condition_ttl skip_nil].freeze
+      private_constant :DEFAULT_COMPRESSOR, :FORMAT_WITH_COMPRESSORS, :INHERITED
 
       # @return [Hash] the options for ActiveSupport::Cache::Store, a copy of the caller's
       attr_reader :store_options
@@ -139,24 +141,25 @@ module Larder
           return without_remote(local_expires_in: life, sign_with: sign_with, backplane: backplane, remote_id: id)
         end
 
-        @remote = Remote.new(given, journal: Companions.journal(path), id: id, backplane: backplane,
+        address = Backplane::Address.new(backplane) if backplane
+        @remote = Remote.new(given, journal: Companions.journal(path), id: id, backplane: address&.place.to_s,
                                     sign_with: sign_with, namespace: options[:namespace],
                                     flights: options[:single_flight] ? true : false)
-        @local_expires_in = (life || (backplane ? Copies::LONGER : Copies::LOCAL_EXPIRES_IN)).to_f
-        configure(backplane)
-        inherited = @remote.inherited
+        @local_expires_in = (life || (address ? Copies::LONGER : Copies::LOCAL_EXPIRES_IN)).to_f
+        configure(address)
+        inherited = @remote.store.options.slice(*INHERITED).compact
         Options.check(inherited, :store)
         options.replace(inherited.merge(options))
         options[:namespace] = @remote.namespace unless @remote.namespace.nil?
       end
 
       # Processes that believe each other's copies are those of one configuration, and one of them listens.
-      def configure(backplane)
-        @configuration = Configuration.new(remote: @remote.identity, backplane: backplane,
+      def configure(address)
+        @configuration = Configuration.new(remote: @remote.identity, backplane: address&.place.to_s,
                                            local_expires_in: @local_expires_in)
-        return unless backplane
+        return unless address
 
-        @backplane = Backplane.new(backplane, path: Companions.backplane(path, @configuration.name), remote: @remote)
+        @backplane = Backplane.new(address, path: Companions.backplane(path, @configuration.name), remote: @remote)
       end
 
       def without_remote(given)

@@ -32,11 +32,13 @@ module Larder
         # @raise [ArgumentError] the value is not an address, or has an option that the client does not take
         # @raise [Larder::MissingGemError]
         def server
-          case @places.map { |place| type_of(place) if place }.uniq
-          in [:redis] then redis
-          in [:postgresql] if @places.one? then postgresql
-          else refuse("it takes #{TAKES}")
-          end
+          @server ||= made
+        end
+
+        # @return [String] the same for the same servers, without passwords
+        # @raise (see #server)
+        def place
+          server.place
         end
 
         # @param text [String] a message of a client
@@ -51,6 +53,14 @@ module Larder
         end
 
         private
+
+        def made
+          case @places.map { |place| type_of(place) if place }.uniq
+          in [:redis] then redis
+          in [:postgresql] if @places.one? then postgresql
+          else refuse("it takes #{TAKES}")
+          end
+        end
 
         # @return [Hash, nil] nil: it is neither a URL nor a Hash
         def options_of(place)

@@ -11,9 +11,16 @@ module Larder
       # between transactions, as PgBouncer does.
       # @api private
       class Postgresql < Server
+        # Parts of the place. The port and the database have defaults.
+        PLACE = { host: nil, hostaddr: nil, port: 5432, dbname: nil, service: nil }.freeze
+        private_constant :PLACE
+
         # @param options [Hash] what PG.connect takes
         def initialize(options)
           super()
+          place = PLACE.merge({ dbname: options[:user] }, options.slice(*PLACE.keys)).compact
+          place[:host] = place[:host].downcase if place[:host]
+          @place = "postgresql:#{place.map { |part| part.join("=") }.join(" ")}"
           timeout = options.fetch(:connect_timeout, DEADLINE / 2).to_i
           @options = { **options, connect_timeout: timeout.clamp(1, DEADLINE) }
         end

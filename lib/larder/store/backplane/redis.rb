@@ -20,6 +20,7 @@ module Larder
           super()
           # A Sentinel's remembers the server that it has found, and forgets it after an error.
           @publishing, @listening = Array.new(2) { places.map { |place| configuration(place) } }
+          @place = place_of_all(@publishing)
         end
 
         # Yields :begun; :message and a message; and :answered and when a question was sent ({Deadline.moment}), after
@@ -95,6 +96,17 @@ module Larder
           return pulse.answered if pulse.answer?(event.is_a?(Array) ? event.last : event)
 
           raise RedisClient::ProtocolError, "#{event.class} is not an event of a subscription"
+        end
+
+        # A message reaches all databases of a server.
+        def place_of(config)
+          return "#{config.name} of #{place_of_all(config.sentinels)}" if config.sentinel?
+
+          config.path ? "unix:#{config.path}" : "redis:#{config.host.downcase}:#{config.port}"
+        end
+
+        def place_of_all(configs)
+          configs.map { |config| place_of(config) }.sort.join(",")
         end
 
         # Attempts are counted here.

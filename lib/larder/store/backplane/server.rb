@@ -14,6 +14,7 @@ module Larder
 
       # A subclass has these methods. All that wait have a deadline, or run in {#connected}:
       #
+      # - `@place`, which `initialize` sets
       # - `client_errors`, an Array of classes
       # - `servers`, how many there are, and `next_server`, which has the next connections go to the next one
       # - `connect`, which answers a connection
@@ -23,6 +24,9 @@ module Larder
       # One thread at a time publishes.
       # @api private
       class Server
+        # @return [String] the same for the same servers, without passwords
+        attr_reader :place
+
         # @return [Array<Class>] that mean that the server could not serve
         def errors
           [*client_errors, Unreachable, ThreadError]

@@ -66,10 +66,11 @@ module Larder
         # Makes calls that change keys, whose late arrival is expected if they are given up.
         #
         # @param keys [Array<String>]
+        # @param sent [Boolean] is a change sent in any case?
         # @yieldparam send [Proc] to call when a change of the keys is about to be sent; answers its argument
         # @return [Object] the block's value
-        def expecting(keys)
-          sent = answered = false
+        def expecting(keys, sent: false)
+          answered = false
           since = monotonic_now
           yield(lambda { |value = nil|
             sent = true
