@@ -2,6 +2,7 @@
 
 # The bytes of a stored session: when it began, when it was last used, its users and its values.
 
+require "securerandom"
 require_relative "errors"
 
 module Larder
@@ -31,8 +32,10 @@ module Larder
       OWN_LIFE = 4
       # The most users of a session.
       MANY = 255
+      # Random bytes of a session that was moved.
+      NONCE = 8
       private_constant :VERSION, :FLAGS, :BEGAN, :USED, :USERS, :BOUND, :LIFE, :HEADER, :MOVED, :AWAITED, :OWN_LIFE,
-                       :MANY
+                       :MANY, :NONCE
 
       # @return [String] bytes
       attr_reader :to_bytes
@@ -142,9 +145,9 @@ module Larder
       end
 
       # @param now [Integer] Unix seconds
-      # @return [Record] what is stored under the old key for a moment
+      # @return [Record] what is stored under the old key for a moment, unlike that of any other request
       def moved(now)
-        self.class.of(began: began, used: now, values: "", moved: true)
+        self.class.of(began: began, used: now, values: SecureRandom.bytes(NONCE), moved: true)
       end
 
       private

@@ -53,10 +53,27 @@ module Larder
           failed(error.message)
         end
 
+        # Waits for another request until the block answers true, for {LIMIT} seconds together with slow calls.
+        #
+        # @param pauses [Range<Float>] seconds between two attempts
+        # @return [void]
+        # @raise [UnavailableError]
+        def wait_until(pauses)
+          env = @request.call || {}
+          started = @clock.call
+          until yield
+            failed("another request has changed the session for #{LIMIT} s") if over?(env, @clock.call - started)
+            sleep(rand(pauses))
+          end
+        ensure
+          took = @clock.call - started
+          env[WAITED] = env.fetch(WAITED, 0.0) + took if took >= SLOW
+        end
+
         private
 
-        def over?(env)
-          !env.nil? && env.fetch(WAITED, 0.0) >= LIMIT
+        def over?(env, more = 0.0)
+          !env.nil? && env.fetch(WAITED, 0.0) + more >= LIMIT
         end
 
         def timed(env)

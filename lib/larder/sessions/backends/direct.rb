@@ -44,8 +44,7 @@ module Larder
         # @param options [Hash] of ActiveSupport::Cache::Store#write
         # @return [Boolean, nil]
         def write(name, value, expires_in: nil, **options)
-          expires_in = [expires_in, LONGEST].min if expires_in
-          direct { put(name, value, raw: true, expires_in: expires_in, **options) }
+          direct { put(name, value, raw: true, expires_in: limited(expires_in), **options) }
         end
 
         # A FileStore says of an expired entry that it exists, until it is read.
@@ -80,6 +79,10 @@ module Larder
         end
 
         private
+
+        def limited(ttl)
+          ttl && [ttl, LONGEST].min
+        end
 
         def put(name, value, **options)
           @store.write(name, value, **options)

@@ -48,7 +48,49 @@ module Larder
           direct { @store.remote.delete(@store.remote.own_key(name)) }
         end
 
+        # @return [Boolean] has the store a compare-and-swap?
+        def swaps?
+          @store.remote.swaps?
+        end
+
+        # Compares and swaps.
+        #
+        # @param name [String]
+        # @param expected [String] what was read
+        # @param value [String] that no other caller writes
+        # @param ttl [Numeric, nil] seconds to live
+        # @return [Symbol, nil] :stored, :gone or :changed; nil: the entry was as expected, and may have been replaced
+        def swap(name, expected, value, ttl)
+          return :gone if listed?(name)
+
+          found = nil
+          swapped = direct do
+            catch(:changed) do
+              @store.cas(name, expires_in: limited(ttl)) do |now|
+                found = now.b
+                found == expected.b ? value : throw(:changed)
+              end.tap { |answer| raise RemoteError, "it could not be asked for a change" if answer == false && !found }
+            end
+          end
+          return :stored if swapped
+          return found ? :changed : :gone unless found == expected.b
+
+          after_swap(name, expected, value)
+        end
+
         private
+
+        # The client may have sent the change twice: then it has found its own value.
+        def after_swap(name, expected, value)
+          case read(name)
+          when nil then :gone
+          when value.b then :stored
+          when expected.b then nil
+          else :changed
+          end
+        rescue UnavailableError
+          nil
+        end
 
         # A change that is refused leaves the entry as it was.
         def put(name, value, **options)

@@ -74,6 +74,18 @@ module Larder
           end_later(key) if @store.listed?(name(key))
         end
 
+        # The server of the store compares. Only an unusual store with backplane: cannot do that.
+        #
+        # @param (see Store#swap)
+        # @return (see Store#swap)
+        # @raise (see Store#swap)
+        def swap(key, expected, bytes, ttl, pin: false)
+          return super unless @store.swaps?
+
+          outcome = @store.swap(name(key), expected, bytes, ttl)
+          outcome || raise(UnansweredError.new(@name, "it did not answer a change"))
+        end
+
         # @param (see Single#discard)
         # @return (see Single#discard)
         def discard(key)

@@ -12,6 +12,9 @@ module Larder
       # A change holds a lock, which is an entry of the store. A delete leaves a mark, so that a slower request that
       # changes the session does not bring it back: a delete sets the mark first, and a change looks for it before and
       # after it writes. So one of the two removes what was written between them.
+      #
+      # A process that is stopped just before it writes, for longer than a lock lives, overwrites the changes of that
+      # time. {Shared} has stores that can compare, and uses no lock.
       class Store
         include Single
 
@@ -21,11 +24,9 @@ module Larder
         REMEMBERED = 3600
         # Seconds after which the lock of a dead owner is free.
         LOCKED = 5
-        # Seconds that a change waits for the lock; then it goes on without it.
-        PATIENCE = 1.0
         # Seconds between two attempts to get the lock.
         PAUSE = (0.002..0.02)
-        private_constant :PREFIX, :REMEMBERED, :LOCKED, :PATIENCE, :PAUSE
+        private_constant :PREFIX, :REMEMBERED, :LOCKED, :PAUSE
 
         # @param key [String]
         # @return [String] its name in a store of ActiveSupport's
@@ -36,6 +37,7 @@ module Larder
         # @param store [ActiveSupport::Cache::Store] that raises errors, see {StoreBuilder}
         # @param calls [Calls]
         def initialize(store, calls = Calls.new(store.class.name))
+          @calls = calls
           @store = Direct.new(store, calls)
           @name = store.class.name
         end
@@ -60,11 +62,11 @@ module Larder
         # @raise [UnansweredError] the entry was as expected, and may have been replaced
         def swap(key, expected, bytes, ttl, pin: false) # rubocop:disable Lint/UnusedMethodArgument -- as above
           key = name(key)
-          locked(key) do
+          locked(key) do |until_then|
             found = @store.read(key)
             return :gone if found.nil? || gone?(key)
 
-            found == expected ? overwrite(key, bytes, ttl) : :changed
+            found == expected && now < until_then ? overwrite(key, bytes, ttl) : :changed
           end
         end
 
@@ -108,11 +110,16 @@ module Larder
           raise UnansweredError.new(@name, "it did not answer a change")
         end
 
+        # Yields the time until which the caller has the lock.
         def locked(key)
           lock = "#{key}/lock"
           mine = SecureRandom.hex(8)
-          held = acquire(lock, mine)
-          yield
+          asked = held = nil
+          @calls.wait_until(PAUSE) do
+            asked = now
+            held = @store.add(lock, mine, LOCKED)
+          end
+          yield asked + LOCKED
         ensure
           release(lock, mine) if held
         end
@@ -122,16 +129,6 @@ module Larder
           @store.release(lock) if @store.read(lock) == mine
         rescue UnavailableError
           nil # the lock expires
-        end
-
-        def acquire(lock, mine)
-          limit = now + PATIENCE
-          until @store.add(lock, mine, LOCKED)
-            return false if now > limit
-
-            sleep rand(PAUSE)
-          end
-          true
         end
 
         def now

@@ -9,6 +9,7 @@ require "larder/store/addresses"
 require "larder/store/remote/adapters"
 require_relative "../errors"
 require_relative "bytes_coder"
+require_relative "swaps"
 
 module Larder
   module Sessions
@@ -93,6 +94,7 @@ module Larder
         # @raise [InvalidArgument]
         def self.shared(option, given, path:, size:, backplane:, remote_id: nil)
           store = new(option).build(*with_defaults(given)).clone.extend(Raw) # the given one stays as it is
+          Swaps.extend_store(store)
           ::Larder::Store::Remote::Servers.refuse_block(given, store) unless remote_id
           ActiveSupport::Cache.lookup_store(:larder_store, path, { size: size, remote: store, backplane: backplane,
                                                                    remote_id: remote_id })

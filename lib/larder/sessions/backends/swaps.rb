@@ -1,0 +1,119 @@
+# frozen_string_literal: true
+
+# Compare-and-swap for the stores that machines share, where Rails has none. The store's server compares, so no lock is
+# needed, and a process that was stopped in between changes nothing afterwards.
+
+module Larder
+  module Sessions
+    module Backends
+      # `cas` and `cas_multi`, as LarderStore calls them in the store of its `remote:`. Names are as the store has them,
+      # and values are raw Strings. The block gets the value and returns another one. `throw` changes nothing.
+      module Swaps
+        # Extends a RedisCacheStore: on Redis, Valkey, or a cluster of them.
+        module Redis
+          # Replaces a value, unless it has changed.
+          SCRIPT = <<~LUA
+            if redis.call("GET", KEYS[1]) ~= ARGV[1] then
+              return 0
+            end
+            if ARGV[3] == "" then
+              redis.call("SET", KEYS[1], ARGV[2])
+            else
+              redis.call("SET", KEYS[1], ARGV[2], "PX", ARGV[3])
+            end
+            return 1
+          LUA
+          private_constant :SCRIPT
+
+          # @param name [String]
+          # @param options [Hash] expires_in: seconds to live
+          # @yieldparam value [String]
+          # @yieldreturn [String]
+          # @return [Boolean, nil] false: it has changed in between; nil: there is none
+          def cas(name, options)
+            value = node_of(name) { |node| node.respond_to?(:get) ? node.get(name) : node.call("GET", name) }
+            return if value.nil?
+
+            life = options[:expires_in]
+            arguments = [value, yield(value), life ? (life * 1000).ceil.to_s : ""]
+            node_of(name) { |node| replace(node, name, arguments) } == 1
+          end
+
+          private
+
+          # Clients of several servers choose the one of the key, or have such a method.
+          def node_of(name)
+            redis.then { |client| yield(client.respond_to?(:node_for) ? client.node_for(name) : client) }
+          end
+
+          # Clients of redis-client have no methods for commands.
+          def replace(node, name, arguments)
+            return node.eval(SCRIPT, keys: [name], argv: arguments) if node.respond_to?(:eval)
+
+            node.call("EVAL", SCRIPT, 1, name, *arguments)
+          end
+        end
+
+        # Extends a MemCacheStore. memcached compares its token of the value.
+        module Memcached
+          # @param (see Redis#cas)
+          # @yieldparam (see Redis#cas)
+          # @yieldreturn (see Redis#cas)
+          # @return (see Redis#cas)
+          def cas(name, options)
+            value, token = @data.with { |client| client.get_cas(name) }
+            return if value.nil?
+
+            life = options[:expires_in]
+            after = yield(value)
+            !!@data.with { |client| client.set_cas(name, after, token, life ? life.ceil : 0, raw: true) }
+          end
+        end
+
+        # Extends a SolidCache::Store. The database locks the row of the entry while it is changed.
+        module SolidCache
+          # @param (see Redis#cas)
+          # @yieldparam (see Redis#cas)
+          # @yieldreturn (see Redis#cas)
+          # @return (see Redis#cas)
+          def cas(name, options)
+            swapped = nil
+            entry_lock_and_write(name) do |payload|
+              entry = deserialize_entry(payload)
+              next if entry.nil? || entry.expired?
+
+              after = ActiveSupport::Cache::Entry.new(yield(entry.value), **options.slice(:expires_in))
+              swapped = serialize_entry(after)
+            end
+            swapped && true
+          end
+        end
+
+        # Names of classes, which need not be loaded.
+        KINDS = { "ActiveSupport::Cache::RedisCacheStore" => Redis,
+                  "ActiveSupport::Cache::DeprecatedRedisCacheStore" => Redis, # of Rails 8.2, with the gem redis
+                  "ActiveSupport::Cache::MemCacheStore" => Memcached, "SolidCache::Store" => SolidCache }.freeze
+        private_constant :KINDS
+
+        # @param store [ActiveSupport::Cache::Store]
+        # @return [ActiveSupport::Cache::Store] the same; if it is of another kind, without these methods
+        def self.extend_store(store)
+          kind = KINDS.find { |name, _| store.class.ancestors.any? { |type| type.name == name } }&.last
+          kind ? store.extend(kind, Several) : store
+        end
+
+        # One after the other.
+        module Several
+          # @param names [Array<String>]
+          # @param options [Hash] as of cas
+          # @yieldparam values [Hash{String => String}]
+          # @yieldreturn [Hash{String => String}]
+          # @return [Boolean] true: all were replaced
+          def cas_multi(*names, **options)
+            names.map { |name| cas(name, options) { |value| yield({ name => value }).fetch(name) } }.all?
+          end
+        end
+      end
+    end
+  end
+end
