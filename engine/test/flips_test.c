@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-enum { SIZE = 1 << 20, KEYS = 28, LARGE = 20000, CROWD = 5000, CROWD_READ = 250, VALUE = 200 };
+enum { SIZE = 1 << 20, KEYS = 28, LARGE = 20000, CROWD = 5000, CROWD_READ = 250, VALUE = 200, STAMPS = 4 };
 
 static larder *cache;
 static unsigned char image[SIZE], as_mapped[SIZE]; /* of the file: closed, and attached */
@@ -38,6 +38,32 @@ static size_t value_of(kind which, int i, uint64_t stamp, unsigned char value[VA
 
 static size_t key_of(kind which, int i, char key[32]) {
     return (size_t)snprintf(key, 32, "%c%06d", 'a' + (int)which, i);
+}
+
+/* They are read for each bit, so they are made once. Values by their stamps, which begin at 1. */
+static struct {
+    char key[32];
+    size_t key_bytes, value_bytes;
+    unsigned char value[STAMPS][VALUE];
+} known[KINDS][KEYS];
+static unsigned char large_value[STAMPS][LARGE];
+static char crowd_key[CROWD_READ][32];
+
+static void describe_all(void) {
+    for (kind which = LIVE; which < KINDS; which++) {
+        for (int i = 0; i < KEYS; i++) {
+            known[which][i].key_bytes = key_of(which, i, known[which][i].key);
+            for (uint64_t stamp = 1; stamp < STAMPS; stamp++) {
+                known[which][i].value_bytes = value_of(which, i, stamp, known[which][i].value[stamp]);
+            }
+        }
+    }
+    for (uint64_t stamp = 1; stamp < STAMPS; stamp++) {
+        describe(large_value[stamp], LARGE, 5000, stamp);
+    }
+    for (int i = 0; i < CROWD_READ; i++) {
+        snprintf(crowd_key[i], sizeof crowd_key[i], "crowd %d", i * (CROWD / CROWD_READ));
+    }
 }
 
 static bool store(kind which, int i, uint64_t stamp, const char *tag) {
@@ -69,9 +95,7 @@ static bool delete_tag(const char *tag) {
 }
 
 static bool store_large(uint64_t stamp) {
-    static unsigned char large[LARGE];
-    describe(large, LARGE, 5000, stamp);
-    return set_bytes(cache, "large", large, LARGE, 0) == LARDER_OK;
+    return set_bytes(cache, "large", large_value[stamp], LARGE, 0) == LARDER_OK;
 }
 
 static bool store_all(void) {
@@ -105,16 +129,18 @@ typedef struct {
 static const truth living = {.kept = {true, true, true, true}, .stamp = {1, 2, 2, 1}, .counter = "42", .large = 2};
 static const truth nothing = {.crowd_is_gone = true};
 static truth now;
+static bool had_large; /* before a bit was flipped */
 
 static const char *wrong_key(kind which) {
     static const uint32_t ways[] = {0, LARDER_CALL_STALE};
-    unsigned char want[VALUE], have[VALUE + 100];
-    static char key[32];
+    unsigned char have[VALUE + 100];
     larder_item item;
     for (int i = 0; i < KEYS; i++) {
-        size_t key_bytes = key_of(which, i, key), bytes = value_of(which, i, now.stamp[which], want);
+        const char *key = known[which][i].key;
+        const unsigned char *want = known[which][i].value[now.stamp[which]];
+        size_t bytes = known[which][i].value_bytes;
         larder_call call = {.flags = ways[i % 2]};
-        larder_status status = larder_get(cache, key, key_bytes, have, sizeof have, &item, &call);
+        larder_status status = larder_get(cache, key, known[which][i].key_bytes, have, sizeof have, &item, &call);
         if (status == LARDER_MISS || (status == LARDER_OK && now.kept[which] && item.size_bytes == bytes &&
                                       memcmp(have, want, bytes) == 0)) {
             continue;
@@ -126,8 +152,7 @@ static const char *wrong_key(kind which) {
 
 /* The first key that has a value which it must not have, or NULL. */
 static const char *wrong(void) {
-    static unsigned char have[LARGE], want[LARGE];
-    static char key[32];
+    static unsigned char have[LARGE];
     larder_item item;
     for (kind which = LIVE; which < KINDS; which++) {
         const char *found = wrong_key(which);
@@ -139,27 +164,24 @@ static const char *wrong(void) {
     if (count && (!now.counter || strcmp(count, now.counter) != 0)) {
         return "counter";
     }
-    describe(want, LARGE, 5000, now.large);
     if (larder_get(cache, "large", 5, have, LARGE, &item, NULL) == LARDER_OK &&
-        (!now.large || item.size_bytes != LARGE || memcmp(have, want, LARGE) != 0)) {
+        (!now.large || item.size_bytes != LARGE || memcmp(have, large_value[now.large], LARGE) != 0)) {
         return "large";
     }
-    for (int i = 0; now.crowd_is_gone && i < CROWD; i += CROWD / CROWD_READ) {
-        snprintf(key, sizeof key, "crowd %d", i);
-        if (get(cache, key)) {
-            return key;
+    for (int i = 0; now.crowd_is_gone && i < CROWD_READ; i++) {
+        if (get(cache, crowd_key[i])) {
+            return crowd_key[i];
         }
     }
     return NULL;
 }
 
 static int found(void) {
-    char key[32];
     int count = 0;
     for (kind which = LIVE; which < KINDS; which++) {
         for (int i = 0; i < KEYS; i++) {
-            size_t bytes = key_of(which, i, key);
-            count += larder_exists(cache, key, bytes, NULL, NULL) == LARDER_OK;
+            const char *key = known[which][i].key;
+            count += larder_exists(cache, key, known[which][i].key_bytes, NULL, NULL) == LARDER_OK;
         }
     }
     return count;
@@ -205,6 +227,7 @@ static bool open_image(void) {
 
 static void make(bool (*fill)(void)) {
     alarm(300);
+    describe_all();
     cache = open_cache(SIZE);
     bool good = fill();
     larder_close(cache);
@@ -219,15 +242,19 @@ static void forget_buckets(void) {
     }
 }
 
-/* The file as it was before a bit was flipped. A process that has left it, as it must not make another one, uses
- * it again. Reads change nothing but drop a large value that is not whole. */
+/* Looks where all buckets are, if that is not known. */
+static bool has_large(void) { return larder_exists(cache, "large", 5, NULL, NULL) == LARDER_OK; }
+
+/* The file as it was before a bit was flipped, whose buckets the process knows. A process that has left it, as it
+ * must not make another one, uses it again. Reads change nothing but drop a large value that is not whole. */
 static bool restore(uint64_t bit, bool was_used) {
     mapped->base[bit / 8] ^= (unsigned char)(1 << bit % 8);
-    if (was_used || !lard_map_is_fit(mapped) || larder_exists(cache, "large", 5, NULL, NULL) == LARDER_MISS) {
-        memcpy(mapped->base, as_mapped, SIZE);
-    }
     forget_buckets();
-    return cache->core->map == mapped && lard_map_is_fit(mapped);
+    if (was_used || !lard_map_is_fit(mapped) || has_large() != had_large) {
+        memcpy(mapped->base, as_mapped, SIZE);
+        forget_buckets();
+    }
+    return has_large() == had_large && cache->core->map == mapped && lard_map_is_fit(mapped);
 }
 
 static lard_shard *header(void) { return lard_view_of(mapped, 0).header; }
@@ -264,7 +291,7 @@ static bool use_it(void) {
 
 static unsigned flips;
 
-/* Flips a bit, reads all keys, uses the cache, and restores the file. */
+/* Flips a bit, reads all keys, first where the buckets are known, uses the cache, and restores the file. */
 static void flip_one(uint64_t bit, bool uses) {
     mapped->base[bit / 8] ^= (unsigned char)(1 << bit % 8);
     const char *key = wrong();
@@ -286,6 +313,7 @@ static void flip_between(const void *from, size_t bytes, uint64_t by, uint64_t u
     int before = test_failures;
     for (uint64_t n = 0; n * by < bytes * 8 && test_failures < before + 3; n++) {
         now = *what;
+        had_large = now.large != 0;
         int failures = test_failures;
         flip_one(first + n * by, n % use_each == 0);
         if (failures != test_failures) {
@@ -465,4 +493,4 @@ static const test_case tests[] = {
     TEST(bits_of_a_file_that_was_put_back, "a flipped bit of a file that was put back brings nothing back"),
     TEST(bits_of_a_file_that_was_replaced, "a flipped bit of a file that was replaced brings nothing back"),
 };
-RUN("flipped bits", tests)
+RUN_IN_MEMORY("flipped bits", tests)
