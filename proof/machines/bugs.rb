@@ -51,7 +51,7 @@ module MachineProof
       include Lying
 
       def delete(*)
-        seldom?(4) || super
+        seldom?(2) || super
       end
     end
 
@@ -100,8 +100,7 @@ module MachineProof
       include Lying
 
       def write(*)
-        sleep(30) if @hung.nil? && seldom?
-        @hung = true
+        sleep(30) if @hung != true && (@hung = seldom?(4))
         super
       end
     end
