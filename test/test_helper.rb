@@ -72,6 +72,13 @@ module Processes
 
   # Forks, runs the block, and answers its value. The child leaves by exit!, so no test runs in it a second time.
   def in_child(&block)
+    child_with(&block).call
+  end
+
+  # As in_child, without waiting, so that several children work at the same time.
+  #
+  # @return [Proc] answers the block's value, once
+  def child_with(&block)
     reader, writer = IO.pipe
     pid = fork do
       reader.close
@@ -81,9 +88,7 @@ module Processes
       exit!
     end
     writer.close
-    value_of(reader, pid)
-  ensure
-    reader&.close
+    -> { value_of(reader, pid) }
   end
 
   # For a script under GC.stress: without RubyGems and Bundler a collection marks a fifth of the objects.
@@ -134,6 +139,7 @@ module Processes
 
   def value_of(reader, pid)
     bytes = reader.wait_readable(LONGEST) ? reader.read : ""
+    reader.close
     status = wait_for(pid, within: LONGEST)
     flunk("child ended with #{status.inspect}, saying nothing") if bytes.empty?
     kind, value = Marshal.load(bytes)

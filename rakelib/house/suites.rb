@@ -81,7 +81,7 @@ module House
       "test/larder/cache/garbage_collection" => 5, "test/larder/store/records" => 5,
       "test/larder/cacheable/promise" => 10,
       "test/active_support/cache/larder_store/fast_path_collections" => 20,
-      "test/active_support/cache/larder_store/fast_path_check" => 40,
+      "test/active_support/cache/larder_store/fast_path_check" => 15,
       "test/active_support/cache/larder_store/plain_values" => 10,
       "test/bench/targets" => 25, "test/house/engine_alone" => 15, "test/house/gem" => 30,
       "test/house/commands" => 12, "test/house/session_guide" => 12, "test/proof/soak" => 20,

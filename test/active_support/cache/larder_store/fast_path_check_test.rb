@@ -19,16 +19,21 @@ module LarderStoreTests
 
     setup { store }
 
-    # What the block answers after it patched, asked at once and when a second has passed.
-    def at_once_and_later(patch)
-      in_child do
-        store.write("a", 1)
-        before = yield
-        patch.call
-        at_once = yield
-        sleep(LONGEST)
-        [before, at_once, yield]
-      end
+    # Children that make a patch each, at the same time.
+    #
+    # @return [Hash{Object=>Array}] for each patch what the block answers before it, at once after it, and when a second
+    #   has passed
+    def at_once_and_later(patches, &answer)
+      patches.transform_values { |patch| child_with { answers_around(patch, &answer) } }.transform_values(&:call)
+    end
+
+    def answers_around(patch)
+      store.write("a", 1)
+      before = yield
+      patch.call
+      at_once = yield
+      sleep(LONGEST)
+      [before, at_once, yield]
     end
 
     # ---- seen at once ----
@@ -52,34 +57,39 @@ module LarderStoreTests
     }.freeze
 
     test "patches of what is around a store are seen at once" do
-      AT_ONCE.each do |name, patch|
-        assert_equal [EVERY, [], []], at_once_and_later(patch) { taken }, name
-      end
+      at_once_and_later(AT_ONCE) { taken }.each { |name, answers| assert_equal [EVERY, [], []], answers, name }
     end
 
-    test "patches of Rails' Store are obeyed at once, also where the store has a shorter form of the method" do
-      { "a definition" => lambda do
+    OF_STORE = {
+      "a definition" => lambda do
         Store.class_eval { private def namespace_key(key, _ = nil) = "patched-#{key}" }
       end,
-        "a prepended module" => lambda do
-          Store.prepend(Module.new { private def namespace_key(...) = "patched-#{super}" })
-        end,
-        "options" => lambda do
-          Store.prepend(Module.new { private def normalize_options(...) = super.merge(namespace: "patched-a", tag: 1) })
-        end }.each do |name, patch|
-        assert_equal [[1, 1]] + ([[nil, nil]] * 2), at_once_and_later(patch) {
-          [store.read("a", expires_in: 5), FastPath.without { store.read("a", expires_in: 5) }]
-        }, name
+      "a prepended module" => lambda do
+        Store.prepend(Module.new { private def namespace_key(...) = "patched-#{super}" })
+      end,
+      "options" => lambda do
+        Store.prepend(Module.new { private def normalize_options(...) = super.merge(namespace: "patched-a", tag: 1) })
       end
+    }.freeze
+
+    test "patches of Rails' Store are obeyed at once, also where the store has a shorter form of the method" do
+      found = at_once_and_later(OF_STORE) do
+        [store.read("a", expires_in: 5), FastPath.without { store.read("a", expires_in: 5) }]
+      end
+      found.each { |name, answers| assert_equal [[1, 1]] + ([[nil, nil]] * 2), answers, name }
     end
 
+    OF_NOTIFIER = {
+      "a stub" => -> { ActiveSupport::Notifications.notifier.define_singleton_method(:listening?) { |_| true } },
+      "a definition" => -> { ActiveSupport::Notifications::Fanout.class_eval { def listening?(_) = true } },
+      "a prepended module" => lambda do
+        ActiveSupport::Notifications::Fanout.prepend(Module.new { def listening?(_) = true })
+      end
+    }.freeze
+
     test "listening? is asked from the moment it is stubbed or redefined" do
-      { "a stub" => -> { ActiveSupport::Notifications.notifier.define_singleton_method(:listening?) { |_| true } },
-        "a definition" => -> { ActiveSupport::Notifications::Fanout.class_eval { def listening?(_) = true } },
-        "a prepended module" => lambda do
-          ActiveSupport::Notifications::Fanout.prepend(Module.new { def listening?(_) = true })
-        end }.each do |name, patch|
-        assert_equal [EVERY, WITH_EVENTS, WITH_EVENTS], at_once_and_later(patch) { taken }, name
+      at_once_and_later(OF_NOTIFIER) { taken }.each do |name, answers|
+        assert_equal [EVERY, WITH_EVENTS, WITH_EVENTS], answers, name
       end
     end
 
@@ -89,7 +99,7 @@ module LarderStoreTests
       broadcast = ActiveSupport::BroadcastLogger.new(ActiveSupport::Logger.new(StringIO.new, level: :info))
       patch = -> { broadcast.define_singleton_method(:debug?) { true } }
       ActiveSupport::Cache::Store.with(logger: broadcast) do
-        assert_equal [EVERY, [], []], at_once_and_later(patch) { taken }
+        assert_equal [EVERY, [], []], in_child { answers_around(patch) { taken } }
       end
     end
 
@@ -139,8 +149,8 @@ module LarderStoreTests
     test "what no watcher sees is found after a second, and asked" do
       LarderStore.prepend(Late, Marker)
       NAMES.each { |given| store.write(given, "kept", version: given.is_a?(Array) ? nil : "1") }
-      LATER.each do |name, patch|
-        before, _, later = at_once_and_later(patch) { [answers, FastPath.without { answers }, taken] }
+      found = at_once_and_later(LATER) { [answers, FastPath.without { answers }, taken] }
+      found.each do |name, (before, _, later)|
         assert_equal [%w[kept kept kept]] * 2 << EVERY, before, name
         assert_equal [later[1], []], [later[0], later[2] - [:read]], name # a patched read may not come to Rails'
         assert_not_equal before[0], later[0], name
@@ -154,13 +164,13 @@ module LarderStoreTests
     test "debug? of loggers that is defined later is found after a second" do
       ActiveSupport::Cache::Store.with(logger: ActiveSupport::Logger.new(StringIO.new, level: :info)) do
         patch = -> { ActiveSupport::Logger.class_eval { def debug? = true } }
-        assert_equal [EVERY, []], at_once_and_later(patch) { taken }.values_at(0, 2)
+        assert_equal [EVERY, []], in_child { answers_around(patch) { taken } }.values_at(0, 2)
       end
     end
 
     test "a module put around the notifier is found after a second" do
       patch = -> { ActiveSupport::Notifications.notifier.extend(Module.new { def listening?(_) = true }) }
-      assert_equal [EVERY, WITH_EVENTS], at_once_and_later(patch) { taken }.values_at(0, 2)
+      assert_equal [EVERY, WITH_EVENTS], in_child { answers_around(patch) { taken } }.values_at(0, 2)
     end
 
     test "a patch that is taken away is forgotten after a second" do
