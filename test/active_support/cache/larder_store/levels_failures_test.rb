@@ -2,6 +2,7 @@
 
 # Two levels, while the remote store fails: a real Redis that is killed, stopped and started again.
 
+require "support/moved_clock"
 require "support/store_case"
 require "support/servers"
 require "redis"
@@ -10,6 +11,8 @@ module LarderStore
   # Two levels and Larder::Store::Remote::Journal.
   class LevelsFailuresTest < StoreCase
     TIMEOUT = 0.3
+    # Seconds after which each pause is over that follows a failure.
+    PAUSES = 3
 
     setup do
       type = Larder::Lab::Servers.fetch(server_name)
@@ -349,10 +352,11 @@ module LarderStore
       Dir.glob(path_of("#{name}.larder.journal.*.pending")).any?
     end
 
-    # It has lost its memory; these entries are there again, as of a copy.
+    # It has lost its memory; these entries are there again, as of a copy. The pauses after its failure are over.
     def revive(entries)
       @server.start
       @far.write_multi(entries)
+      MovedClock.forward(PAUSES)
     end
 
     def stop
@@ -361,6 +365,7 @@ module LarderStore
 
     def resume
       Process.kill(:CONT, @server.pid)
+      MovedClock.forward(PAUSES)
     end
 
     def run_child(&block)
