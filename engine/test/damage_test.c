@@ -361,4 +361,4 @@ static const test_case tests[] = {
     TEST(bits_under_running_processes, "bits flipped under running processes give no wrong value"),
     TEST(pages_under_running_processes, "pages overwritten under running processes give no wrong value"),
 };
-RUN("damage", tests)
+RUN_IN_MEMORY("damage", tests)
