@@ -24,7 +24,9 @@ module Larder
       MARKS = "migrated/"
       # Seconds for which requests may still come with the old cookie.
       GRACE = 60
-      private_constant :SECRET, :MARKS, :GRACE
+      # The name of the former store, for messages.
+      STORE = "the store of migrate_from:"
+      private_constant :SECRET, :MARKS, :GRACE, :STORE
 
       # Finds sessions of Rails' cookie store.
       class Cookies
@@ -33,14 +35,19 @@ module Larder
           @key = key
         end
 
-        # @return [Array(String, Hash), nil] the old id, and the values
-        def find(request, _id)
+        # @return [String, nil] the old id
+        def id(request, id)
+          values(request, id)["session_id"]&.to_s
+        end
+
+        # @return [Hash]
+        def values(request, _id)
           unless request.respond_to?(:cookie_jar)
             raise InvalidArgument, "migrate_from: :cookie_store is Rails' own; with Rack alone give a lambda"
           end
 
           values = request.cookie_jar.signed_or_encrypted[@key]
-          [values["session_id"].to_s, values] if values.is_a?(Hash) && values["session_id"]
+          values.is_a?(Hash) ? values : {}
         end
 
         # The mark prevents that the cookie is used again.
@@ -55,11 +62,21 @@ module Larder
           @middleware = middleware
         end
 
-        # @return [Array(String, Hash)]
-        def find(request, id)
-          found, values = @middleware.find_session(request, id)
-          same = found.respond_to?(:public_id) && found.public_id == id.public_id
-          [id.public_id, same && values ? values.to_h : {}]
+        # @return [String]
+        def id(_request, id)
+          id.public_id
+        end
+
+        # A middleware answers with another id if it has no such session. The one of Dalli answers without an id if
+        # memcached does not answer.
+        #
+        # @return [Hash]
+        # @raise [UnavailableError]
+        def values(request, id)
+          found, values = Migration.asking { @middleware.find_session(request, id) }
+          raise UnavailableError.new(STORE, "#{@middleware.class} has answered without an id") if found.nil?
+
+          found.respond_to?(:public_id) && found.public_id == id.public_id && values ? values.to_h : {}
         end
 
         # @return [void]
@@ -75,9 +92,15 @@ module Larder
         PRIVATE = /\A\d+::/
         private_constant :PRIVATE
 
-        # @return [Array(String, Hash)]
-        def find(_request, id)
-          [id.public_id, row(id)&.data.to_h]
+        # @return [String]
+        def id(_request, id)
+          id.public_id
+        end
+
+        # @return [Hash]
+        # @raise [UnavailableError]
+        def values(_request, id)
+          Migration.asking { row(id)&.data.to_h }
         end
 
         # @return [void]
@@ -103,14 +126,32 @@ module Larder
           @callable = callable
         end
 
-        # @return [Array(String, Hash)]
-        def find(request, id)
-          [id.public_id, @callable.call(request, id.public_id).to_h]
+        # @return [String]
+        def id(_request, id)
+          id.public_id
+        end
+
+        # An error of the lambda fails the request.
+        #
+        # @return [Hash]
+        def values(request, id)
+          @callable.call(request, id.public_id).to_h
         end
 
         # The mark prevents that the lambda is called again.
         # @return [void]
         def delete(_request, _id); end
+      end
+
+      # An error of the former store does not mean that it has no session.
+      #
+      # @yield asks the store
+      # @return [Object] the block's value
+      # @raise [UnavailableError]
+      def self.asking
+        yield
+      rescue StandardError => error
+        raise UnavailableError.new(STORE, "#{error.class}: #{error.message}")
       end
 
       # @return [String] name of the old store's cookie
@@ -136,14 +177,19 @@ module Larder
       # @return [Array(Rack::Session::SessionId, Repository::Found), nil]
       # @raise [UnavailableError] it cannot be moved, and stays in the old store
       def move(repository, request, id)
-        old, values = @source.find(request, id)
+        old = @source.id(request, id)
         return if old.nil? || old.empty?
 
         sid = Rack::Session::SessionId.new(derived(repository.backend, old))
-        found = moved(repository, Digest::SHA256.digest(sid.public_id), values)
+        key = Digest::SHA256.digest(sid.public_id)
+        values, unknown = asked(request, id) # before the mark, which is set before the session is deleted there
+        at = marked_at(repository.backend, key)
+        raise unknown if unknown && at.nil?
+
+        found = at ? still_open(repository, key, at) : moved(repository, key, values)
         return unless found
 
-        @source.delete(request, id) unless values.empty?
+        delete(request, id) unless values.empty?
         [sid, found]
       end
 
@@ -173,6 +219,7 @@ module Larder
         return Table.new if kind == :active_record_store && table?
 
         kind = named(kind) if kind.is_a?(Symbol)
+        options = { **options, cache: raising(options[:cache]) } if cache_store?(kind)
         return Middlewares.new(kind) if kind.respond_to?(:find_session)
         return Callable.new(kind) if kind.respond_to?(:call)
         return Middlewares.new(kind.new(nil, options)) if kind.is_a?(Class) && kind.method_defined?(:find_session)
@@ -180,6 +227,17 @@ module Larder
         raise InvalidArgument, "migrate_from: #{kind.inspect} is none of :cookie_store, :cache_store, " \
                                ":mem_cache_store, :active_record_store (of activerecord-session_store), a middleware " \
                                "with find_session, or a lambda of request and id that answers a Hash or nil"
+      end
+
+      def cache_store?(kind)
+        type = ActionDispatch::Session::CacheStore if defined?(ActionDispatch::Session::CacheStore)
+        type && kind.is_a?(Class) && kind <= type
+      end
+
+      # Rails' stores answer an error by nil.
+      def raising(store)
+        require_relative "backends/store_builder"
+        Backends::StoreBuilder.raising_copy(store || Rails.cache)
       end
 
       def table?
@@ -194,13 +252,30 @@ module Larder
         kind
       end
 
+      # @return [Array(Hash, UnavailableError)] the values; the error if they are not known
+      def asked(request, id)
+        [@source.values(request, id), nil]
+      rescue UnavailableError => error
+        @report.call(error)
+        [{}, error]
+      end
+
+      # The mark opens nothing later, also if the former store has the session still.
+      def delete(request, id)
+        @source.delete(request, id)
+      rescue StandardError => error
+        @report.call(Error.new("a session that was moved is still in #{STORE} #{error.class}: #{error.message}. " \
+                               "Larder does not open it again for an idle_timeout; delete it in that store before"))
+      end
+
+      # @return [Integer, nil] Unix seconds at which it was moved, or at which a request first brought the new cookie
+      def marked_at(backend, key)
+        mark = MARKS + key
+        (backend.read(mark) || backend.reload(mark))&.to_i
+      end
+
       # @return [Repository::Found, nil]
       def moved(repository, key, values)
-        backend = repository.backend
-        mark = MARKS + key
-        at = backend.read(mark) || backend.reload(mark)
-        return still_open(repository, key, at.to_i) if at
-
         values = values.to_h.transform_keys(&:to_s).except("session_id")
         return if values.empty? || repository.logged_out?(values)
 
@@ -208,13 +283,13 @@ module Larder
         found = repository.find(key)
         return unless found
 
-        return found unless put_mark(repository, mark) == :changed && began
+        return found unless put_mark(repository, MARKS + key) == :changed && began
 
         repository.end(key) # another request has moved it, and it has ended since
         nil
       end
 
-      # @param at [Integer] Unix seconds at which it was moved, or at which a request first brought the new cookie
+      # @param at [Integer] see marked_at
       def still_open(repository, key, at)
         found = repository.find(key)
         found if found && (found.record.awaited? || repository.now - at <= GRACE)

@@ -62,6 +62,24 @@ module Larder
         end
         private_constant :RaisingFiles
 
+        # Replaces methods of LarderStore that rescue errors, or answer a miss for a file that cannot be opened.
+        module RaisingLarder
+          # @return [Object, nil]
+          # @raise [Larder::Error]
+          def read(*)
+            found = super
+            cache.stats if found.nil? # raises if the file cannot be opened
+            found
+          end
+
+          private
+
+          def failed(_method, _returning, error)
+            raise error
+          end
+        end
+        private_constant :RaisingLarder
+
         # Rails autoloads the classes of stores, and each requires the gem of its client. A name loads nothing.
         #
         # @param store [Object]
@@ -77,6 +95,17 @@ module Larder
         # @raise [InvalidArgument] it would read Marshal, or would hide its errors
         def self.build(option, given)
           new(option).raising(*given)
+        end
+
+        # @param store [ActiveSupport::Cache::Store] of the application, which stays as it is
+        # @return [ActiveSupport::Cache::Store] with the same entries and connections, that raises its errors; of a
+        #   store that is not known, the same
+        def self.raising_copy(store)
+          raising = if store.is_a?(ActiveSupport::Cache::FileStore) then RaisingFiles
+                    elsif shared?(store) then ::Larder::Store::Remote::Adapters::Raising
+                    elsif of?(store, "ActiveSupport::Cache::LarderStore") then RaisingLarder
+                    end
+          raising ? store.clone.extend(raising) : store
         end
 
         # @param given (see .build)
@@ -124,8 +153,7 @@ module Larder
         # @raise [InvalidArgument]
         def raising(*given)
           store = build(*given)
-          return store.clone.extend(RaisingFiles) if store.is_a?(ActiveSupport::Cache::FileStore)
-          return store unless self.class.shared?(store)
+          return self.class.raising_copy(store) unless self.class.shared?(store)
 
           require "active_support/cache/larder_store"
           ::Larder::Store::Remote::Adapters.of(store, given.first.is_a?(Symbol)).store
