@@ -220,7 +220,7 @@ module Larder
         # Only this process writes to a store in memory. Redis' reads raw Strings without a coder.
         def checked(store)
           return store if store.is_a?(ActiveSupport::Cache::MemoryStore) || store.is_a?(ActiveSupport::Cache::NullStore)
-          return store if memcached?(store) || self.class.of?(store, REDIS) || coder_of(store) == BytesCoder
+          return store if memcached?(store) || self.class.of?(store, REDIS) || bytes?(store)
 
           raise InvalidArgument, "#{@option}: a #{store.class} that is made already reads Marshal, by which whoever " \
                                  "can write to it runs code: name the store, as in [:redis_cache_store, { url: }]. " \
@@ -232,8 +232,9 @@ module Larder
         end
 
         # The client of memcached calls Marshal before any coder.
-        def coder_of(store)
-          store.instance_variable_get(:@coder) unless self.class.of?(store, MEMCACHED)
+        def bytes?(store)
+          entry = ActiveSupport::Cache::Entry.new("a session")
+          !self.class.of?(store, MEMCACHED) && store.send(:serialize_entry, entry) == BytesCoder.dump(entry)
         end
       end
     end

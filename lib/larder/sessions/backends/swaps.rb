@@ -54,7 +54,8 @@ module Larder
           end
         end
 
-        # Extends a MemCacheStore. memcached compares its token of the value.
+        # Extends a MemCacheStore. memcached compares its token of the value. @data is read, as no method of the store
+        # returns its client.
         module Memcached
           # @param (see Redis#cas)
           # @yieldparam (see Redis#cas)

@@ -91,6 +91,16 @@ module Larder
           end
         end
 
+        test "a store that is made already is refused with any coder but that of sessions" do
+          dumping = Module.new { def self.dump(entry) = BytesCoder.dump(entry).reverse }
+          [nil, Marshal, dumping].each do |coder|
+            store = ActiveSupport::Cache::FileStore.new(path_of("files"), coder: coder)
+            assert_raises(InvalidArgument, coder.inspect) { StoreBuilder.build(:cache, store) }
+          end
+          compressing = ActiveSupport::Cache::FileStore.new(path_of("files"), coder: BytesCoder, compress_threshold: 1)
+          assert_instance_of ActiveSupport::Cache::FileStore, StoreBuilder.build(:cache, compressing)
+        end
+
         test "a store that is made already is taken where it asks no Marshal, and raises here alone" do
           memory = ActiveSupport::Cache::MemoryStore.new
           assert_same memory, StoreBuilder.build(:cache, memory)
