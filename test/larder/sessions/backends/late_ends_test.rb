@@ -90,7 +90,7 @@ module Larder
           cookie = known_to_both("/visit", '"a cart"')
           reported do
             kept = dump
-            die
+            TestServers.kill(@server)
             get(@here, "/destroy", cookie)
             revive(kept)
             renewed = get(@there, "/renew", cookie).last
