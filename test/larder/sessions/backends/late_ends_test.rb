@@ -105,6 +105,7 @@ module Larder
             cut_off { get(@here, "/destroy", cookie) }
             renewed = get(@there, "/sign_in?8", get(@there, "/renew", cookie).last).last
             @proxy.release
+            MovedClock.forward(PAUSES)
             assert(eventually { get(@here, "/", cookie) && store_of(@here).remote.journal.empty? })
             assert_equal ["8", "8"], [@here, @there].map { |one| get(one, "/", renewed).first }
           end
