@@ -4,7 +4,6 @@
 
 eval_gemfile File.expand_path("shared.rb", __dir__)
 
-gem "activerecord", RAILS_OF_THE_LAB
 gem "railties", RAILS_OF_THE_LAB
 
 # Console tools that railties depends on and the lab never runs. Later ones compile a parser, or psych and with it need

@@ -13,6 +13,7 @@ gemspec path: ".."
 gem "larder", path: "../.."
 gem "activesupport", rails
 gem "actionpack", rails # pages of cached fragments
+gem "activerecord", rails # records
 
 # The RubyGems of Ruby 3.1 cannot use the binaries of later versions, and to compile these takes minutes.
 gem "nokogiri", "< 1.17" if Gem.rubygems_version < Gem::Version.new("3.3.22")

@@ -1,0 +1,174 @@
+# frozen_string_literal: true
+
+# Runs a plan: in each session it starts a process for each row and for its twin, and lets them take turns.
+
+require_relative "../clock"
+require_relative "../contenders"
+require_relative "../gemfiles"
+require_relative "../hosting"
+require_relative "../scratch"
+require_relative "plan"
+require_relative "samples"
+require_relative "seat"
+
+module Larder
+  module Lab
+    module Bench
+      # Rows live at the same time and take turns in short blocks, so that load and the clock rate of the processor meet
+      # all of them. In each pass the order is random and is then reversed (ABBA), which removes drift within the pass.
+      class Conductor
+        include Clock
+
+        # Copies of each row: the second is its twin.
+        COPIES = 2
+
+        # A row that is left out. `state` is :unavailable (a gem or server is missing) or :invalid (it broke the rules).
+        Absence = Struct.new(:state, :reason, keyword_init: true)
+
+        # @return [Hash{String=>Absence}] rows that were left out, and why
+        attr_reader :absent
+        # @return [Hash{Array(String, String)=>String}] row and block => why a row that takes part cannot do this block
+        attr_reader :skipped
+        # @return [Hash{String=>Hash}] row => versions, options, server
+        attr_reader :recorded
+
+        # @param plan [Plan]
+        # @param samples [Samples] get all turns
+        # @param progress [Progress]
+        def initialize(plan, samples, progress:)
+          @plan = plan
+          @samples = samples
+          @progress = progress
+          @absent = {}
+          @skipped = {}
+          @recorded = {}
+          @random = Random.new(plan.seed)
+          @passes = plan.passes
+        end
+
+        # @return [Samples]
+        def run
+          @begun = now
+          @progress.start("measuring", @plan.sessions * @plan.blocks.size, seconds: @plan.limit_seconds,
+                                                                           nouns: %w[step steps])
+          Scratch.open(@plan.directory) do |scratch|
+            @plan.sessions.times { |number| session(scratch, number) }
+          end
+          @samples
+        ensure
+          @progress.finish
+        end
+
+        private
+
+        def session(scratch, number)
+          started = now
+          @seats = []
+          scratch.directory do |dir|
+            seat_all(dir)
+            measure(number)
+          ensure
+            @seats.each(&:leave)
+          end
+          adapt(now - started, number)
+        end
+
+        # All processes start at once; each is then waited for.
+        def seat_all(dir)
+          rows = @plan.rows - @absent.keys
+          places = rows.product((0...COPIES).to_a).shuffle(random: @random)
+          places.each do |row, copy|
+            attempt(row) { @seats << Seat.new(row, copy, plan: @plan, dir: File.join(dir, "#{row}-#{copy}")) }
+          end
+          @seats.each { |seat| attempt(seat.row) { seat.opened.then { |facts| @recorded[seat.row] ||= facts } } }
+        end
+
+        def measure(session)
+          @plan.cold_blocks.each { |block| once(block, session) }
+          @plan.warm_blocks.each { |block| turns(block, session) }
+        end
+
+        # A store that only its own process sees has no entries of another one.
+        def once(block, session)
+          step(block, session)
+          in_order(@seats.select(&:shared?)).each do |seat|
+            attempt(seat.row) { keep(seat, block, session, 0, [seat.ask(:cold, block.key)]) }
+          end
+        end
+
+        def turns(block, session)
+          step(block, session)
+          able = in_order(@seats).select { |seat| prepared?(seat, block) }
+          @passes.times { |pass| take_pass(able, block, session, pass) }
+        end
+
+        # @return [Boolean] false if the gems of a row lack what the block needs; its other blocks are measured
+        def prepared?(seat, block)
+          attempt(seat.row) do
+            seat.ask(:prepare, block.key, @plan.turn_seconds)
+            true
+          rescue Unavailable => error
+            @skipped[[seat.row, block.key]] = error.message
+            false
+          end
+        end
+
+        def take_pass(seats, block, session, pass)
+          order = in_order(seats)
+          taken = Hash.new { |all, seat| all[seat] = [] }
+          [*order, *order.reverse].each do |seat|
+            attempt(seat.row) { taken[seat] << seat.ask(:turn) }
+          end
+          taken.each { |seat, turns| keep(seat, block, session, pass, turns) if turns.size == 2 }
+        end
+
+        def keep(seat, block, session, pass, turns)
+          @samples.add(Samples::Turn.new(
+                         row: seat.row, block: block.key, copy: seat.copy, session: session, pass: pass,
+                         seconds: mean(turns, "seconds"), cpu: mean(turns, "cpu"),
+                         calls: turns.sum { |turn| turn["calls"] }, faults: turns.sum { |turn| turn["faults"].to_i }
+                       ))
+        end
+
+        def mean(turns, field)
+          turns.sum { |turn| turn[field] } / turns.size
+        end
+
+        def in_order(seats)
+          seats.reject { |seat| @absent.key?(seat.row) }.shuffle(random: @random)
+        end
+
+        # A row that fails is left out from then on, and the others go on.
+        def attempt(row)
+          yield unless @absent.key?(row)
+        rescue Unavailable => error
+          leave_out(row, :unavailable, error)
+        rescue Invalid => error
+          leave_out(row, :invalid, error)
+        end
+
+        def leave_out(row, state, error)
+          @absent[row] = Absence.new(state: state, reason: error.message)
+          @progress.note("#{row}: #{error.message}")
+          nil
+        end
+
+        def step(block, session)
+          @progress.step("session #{session + 1} of #{@plan.sessions}: #{block.title}",
+                         seconds: @plan.limit_seconds.to_f / (@plan.sessions * @plan.blocks.size))
+        end
+
+        # A session that took too long is followed by shorter ones.
+        def adapt(seconds, number)
+          return unless @plan.limit_seconds
+
+          left = @plan.limit_seconds - (now - @begun)
+          sessions = @plan.sessions - number - 1
+          return if sessions.zero? || seconds * sessions <= left
+
+          @passes = [(@passes * left / (seconds * sessions)).floor, Plan::LEAST_PASSES].max
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+# Keeps what was measured: one record for each turn of a contender. Computes nothing.
+
+require "json"
+
+module Larder
+  module Lab
+    module Bench
+      # All turns of a run, in the order in which they were taken. A file keeps them as JSON lines, one for each turn,
+      # so that a run that was stopped can be read and continued.
+      class Samples
+        include Enumerable
+
+        # One turn. `row` and `block` are keys, `copy` is 0 or, for a row's twin, 1. `session` counts the sets of fresh
+        # processes, `pass` the turns in one session: all rows take one in each pass. `seconds` and `cpu` are for one
+        # call; `faults` are page faults of the whole turn.
+        Turn = Struct.new(:row, :block, :copy, :session, :pass, :seconds, :cpu, :calls, :faults,
+                          keyword_init: true)
+
+        # @param path [String] of a file that {#add} has written
+        # @return [Samples]
+        # @raise [JSON::ParserError] a line in the middle is damaged; the last one may be cut off
+        def self.read(path)
+          samples = new
+          lines = File.readlines(path, encoding: "UTF-8")
+          lines.pop unless lines.last.nil? || lines.last.end_with?("\n")
+          lines.each { |line| samples.add(Turn.new(**JSON.parse(line, symbolize_names: true))) }
+          samples
+        end
+
+        # @param file [IO, nil] gets each turn as a line of JSON
+        def initialize(file = nil)
+          @file = file
+          @turns = []
+          @by_series = Hash.new { |all, key| all[key] = [] }
+        end
+
+        # @param turn [Turn]
+        # @return [self]
+        def add(turn)
+          @turns << turn
+          @by_series[[turn.row, turn.block]] << turn
+          @file&.write("#{JSON.generate(turn.to_h)}\n")
+          self
+        end
+
+        # @yieldparam turn [Turn]
+        def each(&block)
+          @turns.each(&block)
+        end
+
+        # @return [Series] the turns of one row in one block
+        def of(row, block)
+          Series.new(@by_series.fetch([row, block], []))
+        end
+
+        # @return [Boolean]
+        def empty?
+          @turns.empty?
+        end
+      end
+
+      # The turns of one row in one block.
+      class Series
+        # @param turns [Array<Samples::Turn>]
+        def initialize(turns)
+          @sessions = turns.group_by(&:session).transform_values { |all| all.group_by(&:pass) }
+        end
+
+        # @return [Array<Integer>]
+        def sessions
+          @sessions.keys
+        end
+
+        # @param session [Integer]
+        # @return [Hash{Integer=>Array<Float>}] pass => logarithms of the seconds of a call, of a row and its twin
+        def logarithms(session)
+          @sessions.fetch(session).transform_values { |turns| turns.map { |turn| Math.log(turn.seconds) } }
+        end
+
+        # @param session [Integer]
+        # @return [Array<Float>] for each pass, the logarithm of the ratio of a row's seconds and its twin's; none
+        #   without a twin
+        def between_copies(session)
+          @sessions.fetch(session).values.filter_map do |turns|
+            first, second = turns.sort_by(&:copy)
+            Math.log(first.seconds / second.seconds) if second
+          end
+        end
+
+        # @return [Boolean]
+        def empty?
+          @sessions.empty?
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,204 @@
+# frozen_string_literal: true
+
+# The process that measures one contender in one session: opens the store, proves that it keeps values, and takes turns
+# when it is asked to. Reads its job and then one request a line from standard input, answers each with a line of JSON,
+# and ends when its input does, so that it cannot outlive the lab. Started by {Worker}.
+
+require "active_support"
+require "active_support/cache"
+require "active_support/core_ext/numeric/time"
+require "json"
+require_relative "../contenders"
+require_relative "../errors"
+require_relative "../process_memory"
+require_relative "../yjit"
+require_relative "../suites"
+require_relative "turn"
+
+module Larder
+  module Lab
+    module Bench
+      # Serves one {Worker}.
+      class Service
+        # Distinct values that a store must return before it is measured.
+        PROOFS = 200
+        # Turns that do not count, after the number of calls is known.
+        WARM_UP = 2
+
+        # Serves standard input, until it ends.
+        # @return [void]
+        def self.main
+          output = $stdout.dup
+          output.sync = true
+          $stdout.reopen($stderr) # a store may print
+          Yjit.enable
+          job = JSON.parse($stdin.gets || exit!)
+          job["requires"].each { |file| require file }
+          new(job, $stdin, output).serve
+        end
+
+        # @param job [Hash{String=>Object}] contender, dir, endpoint, size, suite, threads, cold
+        # @param input [IO] requests
+        # @param output [IO] answers
+        def initialize(job, input, output)
+          @job = job
+          @input = input
+          @output = output
+          @suite = Suites.fetch(job["suite"])
+          @turns = {}
+        end
+
+        # @return [void]
+        def serve
+          answer { open }
+          while (line = @input.gets)
+            request = JSON.parse(line)
+            answer { public_send(request["do"], *request["arguments"]) }
+          end
+        end
+
+        # The first calls of this process, on entries that another one has stored.
+        # @param key [String] of a block
+        # @return [Hash]
+        def cold(key)
+          block = @suite.fetch(key)
+          block.load.call
+          took(Turn.new(block, Scene.new(@contender)).take(block.cold))
+        end
+
+        # Prepares a block, and finds out how many calls a turn must have.
+        # @param key [String] of a block
+        # @param seconds [Float] least length of a turn
+        # @return [Hash]
+        def prepare(key, seconds)
+          @teardown&.call
+          block = @suite.fetch(key)
+          @contender.clear
+          scene = Scene.new(@contender)
+          block.setup.call(scene)
+          @teardown = -> { block.teardown.call(scene) }
+          @turn = Turn.new(block, scene)
+          @calls = enough(seconds)
+          WARM_UP.times { @turn.take(@calls) }
+          GC.start
+          { calls: @calls }
+        end
+
+        # @return [Hash]
+        def turn
+          took(@turn.take(@calls))
+        end
+
+        # @return [Hash] what the store occupies, in bytes; nil where that is not known
+        def footprint
+          { disk: @contender.disk_bytes, memory: ProcessMemory.resident("self") }
+        end
+
+        private
+
+        def answer(&block)
+          @output.puts(JSON.generate(outcome(&block)))
+        end
+
+        # Each error becomes an answer: "unavailable", or "invalid" for everything else that goes wrong.
+        def outcome
+          (answer = yield).is_a?(Hash) ? answer : {}
+        rescue Unavailable => error
+          { unavailable: error.message }
+        rescue Invalid => error
+          { invalid: error.message }
+        rescue StandardError, LoadError, NotImplementedError => error
+          warn error.full_message(highlight: false)
+          { invalid: "#{error.class}: #{error.message.lines.first.to_s.strip}" }
+        end
+
+        def took(outcome)
+          { seconds: outcome.seconds / outcome.calls, cpu: outcome.cpu / outcome.calls, calls: outcome.calls,
+            faults: outcome.faults }
+        end
+
+        def enough(seconds)
+          calls = 1
+          calls *= 2 while @turn.take(calls).seconds < seconds / 2
+          taken = @turn.take(calls).seconds
+          taken < seconds ? (calls * seconds / taken).ceil : calls
+        end
+
+        # Entries for cold calls are stored by another process, so that this one has touched nothing of them.
+        def open
+          beforehand { prove } unless @job["cold"].empty?
+          @contender = made.open
+          prove if @job["cold"].empty?
+          { versions: versions, options: @contender.recorded, yjit: Yjit.on? }
+        end
+
+        def made
+          Contenders.fetch(@job["contender"]).new(dir: @job["dir"], endpoint: @job["endpoint"], size: @job["size"],
+                                                  threads: @suite.blocks.map(&:threads).max)
+        end
+
+        # In another process, before this one opens the store.
+        def beforehand
+          reader, writer = IO.pipe
+          child = fork do
+            writer.write(JSON.generate(outcome { fill { yield } }))
+            writer.close
+            exit!(0) # no handler of the lab's runs here
+          end
+          writer.close
+          said = reader.read
+          Process.wait(child)
+          failed(said.empty? ? { invalid: "its process died while it stored entries" } : JSON.parse(said))
+        end
+
+        def fill
+          @contender = made.open
+          yield
+          @job["cold"].each { |key| @suite.fetch(key).setup.call(Scene.new(@contender)) }
+        end
+
+        # Raises the error that another process answered.
+        def failed(answer)
+          reasons = answer.transform_keys(&:to_s)
+          raise Unavailable, reasons["unavailable"] if reasons["unavailable"]
+          raise Invalid, reasons["invalid"] if reasons["invalid"]
+        end
+
+        # Different values under different keys come back, and a deleted one does not.
+        def prove
+          @contender.clear
+          PROOFS.times { |i| prove_key(@contender.store, ["proof", i], "value #{i} é") }
+          @contender.clear
+        end
+
+        def prove_key(store, key, value)
+          demand(value, store.fetch(key, expires_in: 5.minutes) { value }, "fetch with a block")
+          return unless @contender.class.keeps_values?
+
+          demand(value, store.fetch(key) { "the block ran again" }, "fetch of a stored value")
+          store.write(key, "other #{value}")
+          demand("other #{value}", store.read(key), "read after write")
+          store.delete(key)
+          demand(nil, store.read(key), "read after delete")
+        end
+
+        def demand(expected, actual, call)
+          return if expected == actual
+
+          raise Invalid, "a wrong value: #{call} answered #{actual.inspect} instead of #{expected.inspect}"
+        end
+
+        def versions
+          names = ["activesupport", *@contender.class.gems.keys]
+          found = names.to_h { |name| [name, Gem.loaded_specs[name]&.version&.to_s] }
+          found["activesupport"] ||= ActiveSupport::VERSION::STRING
+          found["sqlite"] = SQLite3::SQLITE_VERSION if defined?(SQLite3::SQLITE_VERSION)
+          found["larder"] = ::Larder::VERSION if defined?(::Larder::VERSION)
+          found.compact
+        end
+      end
+    end
+  end
+end
+
+Larder::Lab::Bench::Service.main if $PROGRAM_NAME == __FILE__

@@ -1,0 +1,136 @@
+# frozen_string_literal: true
+
+# Computes the ratio of two rows, its interval, and the smallest difference that the run could have shown.
+
+require_relative "samples"
+require_relative "student"
+
+module Larder
+  module Lab
+    module Bench
+      # Statistics of turns. All of it works on logarithms, because times are compared as ratios.
+      #
+      # A session is one set of fresh processes. In each session, the rows take turns, and the median of the
+      # differences within a pass, of each copy of one row from each of the other, is that session's value: this
+      # removes what changes during a session, such as load and clock rate. The layout of memory and other things that
+      # differ from process to process show between sessions only. So the interval is Student's over the sessions'
+      # values, and never narrower than the differences between each row and its twin, which is a second process of the
+      # same store, allow.
+      module Stats
+        # How often an interval holds the true ratio.
+        CONFIDENCE = 0.98
+        # How often a difference of {Estimate#detectable} is found.
+        POWER = 0.8
+        # Sessions without which there is no interval.
+        LEAST_SESSIONS = 3
+
+        # A ratio. `low` and `high` bound it; without an interval they are 0 and infinity. `detectable` is the smallest
+        # ratio above 1 that such a run finds with the probability {POWER}; `bias` tells how far a row and its twin
+        # differ although both are the same store (1.0: not shown to differ): the interval is wider by so much. `log`
+        # and `error` are the logarithm of the value and its standard error, with `sessions` - 1 degrees of freedom.
+        Estimate = Struct.new(:value, :low, :high, :detectable, :bias, :sessions, :log, :error, keyword_init: true)
+
+        module_function
+
+        # @param numerator [Series]
+        # @param denominator [Series]
+        # @return [Estimate, nil] of the seconds of a call of one divided by the other's; nil if they share no session
+        def ratio(numerator, denominator)
+          shared = numerator.sessions & denominator.sessions
+          return if shared.empty?
+
+          values = shared.map { |session| median(differences(numerator, denominator, session)) }
+          estimate(values, [numerator, denominator].map { |series| twins(series, shared) })
+        end
+
+        # @param series [Series]
+        # @return [Float] seconds of a call
+        def seconds(series)
+          Math.exp(mean(series.sessions.map { |session| median(series.logarithms(session).values.flatten) }))
+        end
+
+        # @param values [Array<Float>] a logarithm for each session
+        # @param twins [Array<Array<Float>>] for each row, the differences from its twin, one for each session; empty
+        #   without a twin
+        # @return [Estimate]
+        def estimate(values, twins = [])
+          log = mean(values)
+          return unbounded(log, values.size) if values.size < LEAST_SESSIONS
+
+          error = [standard_error(values), error_of(twins, values.size)].max
+          bias = twins.map { |differences| bias(differences) }.max || 0.0
+          bounded(log, error, bias, values.size)
+        end
+
+        # @param values [Array<Float>]
+        # @return [Float]
+        def median(values)
+          sorted = values.sort
+          (sorted[(sorted.size - 1) / 2] + sorted[sorted.size / 2]) / 2
+        end
+
+        # @param values [Array<Float>]
+        # @return [Float]
+        def mean(values)
+          values.sum / values.size
+        end
+
+        # @param values [Array<Float>]
+        # @return [Float] standard error of their mean
+        def standard_error(values)
+          center = mean(values)
+          Math.sqrt(values.sum { |value| (value - center)**2 } / (values.size - 1) / values.size)
+        end
+
+        def differences(numerator, denominator, session)
+          one = numerator.logarithms(session)
+          other = denominator.logarithms(session)
+          (one.keys & other.keys).flat_map { |pass| one[pass].product(other[pass]).map { |a, b| a - b } }
+        end
+        private_class_method :differences
+
+        def twins(series, sessions)
+          sessions.map { |session| series.between_copies(session) }.reject(&:empty?).map { |all| median(all) }
+        end
+        private_class_method :twins
+
+        # A row's value is the mean of two copies, so its variance is a quarter of that of their difference.
+        def error_of(twins, sessions)
+          variance = twins.reject(&:empty?).sum { |all| all.sum { |value| value**2 } / all.size / 4 }
+          Math.sqrt(variance / sessions)
+        end
+        private_class_method :error_of
+
+        # 0 unless two copies of the same differ by more than chance explains.
+        def bias(differences)
+          return 0.0 if differences.size < LEAST_SESSIONS
+
+          distance = mean(differences).abs
+          distance > reach(differences.size) * standard_error(differences) ? distance : 0.0
+        end
+        private_class_method :bias
+
+        def bounded(log, error, bias, sessions)
+          width = (reach(sessions) * error) + bias
+          power = Student.quantile(POWER, sessions - 1) * error
+          Estimate.new(value: Math.exp(log), low: Math.exp(log - width), high: Math.exp(log + width),
+                       detectable: Math.exp(width + power), bias: Math.exp(bias), sessions: sessions, log: log,
+                       error: error)
+        end
+        private_class_method :bounded
+
+        def unbounded(log, sessions)
+          Estimate.new(value: Math.exp(log), low: 0.0, high: Float::INFINITY, detectable: Float::INFINITY, bias: 1.0,
+                       sessions: sessions, log: log, error: Float::INFINITY)
+        end
+        private_class_method :unbounded
+
+        # Standard errors from the middle of the interval to its ends.
+        def reach(sessions)
+          Student.quantile((1.0 + CONFIDENCE) / 2, sessions - 1)
+        end
+        private_class_method :reach
+      end
+    end
+  end
+end

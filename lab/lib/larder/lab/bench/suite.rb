@@ -1,0 +1,140 @@
+# frozen_string_literal: true
+
+# Declares suites: which blocks of code are measured, and along which axes. Suites are data; nothing here measures.
+
+module Larder
+  module Lab
+    module Bench
+      # A question, and the blocks of code whose times answer it.
+      #
+      # @example
+      #   Suite.define("reads") do
+      #     question "How long does a read take?"
+      #     block(:hit, "read of a stored value") do
+      #       setup { |scene| 100.times { |i| scene.store.write(["key", i], "value") } }
+      #       call { |scene, i| scene.store.read(["key", i % 100]) == "value" }
+      #     end
+      #   end
+      class Suite
+        # Code that is timed. `key` and `title` name it, `about` says in a sentence what it does. `setup` gets a
+        # {Scene} and prepares it, without being timed; `teardown` runs after the last turn. `call` gets the scene, the
+        # number of the call and of the thread, and must answer true; any other answer is a wrong value, and makes the
+        # row invalid. `threads` call it at once. `cold` is nil, or how many calls are made in a process that has made
+        # none before, on entries that another process has stored by `setup`; `load` runs before, and loads what the
+        # calls need besides the store. `unit` names what a call is ("request").
+        Block = Struct.new(:key, :title, :about, :load, :setup, :call, :teardown, :threads, :cold, :unit,
+                           keyword_init: true)
+
+        # Collects the parts of a block.
+        class BlockBuilder
+          # @param fields [Hash] of {Block}
+          def initialize(**fields)
+            @block = Block.new(threads: 1, unit: "call", load: -> {}, setup: ->(_) {}, teardown: ->(_) {}, **fields)
+          end
+
+          # @yield loads code, without the store
+          def load(&code)
+            @block.load = code
+          end
+
+          # @yieldparam scene [Scene]
+          def setup(&code)
+            @block.setup = code
+          end
+
+          # @yieldparam scene [Scene]
+          # @yieldparam number [Integer] of the call, counted from 0 in each thread
+          # @yieldparam thread [Integer] number of the thread
+          # @yieldreturn [Boolean] whether the answer of the store was right
+          def call(&code)
+            @block.call = code
+          end
+
+          # @yieldparam scene [Scene]
+          def teardown(&code)
+            @block.teardown = code
+          end
+
+          # @return [Block]
+          # @raise [ArgumentError] without `call`
+          def build
+            raise ArgumentError, "the block #{@block.key} has no call" unless @block.call
+
+            @block.freeze
+          end
+        end
+
+        class << self
+          # @param key [String] what users type
+          # @yield in the suite, which declares itself
+          # @return [Suite]
+          def define(key, &declaration)
+            new(key).tap { |suite| suite.instance_eval(&declaration) }
+          end
+        end
+
+        # @return [String]
+        attr_reader :key
+        # @return [Array<Block>] in the order in which they are measured
+        attr_reader :blocks
+
+        # @param key [String]
+        def initialize(key)
+          @key = key
+          @blocks = []
+        end
+
+        # @param text [String, nil] what the suite answers; nil: no change
+        # @return [String]
+        def question(text = nil)
+          @question = text || @question
+        end
+
+        # @param key [Symbol, String]
+        # @param title [String]
+        # @param fields [Hash] more of {Block}
+        # @yield in a {BlockBuilder}
+        # @return [void]
+        def block(key, title, **fields, &declaration)
+          builder = BlockBuilder.new(key: key.to_s, title: title, **fields)
+          builder.instance_eval(&declaration)
+          blocks << builder.build
+        end
+
+        # @param key [String]
+        # @return [Block]
+        # @raise [KeyError] without such a block
+        def fetch(key)
+          blocks.find { |block| block.key == key } or raise KeyError, "the suite #{@key} has no block #{key}"
+        end
+      end
+
+      # The store that a block works with, and everything that its setup has kept.
+      class Scene
+        # @return [ActiveSupport::Cache::Store]
+        attr_reader :store
+        # @return [Contender]
+        attr_reader :contender
+
+        # @param contender [Contender] opened
+        def initialize(contender)
+          @contender = contender
+          @store = contender.store
+          @kept = {}
+        end
+
+        # @param name [Symbol]
+        # @return [Object] what setup has kept
+        def [](name)
+          @kept.fetch(name)
+        end
+
+        # @param name [Symbol]
+        # @param value [Object]
+        def []=(name, value)
+          @kept[name] = value
+        end
+      end
+    end
+  end
+end

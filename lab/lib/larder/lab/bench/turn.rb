@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+# Times the calls of a block, with one thread or several: the measured code. Each instruction here is part of each
+# figure.
+
+require_relative "../clock"
+require_relative "../errors"
+
+module Larder
+  module Lab
+    module Bench
+      # Makes the calls of a block in a scene. Numbers of calls go on from one turn to the next.
+      class Turn
+        include Clock
+
+        # The cost of a turn: `seconds` and `cpu` for all `calls`, and `faults`, pages that the process touched for the
+        # first time (nil where the system does not say).
+        Outcome = Struct.new(:seconds, :cpu, :calls, :faults, keyword_init: true)
+
+        # The field of /proc/self/stat after the name of the program that counts minor page faults.
+        FAULTS = 7
+        private_constant :FAULTS
+
+        # @param block [Suite::Block]
+        # @param scene [Scene]
+        def initialize(block, scene)
+          @block = block
+          @scene = scene
+          @next = 0
+        end
+
+        # @param calls [Integer] of each thread
+        # @return [Outcome]
+        # @raise [Invalid] if an answer was wrong
+        def take(calls)
+          before = faults
+          cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+          seconds = @block.threads == 1 ? alone(calls) : together(calls)
+          cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - cpu
+          touched = faults
+          @next += calls
+          Outcome.new(seconds: seconds, cpu: cpu, calls: calls * @block.threads, faults: before && (touched - before))
+        end
+
+        private
+
+        def alone(calls)
+          started = now
+          wrong = loop_over(@next, @next + calls, 0)
+          seconds = now - started
+          refuse(wrong) if wrong
+          seconds
+        end
+
+        # All threads exist before the clock starts. It stops when the last one has finished.
+        def together(calls)
+          ready = Thread::Queue.new
+          go = Thread::Queue.new
+          threads = Array.new(@block.threads) do |number|
+            Thread.new do
+              ready << true
+              go.pop
+              loop_over(@next, @next + calls, number)
+            end
+          end
+          threads.size.times { ready.pop }
+          started = now
+          go.close
+          wrong = threads.map(&:value)
+          seconds = now - started
+          wrong.compact.each { |number| refuse(number) }
+          seconds
+        end
+
+        # @return [Integer, nil] number of the first call with a wrong answer
+        def loop_over(number, limit, thread)
+          call = @block.call
+          scene = @scene
+          wrong = nil
+          while number < limit
+            wrong ||= number unless call.call(scene, number, thread) == true
+            number += 1
+          end
+          wrong
+        end
+
+        def refuse(number)
+          raise Invalid, "a wrong value: call #{number} of the block \"#{@block.title}\" did not get what was stored"
+        end
+
+        def faults
+          File.read("/proc/self/stat").rpartition(")").last.split[FAULTS].to_i
+        rescue SystemCallError
+          nil
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,19 @@
+# frozen_string_literal: true
+
+# The list of suites. A new one is one file in suites/ and one line at the end of this file.
+
+require "larder/cli/registry"
+require_relative "bench/suite"
+
+module Larder
+  module Lab
+    # The suites, by the names users type.
+    module Suites
+      extend CLI::Registry
+      holds "suite"
+    end
+  end
+end
+
+require_relative "suites/applications"
+require_relative "suites/published_a"

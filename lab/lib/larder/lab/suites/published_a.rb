@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+# The published comparison of cache stores, as published and corrected.
+module Larder
+  module Lab
+    module Suites
+      # Rails.cache.fetch(["key", i], expires_in: 5.minutes) { "Hello World!" }
+      module PublishedA
+        HELLO = "Hello World!"
+        # Stored keys that hits go round.
+        KEYS = 500
+        # Threads of the blocks that have several.
+        THREADS = 5
+
+        module_function
+
+        # @param scene [Bench::Scene]
+        # @param number [Integer]
+        # @return [Boolean]
+        def fetch(scene, number)
+          scene.store.fetch(["key", number], expires_in: 5.minutes) { HELLO } == HELLO
+        end
+
+        # @param scene [Bench::Scene]
+        # @param number [Integer]
+        # @return [Boolean] false if the key was not stored
+        def hit(scene, number)
+          scene.store.fetch(["key", number % KEYS], expires_in: 5.minutes) { "missed" } == HELLO
+        end
+
+        # @param scene [Bench::Scene]
+        # @return [void]
+        def fill(scene)
+          KEYS.times { |number| fetch(scene, number) }
+        end
+      end
+
+      register("published-a", Bench::Suite.define("published-a") do
+        question "How long does the published call take on each store?"
+
+        block(:miss, "miss, one thread") { call { |scene, i| PublishedA.fetch(scene, i) } }
+
+        block(:hit, "hit, one thread") do
+          setup { |scene| PublishedA.fill(scene) }
+          call { |scene, i| PublishedA.hit(scene, i) }
+        end
+
+        block(:miss_published, "miss, five threads, each from 0", threads: PublishedA::THREADS) do
+          call { |scene, i| PublishedA.fetch(scene, i) }
+        end
+
+        block(:hit_published, "hit, five threads, each from 0", threads: PublishedA::THREADS) do
+          setup { |scene| PublishedA.fill(scene) }
+          call { |scene, i| PublishedA.hit(scene, i) }
+        end
+
+        block(:miss_corrected, "miss, five threads, keys of their own", threads: PublishedA::THREADS) do
+          call { |scene, i, thread| PublishedA.fetch(scene, (i * PublishedA::THREADS) + thread) }
+        end
+
+        block(:hit_corrected, "hit, five threads, shared keys", threads: PublishedA::THREADS) do
+          setup { |scene| PublishedA.fill(scene) }
+          call { |scene, i, thread| PublishedA.hit(scene, i + (thread * PublishedA::KEYS / PublishedA::THREADS)) }
+        end
+
+        block(:write, "write, one thread") do
+          call { |scene, i| scene.store.write(["key", i], PublishedA::HELLO, expires_in: 5.minutes) ? true : false }
+        end
+      end)
+    end
+  end
+end

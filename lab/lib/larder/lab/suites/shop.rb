@@ -1,0 +1,70 @@
+# frozen_string_literal: true
+
+# Holds the data of the suite "applications", and the calls that its blocks have in common.
+
+module Larder
+  module Lab
+    module Suites
+      # Records, text and pages of a shop. Each is loaded when a block first needs it.
+      module Shop
+        autoload :Catalog, File.expand_path("shop/catalog", __dir__)
+        autoload :Pages, File.expand_path("shop/pages", __dir__)
+        autoload :Text, File.expand_path("shop/text", __dir__)
+
+        # The first part of a fragment's key, as Action View makes it: the template with the digest of its source.
+        TEMPLATE = "shop/_product:5f8a4a3e1c7d2b9f0e6a8c4d1b3f7e92"
+        # Records and documents of a block.
+        SOME = 50
+        # The bytes of a JSON document.
+        DOCUMENT = 5000
+
+        module_function
+
+        # @param scene [Bench::Scene] keeps the application with this page, and the HTML that it has without a cache
+        # @param page [Symbol]
+        # @return [void]
+        def open_page(scene, page)
+          scene[:html] = Pages.get(Pages.application(page, ActiveSupport::Cache::NullStore.new))
+          scene[:application] = Pages.application(page, scene.store)
+        end
+
+        # @param scene [Bench::Scene] after {.open_page}
+        # @return [Boolean] whether the page is right
+        def page?(scene)
+          Pages.get(scene[:application]) == scene[:html]
+        end
+
+        # @param scene [Bench::Scene]
+        # @return [void]
+        def write_fragments(scene)
+          Catalog::SIZE.times { |number| scene.store.write(key(number), html(number)) }
+        end
+
+        # @param number [Integer]
+        # @return [Array] the key of a fragment
+        def key(number)
+          [:views, TEMPLATE, Catalog::PRODUCTS[number % Catalog::SIZE]]
+        end
+
+        # @param number [Integer]
+        # @return [String] that fragment
+        def html(number)
+          Catalog::HTML[number % Catalog::SIZE]
+        end
+
+        # @param scene [Bench::Scene]
+        # @return [void]
+        def write_records(scene)
+          Catalog::PRODUCTS.first(SOME).each { |product| scene.store.write("product/#{product.id}", product) }
+        end
+
+        # @param scene [Bench::Scene] keeps the documents
+        # @return [void]
+        def write_documents(scene)
+          scene[:documents] = Array.new(SOME) { |number| JSON.generate(Text.document(number, DOCUMENT)) }
+          scene[:documents].each_with_index { |json, number| scene.store.write("orders/#{number}.json", json) }
+        end
+      end
+    end
+  end
+end

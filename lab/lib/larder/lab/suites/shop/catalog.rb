@@ -1,0 +1,79 @@
+# frozen_string_literal: true
+
+# Holds the records of a shop: Active Record objects in a SQLite database in memory. Loaded in worker processes only.
+
+require_relative "../../errors"
+
+begin
+  gem "activerecord"
+  gem "sqlite3"
+rescue Gem::LoadError => error
+  raise Larder::Lab::Unavailable, "its Gemfile has no #{error.name}"
+end
+
+require "active_record"
+require_relative "text"
+
+module Larder
+  module Lab
+    module Suites
+      module Shop
+        # A database of its own, because a contender may keep its entries with Active Record.
+        class Record < ActiveRecord::Base
+          self.abstract_class = true
+          establish_connection(adapter: "sqlite3", database: ":memory:", timeout: 1000)
+          ActiveRecord::Marshalling.format_version = 7.1 # as new applications have it
+        end
+
+        Record.connection.instance_eval do
+          create_table(:makers) do |table|
+            table.string :name
+            table.timestamps
+          end
+          create_table(:products) do |table|
+            table.references :maker
+            table.string :name
+            table.text :description
+            table.integer :stock
+            table.decimal :price, precision: 8, scale: 2
+            table.boolean :available
+            table.timestamps
+          end
+        end
+
+        # Makes products.
+        class Maker < Record
+        end
+
+        # A product of the shop. Its keys are those of an application's model: "products/1-20261123123000000000".
+        class Product < Record
+          # @return [ActiveModel::Name]
+          def self.model_name
+            @model_name ||= ActiveModel::Name.new(self, nil, "Product")
+          end
+
+          belongs_to :maker, class_name: "Larder::Lab::Suites::Shop::Maker"
+        end
+
+        # The records, as an application has loaded them.
+        module Catalog
+          SIZE = 500
+          NOW = Time.utc(2026, 11, 23, 12, 30)
+          # The bytes of a fragment.
+          FRAGMENT = 2048
+
+          Maker.insert_all(Array.new(SIZE) { |i| { name: "Maker #{i}", created_at: NOW, updated_at: NOW + i } })
+          Product.insert_all(Array.new(SIZE) do |i|
+            { maker_id: i + 1, name: "Product #{i}", description: Text.html(i, 300), stock: i, price: i + 0.5,
+              available: i.even?, created_at: NOW, updated_at: NOW + i }
+          end)
+
+          # @return [Array<Product>] loaded, each with its maker
+          PRODUCTS = Product.includes(:maker).order(:id).to_a.freeze
+          # @return [Array<String>] HTML of each product, each with its own bytes
+          HTML = PRODUCTS.map { |product| Text.html(product.id, FRAGMENT).freeze }.freeze
+        end
+      end
+    end
+  end
+end

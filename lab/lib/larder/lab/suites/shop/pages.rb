@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+# Renders pages of a shop, as a Rails application does: a controller behind the middleware of production, with fragments
+# of a cache store, and with the store's local cache in each request. Loaded in worker processes only.
+
+require "action_controller"
+require "action_view"
+require "rack"
+require "rack/mock"
+require_relative "catalog"
+
+module Larder
+  module Lab
+    module Suites
+      module Shop
+        # Pages of products.
+        class Pages < ActionController::Base
+          prepend_view_path File.expand_path("views", __dir__)
+          self.perform_caching = true
+
+          # The middleware of a new Rails application in production that works without the application.
+          MIDDLEWARE = [Rack::Runtime, Rack::MethodOverride, [ActionDispatch::RequestId, { header: "X-Request-Id" }],
+                        ActionDispatch::RemoteIp, ActionDispatch::Callbacks, ActionDispatch::Cookies,
+                        [ActionDispatch::Session::CookieStore, { key: "_shop" }], ActionDispatch::Flash,
+                        ActionDispatch::ContentSecurityPolicy::Middleware,
+                        ActionDispatch::PermissionsPolicy::Middleware, Rack::Head, Rack::ConditionalGet,
+                        Rack::ETag, Rack::TempfileReaper].freeze
+          private_constant :MIDDLEWARE
+
+          # An application with one page.
+          # @param page [Symbol] the name of an action
+          # @param store [ActiveSupport::Cache::Store]
+          # @return [#call] for Rack
+          def self.application(page, store)
+            self.cache_store = store
+            ActionView::PartialRenderer.collection_cache = store
+            stack = MIDDLEWARE.reverse.reduce(action(page)) do |app, (middleware, options)|
+              middleware.new(app, **options.to_h)
+            end
+            store.respond_to?(:middleware) ? store.middleware.new(stack) : stack
+          end
+
+          # @param application [#call]
+          # @return [String] its HTML
+          def self.get(application)
+            body = application.call(Rack::MockRequest.env_for("/", "HTTP_HOST" => "shop.example")).last
+            body.each.to_a.join
+          ensure
+            body.close if body.respond_to?(:close)
+          end
+
+          # A page of ten fragments, each read by itself.
+          # @return [void]
+          def ten
+            @products = Catalog::PRODUCTS.first(10)
+            render "shop/ten"
+          end
+
+          # An index page of 50, read together.
+          # @return [void]
+          def index
+            @products = Catalog::PRODUCTS.first(50)
+            render "shop/index"
+          end
+
+          # Templates belong to no application with routes.
+          # @return [String]
+          def self.controller_path
+            "shop"
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/lab/bench/conductor"
+require "larder/lab/bench/verdict"
+require "larder/lab/progress"
+require "larder/lab/suites"
+require "stringio"
+require_relative "../../../fixtures/liar"
+
+module Larder
+  module Lab
+    module Bench
+      # Real processes, which take few turns.
+      class ConductorTest < ActiveSupport::TestCase
+        test "each row and its twin take a turn of each block in each pass and session" do
+          measure("memory", "file", sessions: 2, passes: 3)
+          assert_empty @conductor.absent
+          taken = @samples.map { |turn| [turn.row, turn.copy, turn.block, turn.session, turn.pass] }
+          assert_equal %w[memory file].product([0, 1], %w[hit write], [0, 1], [0, 1, 2]).sort, taken.sort
+          assert(@samples.all? { |turn| turn.seconds.positive? && turn.cpu.positive? && turn.calls >= 2 })
+          assert_equal "memory_store", @conductor.recorded["memory"]["options"]["store"]
+        end
+
+        test "a row that lies is left out with the block in which it lied, and the others go on" do
+          measure("memory", "liar")
+          assert_equal :invalid, @conductor.absent["liar"].state
+          assert_match(/a wrong value: call 3 of the block "hit, one thread"/, @conductor.absent["liar"].reason)
+          assert_empty @samples.of("liar", "hit")
+          assert_not_empty @samples.of("memory", "write").sessions
+        end
+
+        test "rows that forget, die, or lack a gem are left out with the reason" do
+          measure("memory", "forgetful", "crasher", "gemless")
+          absent = @conductor.absent.transform_values { |absence| [absence.state, absence.reason] }
+          assert_equal :invalid, absent["forgetful"].first
+          assert_match(/fetch of a stored value answered "the block ran again"/, absent["forgetful"].last)
+          assert_equal [:invalid, "its process was killed by signal 9"], absent["crasher"]
+          assert_equal :unavailable, absent["gemless"].first
+          assert_match(/the gem no-gem-has-this-name is missing/, absent["gemless"].last)
+          assert_equal ["memory"], @samples.map(&:row).uniq
+        end
+
+        test "a store that prints to standard output is measured" do
+          measure("chatty")
+          assert_empty @conductor.absent
+          assert_not_empty @samples.of("chatty", "hit").sessions
+        end
+
+        test "a process that does not answer is ended, and leaves nothing behind" do
+          with_directory do |dir|
+            job = { contender: "sleeper", dir: dir, size: 1 << 20, suite: "published-a", cold: [],
+                    requires: [fixture("liar")] }
+            worker = Worker.new(job, log: File.join(dir, "log"), timeout: 0.2)
+            assert_match(/did not answer within 0.2 s/, assert_raises(Invalid) { worker.opened }.message)
+            worker.stop
+            assert_empty processes(dir)
+          end
+        end
+
+        test "cold calls meet entries that another process has stored; a private store has none" do
+          measure("memory", "file", suite: "applications", blocks: %w[cold])
+          assert_empty @conductor.absent
+          assert_equal [["file", 50]], @samples.map { |turn| [turn.row, turn.calls] }.uniq
+        end
+
+        test "each page is compared with the right one, so that no store can serve another" do
+          measure("memory", "swapper", suite: "applications", blocks: %w[page index])
+          assert_match(/a wrong value: .*"page of ten fragments"/, @conductor.absent["swapper"].reason)
+          assert_not_empty @samples.of("memory", "index").sessions
+        end
+
+        test "sessions that take longer than the run may have fewer passes" do
+          measure("memory", sessions: 2, passes: 5, limit_seconds: 0.001)
+          assert_equal [5, 2], [0, 1].map { |session| @samples.of("memory", "hit").logarithms(session).size }
+        end
+
+        private
+
+        def measure(*rows, suite: "published-a", blocks: %w[hit write], sessions: 1, passes: 1, **fields)
+          suite = Suites.fetch(suite)
+          plan = Plan.new(suite: suite, rows: rows, blocks: blocks.map { |key| suite.fetch(key) }, sessions: sessions,
+                          passes: passes, turn_seconds: 0.0005, seed: 1, size: 4 << 20,
+                          requires: [fixture("liar")], **fields)
+          @samples = Samples.new
+          @conductor = Conductor.new(plan, @samples, progress: Progress.new(CLI::Terminal.new(StringIO.new)))
+          @conductor.run
+        end
+      end
+    end
+  end
+end
