@@ -34,43 +34,6 @@ module Bench
 
   # All of them, in the order of the report.
   module Targets
-    # What applications do, beside what it costs with any store: what, part, figure, sense, bound.
-    SHAPES = [
-      ["page of ten fragments: the store's share, %", "pages", "pages, ten: larder's share", :most, 2],
-      ["index of 50 fragments: the store's share, %", "pages", "pages, index: larder's share", :most, 2],
-      ["`cache do` in a view, us above its floor", "pages", "pages, ten: larder above floor, a key", :most, 3],
-      ["fragment, read, us above its floor", "fragments", "fragments, read: larder above floor", :most, 3],
-      ["fragment, written, us above its floor", "fragments", "fragments, write: larder above floor", :most, 3],
-      *{ "read_multi" => "fragments", "fetch_multi" => "records", "write_multi" => "fragments" }.map do |pass, things|
-        ["#{pass} of 50 #{things}, us a key above its floor", "fragments",
-         "collections, #{pass}: larder above floor, a key", :most, 1]
-      end,
-      ["key is a record, us above its floor", "keys", "keys, record: larder above floor", :most, 2],
-      *{ "version" => "version:", "namespace" => "namespace:", "race" => "race_condition_ttl:",
-         "raw" => "raw:", "tags" => "two tags:" }.map do |pass, option|
-        ["#{option}, us above the plain call", "keys", "keys, #{pass}: larder above plain", :most, 0.5]
-      end,
-      ["hit while one event is listened to, us above bare events", "subscriber",
-       "subscriber, hit: larder above floor", :most, 1.5],
-      ["hit while all events are listened to, us above bare events", "subscriber",
-       "subscriber, all: larder above floor", :most, 1.5],
-      *[2, 10, 20, 100].map do |size|
-        ["String of #{size} KB, read: times allocating and copying it", "strings",
-         "strings, read-#{size}k: larder as floor", :most, 1.5]
-      end,
-      *{ "hash" => ["a Hash of nine", 6], "record" => ["a record", 3],
-         "records" => ["25 records, one association", 2] }.map do |kind, (title, bound)|
-        ["#{title}, read, MemoryStore: times as long", "objects", "objects, read-#{kind}: memory as larder", :least,
-         bound]
-      end,
-      *["fragments, write", *%w[2k 10k 20k 100k].map { |size| "strings, write-#{size}" },
-        *%w[hash record records].map { |kind| "objects, write-#{kind}" }].map do |figure|
-        ["#{figure}, MemoryStore: times as long", figure.split(",").first, "#{figure}: memory as larder", :least, 2]
-      end
-    ].map do |what, part, figure, sense, bound|
-      Target.new(what: what, part: part, figure: figure, sense: sense, bound: bound)
-    end.freeze
-
     # Calls in an application that is watched: no call may take longer than MemoryStore's.
     MONITORS = Monitors::NAMES.product(Monitors::CALLS).map do |monitor, call|
       Target.new(what: "#{call} under #{monitor}, MemoryStore: times as long", part: "monitors",
@@ -79,23 +42,14 @@ module Bench
 
     # Times as long as larder, in the lab: what, part, figure, at least.
     STORES = [
-      ["fetch hit, 1 thread, Litecache", "published", "one-thread, hit: litecache", 20],
-      ["fetch hit, 1 thread, MemoryStore", "published", "one-thread, hit: memory", 12],
-      ["fetch hit, 1 thread, Redis on loopback", "published", "one-thread, hit: redis-loopback", 60],
-      ["fetch hit, 5 threads, Litecache", "published", "threads-as-published, hit: litecache", 20],
-      ["fetch hit, 5 threads, MemoryStore", "published", "threads-as-published, hit: memory", 12],
-      ["fetch hit, 5 threads, Redis on loopback", "published", "threads-as-published, hit: redis-loopback", 60],
-      ["pass 1, 1 thread, Litecache", "published", "one-thread, miss: litecache", 25],
-      ["pass 1, 1 thread, MemoryStore", "published", "one-thread, miss: memory", 12],
-      ["pass 1, 1 thread, Redis on loopback", "published", "one-thread, miss: redis-loopback", 60],
-      ["pass 1, 5 threads (all misses), Litecache", "published", "threads-disjoint, miss: litecache", 25],
-      ["pass 1, 5 threads (all misses), MemoryStore", "published", "threads-disjoint, miss: memory", 12],
-      ["pass 1, 5 threads (all misses), Redis on loopback", "published", "threads-disjoint, miss: redis-loopback", 60],
-      ["hit with a subscriber, MemoryStore", "subscriber", "subscriber, hit: memory", 3],
-      ["read_multi of 100, MemoryStore", "multi", "read-multi, read_multi: memory", 10],
-      ["read_multi of 100, Redis", "multi", "read-multi, read_multi: redis", 15],
-      ["read of 1 MB, Redis", "megabytes", "large, read: redis", 4],
-      ["read of 1 MB, FileStore", "megabytes", "large, read: file", 2]
+      *{ "hit" => ["fetch hit, 1 thread", 20, 12, 60], "hit_published" => ["fetch hit, 5 threads", 20, 12, 60],
+         "miss" => ["miss, block and write, 1 thread", 25, 12, 60],
+         "miss_corrected" => ["miss, block and write, 5 threads", 25, 12, 60] }.flat_map do |block, (what, *bounds)|
+        [["Litecache", "litecache"], ["MemoryStore", "memory"], ["Redis on loopback", "redis-loopback"]]
+          .zip(bounds).map { |(title, row), bound| ["#{what}, #{title}", "published", "#{block}: #{row}", bound] }
+      end,
+      ["a fragment of 2 KB, written, MemoryStore", "applications", "fragment_write: memory", 2],
+      ["an Active Record object, read, MemoryStore", "applications", "record: memory", 3]
     ].map do |what, part, figure, bound|
       Target.new(what: "#{what}: times as long", part: part, figure: "#{figure} as larder", sense: :least, bound: bound)
     end.freeze
@@ -139,6 +93,6 @@ module Bench
     end.freeze
 
     # @return [Array<Bench::Target>]
-    ALL = [*SHAPES, *MONITORS, *STORES, *ENGINE, *EVICTION].freeze
+    ALL = [*MONITORS, *STORES, *ENGINE, *EVICTION].freeze
   end
 end

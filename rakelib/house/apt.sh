@@ -1,4 +1,4 @@
-# Finds servers and installs Debian packages, for bin/setup and bin/servers. Sourced by them; a caller defines say.
+# Finds servers and installs Debian packages, for bin/setup, bin/servers and bin/lab. Sourced by them; a caller defines say.
 #
 # It never leaves a service running: while packages are installed, policy-rc.d forbids every start.
 
@@ -28,7 +28,7 @@ missing_servers() {
     done < <(servers)
 }
 
-can_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; }
+can_install() { [ "$EUID" = 0 ] && command -v apt-get >/dev/null 2>&1; }
 
 apt() {
     DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 "$@"

@@ -40,8 +40,8 @@ module Bench
     end
 
     test "the table tells what is met, what falls short and what was not measured" do
-      report = Report.new("subscriber" => part("subscriber, hit: memory as larder", 2.9999))
-      assert_match(/^\| hit with a subscriber, MemoryStore: times as long \| ≥ 3 \| 2\.99 \| \*\*falls short\*\* \|$/,
+      report = Report.new("applications" => part("record: memory as larder", 2.9999))
+      assert_match(/Record object, read, MemoryStore: times as long \| ≥ 3 \| 2\.99 \| \*\*falls short\*\* \|$/,
                    report.markdown)
       assert_equal({ "**falls short**" => 1, "not measured" => Targets::ALL.size - 1 }, report.tally)
       line = JSON.parse(report.json).fetch("targets").find { |target| target["measured"] }
@@ -49,7 +49,7 @@ module Bench
     end
 
     test "a quick run says so, and gems and machine are named" do
-      text = Report.new("subscriber" => part("subscriber, hit: memory as larder", 4.0)).markdown
+      text = Report.new("applications" => part("record: memory as larder", 4.0)).markdown
       assert_match(/A quick run: an impression/, text)
       assert_match(/^- gems: redis 5\.4$/, text)
       assert_match(/^- cores: 2$/, text)

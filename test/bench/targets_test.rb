@@ -5,8 +5,7 @@ require_relative "../../bench/support/targets"
 require_relative "../../bench/support/parts"
 
 $LOAD_PATH.unshift(File.expand_path("../../lab/lib", __dir__))
-require "larder/lab/contenders"
-require "larder/lab/workloads"
+require "larder/lab"
 require "larder/lab/hitratio/policies"
 
 module Bench
@@ -31,16 +30,15 @@ module Bench
       end
     end
 
-    test "a part that the lab measures has the contenders and workloads that it names" do
+    test "a part that the lab measures has a command and contenders that the lab has" do
       Stores::PARTS.each_value do |part|
         assert_empty part.contenders.split(",") - Larder::Lab::Contenders.names
-        assert_empty part.workloads.split(",") - Larder::Lab::Workloads.names
+        assert_includes Larder::Lab::Commands.names, part.command
       end
     end
 
     test "a target of the lab is among the figures that its part makes" do
-      targets = [*Targets::SHAPES, *Targets::STORES]
-      targets.group_by(&:part).each do |name, some|
+      Targets::STORES.group_by(&:part).each do |name, some|
         figures = Stores.figures(measures(Stores::PARTS.fetch(name)))
         some.each { |target| assert target.measured(figures), "#{target.figure} is not among the figures" }
       end
@@ -59,24 +57,17 @@ module Bench
       Targets::MONITORS.each { |target| assert target.measured(figures), "#{target.figure} is not among the figures" }
     end
 
-    test "the rounds of a run of the lab become times in microseconds and as larder" do
-      figures = figures_of("one-thread/hit", "larder" => [1e-6, 2e-6, 3e-6], "redis" => [10e-6, 30e-6, 60e-6])
-      assert_in_delta 30.0, figures.fetch("one-thread, hit: redis").median, 1e-9
-      times = figures.fetch("one-thread, hit: redis as larder")
+    test "the sessions of a run of the lab become times in microseconds and as larder" do
+      figures = figures_of("hit", "larder" => [1e-6, 2e-6, 3e-6], "redis" => [10e-6, 30e-6, 60e-6])
+      assert_in_delta 30.0, figures.fetch("hit: redis").median, 1e-9
+      times = figures.fetch("hit: redis as larder")
       [[15.0, times.median], [10.0, times.low], [20.0, times.high]].each { |pair| assert_in_delta(*pair, 1e-9) }
     end
 
-    test "what a store takes beyond the floor is said of each key, as times and as a share" do
-      figures = figures_of("pages/ten", "larder" => [10e-6] * 3, "floor" => [8e-6] * 3)
-      { "above floor, a key" => 0.2, " as floor" => 1.25, "'s share" => 20.0 }.each do |end_of_name, expected|
-        name = figures.keys.find { |one| one.start_with?("pages, ten: larder") && one.end_with?(end_of_name) }
-        assert_in_delta expected, figures.fetch(name).median, 1e-9
-      end
-    end
-
-    test "an option is beside the plain call" do
-      figures = Stores.figures([measure("keys/plain/larder", [2e-6] * 3), measure("keys/raw/larder", [3e-6] * 3)])
-      assert_in_delta 1.0, figures.find { |one| one.name == "keys, raw: larder above plain" }.median, 1e-9
+    test "a row that has fewer sessions than larder, or that stands alone, has no ratio" do
+      assert_equal ["hit: larder", "hit: larder as larder", "hit: redis"],
+                   figures_of("hit", "larder" => [1e-6] * 3, "redis" => [1e-5] * 2).keys
+      assert_equal ["cold: redis"], figures_of("cold", "redis" => [1e-5]).keys
     end
 
     test "a target of misses names Larder as the lab does" do
@@ -98,20 +89,19 @@ module Bench
 
     private
 
-    def figures_of(pass, samples)
-      Stores.figures(samples.map { |row, seconds| measure("#{pass}/#{row}", seconds) }).to_h { |one| [one.name, one] }
+    def figures_of(block, samples)
+      Stores.figures(samples.map { |row, seconds| measure("#{block}/#{row}", seconds) }).to_h { |one| [one.name, one] }
     end
 
     def measure(key, seconds)
-      { "key" => "stores/#{key}", "samples" => seconds }
+      { "key" => "suite/#{key}", "samples" => seconds }
     end
 
-    # One round of all that a part measures.
+    # One session of all that a part measures.
     def measures(part)
-      part.workloads.split(",").flat_map do |workload|
-        type = Larder::Lab::Workloads.fetch(workload)
-        rows = [*part.contenders.split(","), *("floor" if type.floor?)]
-        type.passes.product(rows).map { |pass, row| measure("#{workload}/#{pass.key}/#{row}", [1e-6]) }
+      suites = Larder::Lab::Commands.fetch(part.command)::SUITES.map { |suite| Larder::Lab::Suites.fetch(suite) }
+      suites.flat_map(&:blocks).product(part.contenders.split(",")).map do |block, row|
+        measure("#{block.key}/#{row}", [1e-6])
       end
     end
   end

@@ -69,8 +69,8 @@ module House
       assert_equal "true", run_clean("ruby", "-w", "-e", SESSIONS)
       assert_match(/^Usage: larder COMMAND/, run_clean("larder", "--help"))
       assert_match(/"signed_in":1\b/, run_clean("larder", "sessions", "--file", "sessions.larder", "--json"))
-      assert_match(/^ +larder +\d/, run_clean("larder-lab", "stores", "--quick", "--n", "20", "--rounds", "1",
-                                              "--only", "larder,null", "--workloads", "write"))
+      assert_match(/^ +larder +\d/, run_clean("larder-lab", "stores", "--sessions", "1", "--passes", "1",
+                                              "--turn-ms", "1", "--only", "larder,null", "--blocks", "write"))
     end
 
     test "the gem says where its page, its sources and its changes are" do

@@ -14,9 +14,9 @@ module LabHelper
 
   Outcome = Struct.new(:out, :err, :status, keyword_init: true)
 
-  # Runs `larder-lab stores` in one round of a few calls, unless the arguments say otherwise.
+  # Runs `larder-lab stores` in one session of one pass with short turns, unless the arguments say otherwise.
   def small_run(*arguments, env: {})
-    lab("stores", "--quick", "--n", "20", "--rounds", "2", "--seed", "1", *arguments, env: env)
+    lab("stores", "--sessions", "1", "--passes", "1", "--turn-ms", "1", "--seed", "1", *arguments, env: env)
   end
 
   def lab(*arguments, env: {})

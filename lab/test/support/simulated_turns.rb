@@ -35,7 +35,7 @@ class SimulatedTurns
       seats.each do |(row, copy), process|
         seconds = 1e-5 * @factors[row] * @slowed.fetch([row, block], 1.0) * Math.exp(common + process + turn)
         samples.add(Larder::Lab::Bench::Samples::Turn.new(row: row, block: block, copy: copy, session: session,
-                                                          pass: pass, seconds: seconds))
+                                                          pass: pass, seconds: seconds, calls: 1000, faults: 2))
       end
     end
   end

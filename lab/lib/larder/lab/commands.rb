@@ -14,7 +14,9 @@ module Larder
   end
 end
 
+require_relative "commands/applications"
 require_relative "commands/stores"
+require_relative "commands/overview"
 require_relative "commands/latency"
 require_relative "commands/scaling"
 require_relative "commands/soak"

@@ -33,11 +33,6 @@ module Larder
           @keeps_values != false
         end
 
-        # @return [Boolean] whether it is no store, but what a call costs with any: see {Contenders::Floor}
-        def floor?
-          false
-        end
-
         private
 
         # Where {named} puts it.

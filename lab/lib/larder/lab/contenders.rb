@@ -14,8 +14,6 @@ module Larder
       # @param name [String]
       # @return [Class]
       def self.fetch(name)
-        return Floor if name == Floor.key
-
         SingleFlights.own?(name) ? SingleFlights.fetch(name) : super
       end
 
@@ -65,13 +63,13 @@ require_relative "contenders/larder_tmpfs_store"
 require_relative "contenders/memory_store"
 require_relative "contenders/file_store"
 require_relative "contenders/null_store"
-require_relative "contenders/floor"
 require_relative "contenders/solid_cache_store"
 require_relative "contenders/solid_cache_postgresql_store"
 require_relative "contenders/solid_cache_postgresql_tuned_store"
 require_relative "contenders/solid_cache_mariadb_store"
 require_relative "contenders/litecache_store"
 require_relative "contenders/redis_store"
+require_relative "contenders/larder_redis_store"
 require_relative "contenders/redis_loopback_store"
 require_relative "contenders/redis_hiredis_store"
 require_relative "contenders/valkey_store"

@@ -29,7 +29,6 @@ module Larder
           act
           exit!(1)
         end
-        at_exit { act }
         [job, output]
       end
 
@@ -46,6 +45,7 @@ module Larder
       # Keeps what is to be done before this process ends, also when the lab was killed.
       # @return [void]
       def self.finally(&block)
+        @armed ||= at_exit { act }
         acts << block
       end
 

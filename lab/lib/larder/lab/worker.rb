@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# The process that measures one contender: opens the store, verifies that it keeps values, runs the blocks and reports
-# them as JSON lines. Reads one job from standard input and ends when that closes, so it cannot outlive the command.
-# Started by WorkerProcess; never loaded by the command itself.
+# The base of processes that measure one contender: opens the store, verifies that it keeps values, measures, and
+# reports what it measured as JSON lines. Reads one job from standard input and ends when that closes, so it cannot
+# outlive the command. Started by WorkerProcess; never loaded by the command itself.
 
 require "active_support"
 require "active_support/cache"
@@ -12,11 +12,10 @@ require_relative "contenders"
 require_relative "errors"
 require_relative "job"
 require_relative "process_memory"
-require_relative "workloads"
 
 module Larder
   module Lab
-    # Measures one contender once.
+    # Measures one contender once. A subclass implements {#measure}.
     class Worker
       include Answers
 
@@ -46,9 +45,8 @@ module Larder
 
       attr_reader :contender
 
-      # What it is all about; other workers measure otherwise.
       def measure
-        @job["workloads"].each { |key| run_workload(Workloads.fetch(key)) }
+        raise NotImplementedError, "#{self.class} does not say what it measures"
       end
 
       def open_contender
@@ -90,33 +88,6 @@ module Larder
         raise Invalid, "a wrong value: #{call} answered #{actual.inspect} instead of #{expected.inspect}"
       end
 
-      def run_workload(type)
-        workload = made(type) or return
-        type.passes.each do |pass|
-          emit("pass", workload: type.key, pass: pass.key)
-          workload.run(pass, 1) if @job["calibrating"]
-          block = workload.run(pass, @job.dig("laps", type.key, pass.key) || 1)
-          check(type, pass, block)
-          emit("block", workload: type.key, pass: pass.key, **block.to_h.except(:wrong))
-        end
-      end
-
-      # @return [Workload, nil] nil: what it needs is not there; the others are measured
-      def made(type)
-        type.new(contender, count: @job["count"], threads: @job["threads"])
-      rescue Unavailable => error
-        emit("skipped", workload: type.key, reason: error.message)
-        nil
-      end
-
-      def check(type, pass, block)
-        return unless block.wrong
-
-        index, value, expected = block.wrong
-        raise Invalid, "a wrong value: #{shown(value)} instead of #{shown(expected || Workload::VALUE)} for " \
-                       "[\"key\", #{index}] (#{type.title}, #{pass.title})"
-      end
-
       # Values may be as long as a megabyte.
       def shown(value)
         text = value.inspect
@@ -144,5 +115,3 @@ module Larder
     end
   end
 end
-
-Larder::Lab::Worker.main if $PROGRAM_NAME == __FILE__

@@ -12,11 +12,10 @@ require_relative "yjit"
 
 module Larder
   module Lab
-    # One run of {Worker} in a process of its own.
+    # One run of a worker in a process of its own.
     class WorkerProcess
       include Clock
 
-      SCRIPT = File.expand_path("worker.rb", __dir__)
       LIBRARY = File.expand_path("../..", __dir__)
       # Seconds that a worker has for leaving after its last event.
       PATIENCE = 5
@@ -28,13 +27,13 @@ module Larder
       WARM_HEAP = { "MALLOC_TRIM_THRESHOLD_" => (1 << 30).to_s, "MALLOC_MMAP_THRESHOLD_" => (1 << 25).to_s,
                     "RUBY_GC_MALLOC_LIMIT" => (32 << 20).to_s, "RUBY_GC_OLDMALLOC_LIMIT" => (128 << 20).to_s }.freeze
 
-      # @param job [Hash] what {Worker} reads
+      # @param job [Hash] what the worker reads
       # @param dir [String] working directory
       # @param log [String] file for everything it prints
       # @param gemfile [String, nil] the Gemfile it resolves its gems with; nil: the one of this process
       # @param timeout [Numeric] seconds after which it counts as hung
       # @param script [String] the program
-      def initialize(job, dir:, log:, timeout:, gemfile: nil, script: SCRIPT)
+      def initialize(job, dir:, log:, timeout:, script:, gemfile: nil)
         @job = job
         @dir = dir
         @log = log

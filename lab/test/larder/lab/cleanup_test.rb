@@ -52,8 +52,8 @@ module Larder
         with_directory do |dir|
           File.chmod(0o711, dir) # PostgreSQL's user goes through it
           lab = start(dir, server || "file")
-          # The lab, the directory's warden and the worker; with a server, that and its warden.
-          eventually { processes(dir).size >= (server ? 5 : 3) }
+          # The lab, the directory's warden and two workers; each worker with a server has that and its warden.
+          eventually { processes(dir).size >= (server ? 8 : 4) }
           Process.kill(signal, group ? -lab : lab)
           yield Process.wait2(lab).last
           eventually { processes(dir).empty? && Dir.empty?(dir) }
@@ -70,7 +70,7 @@ module Larder
       end
 
       def start(dir, contender)
-        Process.spawn(RbConfig.ruby, EXECUTABLE, "stores", "--only", contender, "--n", "5000", "--rounds", "100",
+        Process.spawn(RbConfig.ruby, EXECUTABLE, "stores", "--only", contender, "--sessions", "100", "--passes", "100",
                       "--dir", dir, out: File::NULL, err: File::NULL, pgroup: true)
       end
     end

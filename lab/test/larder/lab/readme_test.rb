@@ -10,10 +10,12 @@ module Larder
     class ReadmeTest < ActiveSupport::TestCase
       README = File.expand_path("../../../README.md", __dir__)
 
-      test "the tables of workloads have each, in the table of its kind" do
-        every_run, on_request = tables("workload")
-        assert_equal Workloads.usual.sort, names_of(every_run).sort
-        assert_equal (Workloads.names - Workloads.usual).sort, names_of(on_request).sort
+      test "the tables of blocks have each, with its title" do
+        %w[applications published-a].zip(tables("block")).each do |suite, rows|
+          blocks = Suites.fetch(suite).blocks
+          assert_equal blocks.map(&:key), names_of(rows)
+          assert_equal blocks.map(&:title), rows.map { |row| row.split(" | ")[1] }
+        end
       end
 
       test "the table of commands has each" do

@@ -105,6 +105,20 @@ module Larder
         end
       end
 
+      test "as root, PostgreSQL opens the lab's directories above its own for its user" do
+        skip "needs root" unless Process.euid.zero?
+        skip "postgres is not installed" unless Servers.fetch("postgresql").path
+
+        with_directory do |dir|
+          server = Servers.fetch("postgresql").new(File.join(dir, "7", "own").tap { |own| FileUtils.mkdir_p(own) })
+          File.chmod(0o700, File.join(dir, "7"))
+          assert server.start.pid
+          assert_equal(%w[40710 40710], [dir, File.join(dir, "7")].map { |above| File.stat(above).mode.to_s(8) })
+        ensure
+          server&.stop
+        end
+      end
+
       test "as root, PostgreSQL says which directory its user may not enter" do
         skip "needs root" unless Process.euid.zero?
         skip "postgres is not installed" unless Servers.fetch("postgresql").path

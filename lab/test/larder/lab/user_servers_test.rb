@@ -59,7 +59,7 @@ module Larder
 
       def run_on(names, url)
         servers = names.map { |name| Contenders.fetch(name).server }.uniq
-        outcome = small_run("--only", names.join(","), "--workloads", "one-thread", "--rounds", "1",
+        outcome = small_run("--only", names.join(","), "--blocks", "hit",
                             *servers.flat_map { |server| ["--#{server}-url", url] })
         skip "gems are not installed" if outcome.out.include?("gems are not installed")
         outcome

@@ -13,7 +13,7 @@ module Larder
       slow_test "a store without an application, one that brings an application, and the report all have YJIT alike" do
         with_directory do |dir|
           file = File.join(dir, "run.json")
-          run = small_run("--only", "memory,solid_cache", "--workloads", "one-thread", "--json", file)
+          run = small_run("--only", "memory,solid_cache", "--blocks", "hit", "--json", file)
           assert_equal 0, run.status, run.err
           document = JSON.parse(File.read(file))
           skip "Solid Cache is not installed" if run.out.include?("solid_cache: ")

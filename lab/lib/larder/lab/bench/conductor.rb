@@ -6,6 +6,7 @@ require_relative "../clock"
 require_relative "../contenders"
 require_relative "../gemfiles"
 require_relative "../hosting"
+require_relative "../reference"
 require_relative "../scratch"
 require_relative "plan"
 require_relative "samples"
@@ -13,6 +14,7 @@ require_relative "seat"
 
 module Larder
   module Lab
+    # Measures suites: rows that live side by side and take turns, their samples, ratios and verdicts.
     module Bench
       # Rows live at the same time and take turns in short blocks, so that load and the clock rate of the processor meet
       # all of them. In each pass the order is random and is then reversed (ABBA), which removes drift within the pass.
@@ -63,6 +65,7 @@ module Larder
 
         def session(scratch, number)
           started = now
+          Reference.take
           @seats = []
           scratch.directory do |dir|
             seat_all(dir)

@@ -79,6 +79,14 @@ module Larder
           @sessions.fetch(session).transform_values { |turns| turns.map { |turn| Math.log(turn.seconds) } }
         end
 
+        # @return [Array<Float>] the median of the seconds of a call, one for each session
+        def session_seconds
+          @sessions.each_value.map do |passes|
+            sorted = passes.values.flatten.map(&:seconds).sort
+            (sorted[(sorted.size - 1) / 2] + sorted[sorted.size / 2]) / 2
+          end
+        end
+
         # @param session [Integer]
         # @return [Array<Float>] for each pass, the logarithm of the ratio of a row's seconds and its twin's; none
         #   without a twin

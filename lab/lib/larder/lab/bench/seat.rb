@@ -67,10 +67,15 @@ module Larder
           @hosting.attend(&block)
         end
 
+        # In a server of the user's, which several rows may use at once.
+        def place(plan)
+          plan.rows.index(row) * Conductor::COPIES + copy
+        end
+
         def job(plan, dir)
           cold = shared? ? plan.cold_blocks.map(&:key) : []
-          { contender: row, dir: dir, endpoint: @hosting.endpoint, size: plan.size, suite: plan.suite.key, cold: cold,
-            requires: plan.requires }
+          { contender: row, dir: dir, endpoint: @hosting.endpoint&.merge("place" => place(plan)), size: plan.size,
+            suite: plan.suite.key, cold: cold, requires: plan.requires }
         end
       end
     end

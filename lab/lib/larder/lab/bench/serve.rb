@@ -148,20 +148,25 @@ module Larder
           writer.close
           said = reader.read
           Process.wait(child)
-          failed(said.empty? ? { invalid: "its process died while it stored entries" } : JSON.parse(said))
+          raise Invalid, "its process died while it stored entries" if said.empty?
+
+          inherit(JSON.parse(said))
         end
 
+        # @return [Hash] where the entries are
         def fill
           @contender = made.open
           yield
           @job["cold"].each { |key| @suite.fetch(key).setup.call(Scene.new(@contender)) }
+          { endpoint: @job["endpoint"]&.merge("inherited" => true) }
         end
 
-        # Raises the error that another process answered.
-        def failed(answer)
-          reasons = answer.transform_keys(&:to_s)
-          raise Unavailable, reasons["unavailable"] if reasons["unavailable"]
-          raise Invalid, reasons["invalid"] if reasons["invalid"]
+        # Raises the error that another process answered, or goes on with its entries.
+        def inherit(answer)
+          raise Unavailable, answer["unavailable"] if answer["unavailable"]
+          raise Invalid, answer["invalid"] if answer["invalid"]
+
+          @job["endpoint"] = answer["endpoint"]
         end
 
         # Different values under different keys come back, and a deleted one does not.

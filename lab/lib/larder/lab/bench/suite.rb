@@ -16,13 +16,13 @@ module Larder
       #     end
       #   end
       class Suite
-        # Code that is timed. `key` and `title` name it, `about` says in a sentence what it does. `setup` gets a
+        # Code that is timed. `key` and `title` name it, `short` heads a column, `about` describes it. `setup` gets a
         # {Scene} and prepares it, without being timed; `teardown` runs after the last turn. `call` gets the scene, the
         # number of the call and of the thread, and must answer true; any other answer is a wrong value, and makes the
         # row invalid. `threads` call it at once. `cold` is nil, or how many calls are made in a process that has made
         # none before, on entries that another process has stored by `setup`; `load` runs before, and loads what the
         # calls need besides the store. `unit` names what a call is ("request").
-        Block = Struct.new(:key, :title, :about, :load, :setup, :call, :teardown, :threads, :cold, :unit,
+        Block = Struct.new(:key, :title, :short, :about, :load, :setup, :call, :teardown, :threads, :cold, :unit,
                            keyword_init: true)
 
         # Collects the parts of a block.
@@ -60,6 +60,7 @@ module Larder
           def build
             raise ArgumentError, "the block #{@block.key} has no call" unless @block.call
 
+            @block.short ||= @block.key.tr("_", " ")
             @block.freeze
           end
         end
@@ -82,6 +83,27 @@ module Larder
         def initialize(key)
           @key = key
           @blocks = []
+        end
+
+        # @param text [String, nil] a heading; nil: no change
+        # @return [String]
+        def title(text = nil)
+          @title = text || @title
+        end
+
+        # @param keys [Array<Symbol>] blocks that the suite answers by, in sentences; none: no change
+        # @return [Array<String>]
+        def answers(*keys)
+          @answers = keys.map(&:to_s) if keys.any?
+          @answers || []
+        end
+
+        # @param rows [Array<String>] contenders that take part although they do so only on request elsewhere; none: no
+        #   change
+        # @return [Array<String>]
+        def also(*rows)
+          @also = rows if rows.any?
+          @also || []
         end
 
         # @param text [String, nil] what the suite answers; nil: no change
@@ -121,6 +143,11 @@ module Larder
           @contender = contender
           @store = contender.store
           @kept = {}
+        end
+
+        # @return [Boolean] false if each read is a miss by design
+        def keeps?
+          contender.class.keeps_values?
         end
 
         # @param name [Symbol]

@@ -25,7 +25,7 @@ module Larder
         TIMEOUT = 120
         private_constant :SCRIPT, :LIBRARY, :PATIENCE, :TIMEOUT
 
-        # @param job [Hash] what {Service} reads
+        # @param job [Hash] for {Service}; works in its `dir`
         # @param log [String] file for everything the process prints
         # @param gemfile [String, nil] the Gemfile of its gems; nil: that of this process
         # @param timeout [Numeric] seconds without an answer after which it counts as hung
@@ -35,8 +35,8 @@ module Larder
           requests, @requests = IO.pipe
           @answers, answers = IO.pipe
           environment = { **WorkerProcess::WARM_HEAP, **({ "BUNDLE_GEMFILE" => gemfile } if gemfile).to_h }
-          @pid = Process.spawn(environment, RbConfig.ruby, "-I", LIBRARY, SCRIPT, in: requests, out: answers,
-                                                                                  err: [log, "a"], pgroup: true)
+          @pid = Process.spawn(environment, RbConfig.ruby, "-I", LIBRARY, SCRIPT,
+                               in: requests, out: answers, err: [log, "a"], chdir: job.fetch(:dir), pgroup: true)
           [requests, answers].each(&:close)
           @buffer = +""
           tell(job)

@@ -16,8 +16,8 @@ module Larder
         SUMMARY = "every comparison, in one report: larder-lab.html and larder-lab.json"
 
         # In the order in which they run: what is read first comes first, should the run be stopped.
-        ORDER = %w[features stores sessions session-stats latency scaling soak stampede capacity network layered
-                   compressors serializers strategies matrix hitratio].freeze
+        ORDER = %w[applications stores features sessions session-stats latency scaling soak stampede capacity network
+                   layered compressors serializers strategies matrix hitratio].freeze
 
         # @return [Array<String>] names of commands
         def self.parts
@@ -37,8 +37,8 @@ module Larder
             so a run that is stopped keeps the finished chapters.
 
             Latency, scaling, soak, stampede, capacity, network and sessions measure one
-            store of each kind, and stores are measured in blocks of 0.4 s. To measure
-            everything, use the commands by themselves, for example larder-lab latency.
+            store of each kind. To measure everything, use the commands by themselves, for
+            example larder-lab latency.
           TEXT
 
           FOOTER = <<~TEXT
@@ -58,8 +58,8 @@ module Larder
                      "network" => ["--only", KINDS - ["litecache"]],
                      "matrix" => ["--stores", %w[larder redis]],
                      "sessions" => ["--only", %w[larder sql-mariadb activerecord-mariadb memcached hash]] }.freeze
-          # Less than by itself: of stores, whose rounds differ by more than their blocks do, shorter blocks.
-          LESS = { "stores" => %w[--seconds 0.4], "stampede" => %w[--rounds 1],
+          # Less than by itself.
+          LESS = { "stampede" => %w[--rounds 1],
                    "sessions" => %w[--rounds 3 --requests 100 --served 1000],
                    "session-stats" => %w[--rounds 3 --sizes 10000] }.freeze
           LESS_QUICKLY = { "sessions" => %w[--parts work] }.freeze
@@ -82,8 +82,6 @@ module Larder
           # @param name [String] of a command
           # @return [Array<String>] its arguments
           def arguments_for(name)
-            return [*(@passed - ["--quick"]), "--published"] if name == "stores" && @published
-
             option, names = (quick? ? CHOSEN_QUICKLY : CHOSEN)[name]
             less = (quick? ? LESS_QUICKLY : LESS).fetch(name, [])
             [*@passed, *less, *([option, names.join(",")] if option)]
@@ -115,7 +113,6 @@ module Larder
                          "sessions without an application") do
                 @passed << "--quick"
               end
-              options.on("--published", "stores exactly as published; takes long") { @published = true }
               options.on("--only A,B", Array, "these comparisons") { |names| @parts &= known(names) }
               options.on("--except A,B", Array, "all but these") { |names| @parts -= known(names) }
               options.on("--seed N", Integer, "seed of the order of rounds, to repeat a run") do |n|

@@ -45,10 +45,7 @@ module Larder
         # @param options [CommandLine]
         # @return [Document::Chapter]
         def watched(options)
-          watch = Watch.new
-          Reference.during { chapter(options) }.tap do |chapter|
-            chapter.warnings.concat(gone_without(options), watch.warnings(chapter.measures))
-          end
+          watch(options) { chapter(options) }
         end
 
         # Understands arguments.
@@ -67,6 +64,14 @@ module Larder
         end
 
         private
+
+        # @yieldreturn [Document::Chapter]
+        def watch(options, &measuring)
+          watch = Watch.new
+          Reference.during(&measuring).tap do |chapter|
+            chapter.warnings.concat(gone_without(options), watch.warnings(chapter.measures))
+          end
+        end
 
         def findings(options, started)
           document([watched(options)], started)
@@ -118,7 +123,9 @@ module Larder
         # Asked before the run, not after it. Leaves no empty file behind if the run is stopped.
         def writable(path, option = "--json")
           raise UsageError, "#{option} #{path}: it is a directory" if File.directory?(path)
-          return path if File.writable?(File.exist?(path) ? path : File.dirname(path))
+
+          directory = File.dirname(path)
+          return path if File.exist?(path) ? File.writable?(path) : File.writable?("#{directory}/.")
 
           raise UsageError, "#{option} #{path}: cannot be written"
         end

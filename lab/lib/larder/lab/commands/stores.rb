@@ -1,36 +1,31 @@
 # frozen_string_literal: true
 
-require_relative "command"
-require_relative "stores_options"
-require_relative "../comparison"
-require_relative "../progress"
-require_relative "../runner"
-require_relative "../stores_report/chapter"
+require_relative "suite"
 
 module Larder
   module Lab
     module Commands
       # `larder-lab stores`: the published comparison of cache stores, as published and corrected.
-      class Stores < Command
+      class Stores < Suite
         NAME = "stores"
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
         SUMMARY = "time of Rails.cache.fetch on every store: misses, hits, writes, one thread and several"
+        # The suites that it runs.
+        SUITES = %w[published-a].freeze
+        # The first lines of --help.
+        BANNER = <<~TEXT
+          Usage: larder-lab stores [options]
 
-        # @param arguments [Array<String>]
-        # @return [StoresOptions]
-        # @raise [UsageError]
-        def options_for(arguments)
-          StoresOptions.parse(arguments)
-        end
+          The published comparison of Rails cache stores, on this machine:
 
-        # @param options [StoresOptions]
-        # @return [Document::Chapter]
-        def chapter(options)
-          results = Runner.new(options.settings, progress: Progress.new(@err)).run
-          StoresReport::Chapter.new(results, Comparison.new(results)).to_chapter
-        end
+            Rails.cache.fetch(["key", i], expires_in: 5.minutes) { "Hello World!" }
+
+          A miss runs the block and writes; a hit reads. With one thread, with five threads
+          as published, where each counts from 0, and with five threads as corrected: misses
+          of keys of their own, hits of shared keys.
+        TEXT
       end
     end
   end

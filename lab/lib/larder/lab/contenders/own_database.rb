@@ -20,7 +20,8 @@ module Larder
 
         # @param options [Hash{Symbol=>Object}] of Trilogy
         # @param shown [String] the server's URL without secrets
-        def initialize(options, shown)
+        # @param name [String] of the database
+        def initialize(options, shown, name: NAME)
           super
           @options = options
         end
@@ -35,27 +36,27 @@ module Larder
 
         # Held until the connection closes.
         def lock
-          truth("SELECT GET_LOCK('#{NAME}', 0)")
+          truth("SELECT GET_LOCK('#{name}', 0)")
         end
 
         def there?
-          truth("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '#{NAME}'")
+          truth("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '#{name}'")
         end
 
         def marked?
           truth("SELECT COUNT(*) FROM information_schema.tables " \
-                "WHERE table_schema = '#{NAME}' AND table_name = '#{MARK}'")
+                "WHERE table_schema = '#{name}' AND table_name = '#{MARK}'")
         end
 
         def create
-          connection.query("CREATE DATABASE #{NAME}")
-          connection.query("CREATE TABLE #{NAME}.#{MARK} (nothing INTEGER)")
+          connection.query("CREATE DATABASE #{name}")
+          connection.query("CREATE TABLE #{name}.#{MARK} (nothing INTEGER)")
         rescue Trilogy::Error => error
           raise Unavailable, "#{shown} lets the lab make no database: #{error.message}"
         end
 
         def drop
-          connection.query("DROP DATABASE IF EXISTS #{NAME}")
+          connection.query("DROP DATABASE IF EXISTS #{name}")
         end
 
         def truth(query)

@@ -14,16 +14,40 @@ module Larder
       # goes with the server. A subclass speaks to its server: {#connect}, {#lock}, {#there?}, {#marked?}, {#create},
       # {#drop}.
       class OwnPlace
-        # Of the schema or database.
+        # Of the schema or database. Processes that use a server of the user's at once have places of their own, whose
+        # names end in a number.
         NAME = "larder_lab"
         # Of the table that says whose it is.
         MARK = "made_by_larder_lab"
 
+        # Seconds that another process has for leaving its place.
+        PATIENCE = 5
+
         # @param url [String] of the server
         # @param shown [String] the same without secrets
-        def initialize(url, shown)
+        # @param name [String] of the schema or database
+        def initialize(url, shown, name: NAME)
           @url = url
           @shown = shown
+          @name = name
+        end
+
+        # @return [String] of the schema or database
+        attr_reader :name
+
+        # Has the place that another process made for this one, with everything in it, and drops it when this process
+        # ends.
+        # @return [void]
+        # @raise [Unavailable] if the server does not answer, or the other process does not leave
+        def inherit
+          @connection = connect
+          limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + PATIENCE
+          until lock
+            raise taken if Process.clock_gettime(Process::CLOCK_MONOTONIC) > limit
+
+            sleep 0.01
+          end
+          Job.finally { drop }
         end
 
         # Has it, whether or not another process has made it.
@@ -39,8 +63,8 @@ module Larder
         # @raise [Unavailable] if the server does not answer or does not let us, or the place is another's
         def take
           @connection = connect
-          raise Unavailable, "another larder-lab is measuring on #{@shown}: wait for its end" unless lock
-          raise Unavailable, "#{NAME} on #{@shown} is not the lab's: rename it" if there? && !marked?
+          raise taken unless lock
+          raise Unavailable, "#{name} on #{@shown} is not the lab's: rename it" if there? && !marked?
 
           drop if there?
           create
@@ -50,6 +74,10 @@ module Larder
         private
 
         attr_reader :connection, :url, :shown
+
+        def taken
+          Unavailable.new("another larder-lab is measuring on #{shown}: wait for its end")
+        end
 
         def no_answer(error)
           Unavailable.new("no answer from #{shown}: #{error.message.lines.first.to_s.strip}")

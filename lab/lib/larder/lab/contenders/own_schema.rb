@@ -17,25 +17,25 @@ module Larder
 
         # Held until the connection closes.
         def lock
-          truth("SELECT pg_try_advisory_lock(hashtext('#{NAME}'))")
+          truth("SELECT pg_try_advisory_lock(hashtext('#{name}'))")
         end
 
         def there?
-          truth("SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = '#{NAME}')")
+          truth("SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = '#{name}')")
         end
 
         def marked?
-          truth("SELECT to_regclass('#{NAME}.#{MARK}') IS NOT NULL")
+          truth("SELECT to_regclass('#{name}.#{MARK}') IS NOT NULL")
         end
 
         def create
-          connection.exec("CREATE SCHEMA #{NAME}; CREATE TABLE #{NAME}.#{MARK} ()")
+          connection.exec("CREATE SCHEMA #{name}; CREATE TABLE #{name}.#{MARK} ()")
         rescue PG::Error => error
           raise Unavailable, "#{shown} lets the lab make no schema: #{error.message.lines.first.to_s.strip}"
         end
 
         def drop
-          connection.exec("DROP SCHEMA IF EXISTS #{NAME} CASCADE")
+          connection.exec("DROP SCHEMA IF EXISTS #{name} CASCADE")
         end
 
         def truth(query)

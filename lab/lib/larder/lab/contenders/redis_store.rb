@@ -34,12 +34,16 @@ module Larder
         end
 
         def open_store
+          options = server_options
+          lookup(:redis_cache_store, { **options, error_handler: method(:fail_loudly) }).tap do
+            @recorded[:arguments] = [options.merge(url: shown(endpoint["url"]))]
+          end
+        end
+
+        def server_options
           options = { url: endpoint["url"], **client_options }
           options[:namespace] = endpoint["namespace"] ||= fresh_namespace unless endpoint["private"]
-          options[:error_handler] = method(:fail_loudly)
-          lookup(:redis_cache_store, options).tap do
-            @recorded[:arguments] = [options.except(:error_handler).merge(url: shown(endpoint["url"]))]
-          end
+          options
         end
 
         def fresh_namespace

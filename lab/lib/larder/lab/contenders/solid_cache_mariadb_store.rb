@@ -20,20 +20,19 @@ module Larder
         # @return [Integer] bytes of the table and its indexes, as far as the server knows
         def disk_bytes
           ask_database("SELECT SUM(data_length + index_length) FROM information_schema.tables " \
-                       "WHERE table_schema = '#{OwnPlace::NAME}'").to_i
+                       "WHERE table_schema = '#{place_name}'").to_i
         end
 
         private
 
         def boot
           require "trilogy"
-          place = OwnDatabase.new(options, shown(endpoint["url"]))
-          endpoint["private"] || endpoint["joined"] ? place.share : place.take
+          settle(OwnDatabase.new(options, shown(endpoint["url"]), name: place_name))
           super
         end
 
         def database
-          { adapter: "trilogy", **options, database: OwnPlace::NAME, **pool }
+          { adapter: "trilogy", **options, database: place_name, **pool }
         end
 
         def recorded_database

@@ -26,13 +26,12 @@ module Larder
 
         def boot
           require "pg"
-          place = OwnSchema.new(endpoint["url"], shown(endpoint["url"]))
-          endpoint["private"] || endpoint["joined"] ? place.share : place.take
+          settle(OwnSchema.new(endpoint["url"], shown(endpoint["url"]), name: place_name))
           super
         end
 
         def database
-          { adapter: "postgresql", url: endpoint["url"], schema_search_path: OwnPlace::NAME, **pool }
+          { adapter: "postgresql", url: endpoint["url"], schema_search_path: place_name, **pool }
         end
 
         def recorded_database

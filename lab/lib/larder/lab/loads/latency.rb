@@ -14,7 +14,7 @@ module Larder
       class Latency < Load
         Loads.register("latency", self)
 
-        VALUE = Workload::VALUE
+        VALUE = "Hello World!"
         # Keys that are read.
         KEYS = 1000
         # Keys that are written before the store is emptied: a fraction of the room of every store.

@@ -4,7 +4,6 @@
 
 require_relative "../clock"
 require_relative "../errors"
-require_relative "../workload"
 
 module Larder
   module Lab

@@ -2,8 +2,6 @@
 
 # The plan and the results of a command that loads stores.
 
-require_relative "../results"
-
 module Larder
   module Lab
     module Loads
@@ -20,13 +18,21 @@ module Larder
         end
       end
 
-      # Rows as those of `stores`, and the events of their processes.
+      # The rows of a run, and the events of their processes.
       class Results
+        # One line of the tables. state: :measured, :unavailable or :invalid; reason says why it is not :measured.
+        Row = Struct.new(:name, :contender, :state, :reason, :versions, :options, :server, keyword_init: true) do
+          # @return [Boolean]
+          def measured?
+            state == :measured
+          end
+        end
+
         # @return [Plan]
         attr_reader :plan
         # @return [Hash{Symbol=>Object}] see {Environment}
         attr_reader :environment
-        # @return [Array<Lab::Results::Row>]
+        # @return [Array<Row>]
         attr_reader :rows
         # @return [Array<Hash{String=>Object}>] events with "row", "round" and "position" in the round's order
         attr_reader :events
@@ -45,7 +51,7 @@ module Larder
           end
         end
 
-        # @return [Array<Lab::Results::Row>]
+        # @return [Array<Row>]
         def measured
           rows.select(&:measured?)
         end
@@ -79,7 +85,7 @@ module Larder
         end
 
         # Forgets what a row said, and keeps why.
-        # @param row [Lab::Results::Row]
+        # @param row [Row]
         # @param state [Symbol] :invalid or :unavailable
         # @param reason [String]
         # @return [void]
@@ -93,7 +99,7 @@ module Larder
         private
 
         def row_of(name, contender)
-          Lab::Results::Row.new(name: name, contender: contender, state: :measured)
+          Row.new(name: name, contender: contender, state: :measured)
         end
 
         def index

@@ -82,12 +82,11 @@ module Larder
                  "--no-instructions")
         end
 
-        # Lets the server's user into its directory, and through the lab's own above it.
+        # Lets the server's user into its directory, and through the lab's own directories above it.
         def admit
           owner = account(user)
           File.chown(owner.uid, owner.gid, dir)
-          above = File.dirname(dir)
-          if File.basename(above).start_with?("larder-lab-") && !open_to_all?(above)
+          own_above.reject { |above| open_to_all?(above) }.each do |above|
             File.chown(nil, owner.gid, above)
             File.chmod(0o710, above)
           end
@@ -96,6 +95,13 @@ module Larder
 
           raise Unavailable, "PostgreSQL does not run as root, and the user #{user} may not enter #{closed}: choose " \
                              "another place with --dir"
+        end
+
+        # @return [Array<String>] directories above that {Scratch} has made; none if it made none
+        def own_above
+          above = [File.dirname(dir)]
+          above << File.dirname(above.last) while File.basename(above.last).match?(/\A\d+\z/)
+          File.basename(above.last).start_with?("larder-lab-") ? above : []
         end
 
         # The first directory above that the user may not enter.

@@ -3,7 +3,7 @@
 # The targets for Larder's sessions. Each is judged from the present run.
 
 require_relative "../document"
-require_relative "../targets"
+require_relative "../statistics"
 
 module Larder
   module Lab
@@ -61,8 +61,7 @@ module Larder
         end
 
         def row(words, estimate, factor)
-          judgement = estimate && Targets::Target.new(factor: factor).judge(estimate)
-          [words, "≥ #{format("%g", factor)} ×", *outcome(estimate, judgement)]
+          [words, "≥ #{format("%g", factor)} ×", *outcome(estimate, estimate && judge_factor(estimate, factor))]
         end
 
         # In microseconds.
@@ -71,6 +70,12 @@ module Larder
           judgement = judge(above) if above
           above &&= Statistics::Estimate.new(**%i[value low high].to_h { |end_of| [end_of, above[end_of] * 1e6] })
           ["work beyond a Hash's, µs", "≤ #{(ABOVE_FLOOR * 1e6).round}", *outcome(above, judgement)]
+        end
+
+        def judge_factor(estimate, factor)
+          return :reached if estimate.low >= factor
+
+          estimate.high < factor ? :missed : :open
         end
 
         def judge(above)

@@ -9,6 +9,9 @@ module Larder
     # Suites as data.
     module Suites
       register("applications", Bench::Suite.define("applications") do
+        title "Caches in Rails applications"
+        answers :page, :fragment, :json
+        also "larder-redis"
         question "How long does a cache take in what Rails applications do?"
 
         block(:page, "page of ten fragments", unit: "request", about: "`cache product do` ten times, 2 KB each") do

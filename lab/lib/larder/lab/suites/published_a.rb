@@ -36,34 +36,40 @@ module Larder
       end
 
       register("published-a", Bench::Suite.define("published-a") do
+        title "Stores through the cache API of Rails, as published and corrected"
+        answers :hit, :miss, :hit_corrected
         question "How long does the published call take on each store?"
 
-        block(:miss, "miss, one thread") { call { |scene, i| PublishedA.fetch(scene, i) } }
+        block(:miss, "miss, one thread", short: "miss, 1 thread") { call { |scene, i| PublishedA.fetch(scene, i) } }
 
-        block(:hit, "hit, one thread") do
+        block(:hit, "hit, one thread", short: "hit, 1 thread") do
           setup { |scene| PublishedA.fill(scene) }
           call { |scene, i| PublishedA.hit(scene, i) }
         end
 
-        block(:miss_published, "miss, five threads, each from 0", threads: PublishedA::THREADS) do
+        block(:miss_published, "miss, five threads, each from 0", short: "miss, 5 as published",
+                                                                  threads: PublishedA::THREADS) do
           call { |scene, i| PublishedA.fetch(scene, i) }
         end
 
-        block(:hit_published, "hit, five threads, each from 0", threads: PublishedA::THREADS) do
+        block(:hit_published, "hit, five threads, each from 0", short: "hit, 5 as published",
+                                                                threads: PublishedA::THREADS) do
           setup { |scene| PublishedA.fill(scene) }
           call { |scene, i| PublishedA.hit(scene, i) }
         end
 
-        block(:miss_corrected, "miss, five threads, keys of their own", threads: PublishedA::THREADS) do
+        block(:miss_corrected, "miss, five threads, keys of their own", short: "miss, 5 own keys",
+                                                                        threads: PublishedA::THREADS) do
           call { |scene, i, thread| PublishedA.fetch(scene, (i * PublishedA::THREADS) + thread) }
         end
 
-        block(:hit_corrected, "hit, five threads, shared keys", threads: PublishedA::THREADS) do
+        block(:hit_corrected, "hit, five threads, shared keys", short: "hit, 5 shared keys",
+                                                                threads: PublishedA::THREADS) do
           setup { |scene| PublishedA.fill(scene) }
           call { |scene, i, thread| PublishedA.hit(scene, i + (thread * PublishedA::KEYS / PublishedA::THREADS)) }
         end
 
-        block(:write, "write, one thread") do
+        block(:write, "write, one thread", short: "write, 1 thread") do
           call { |scene, i| scene.store.write(["key", i], PublishedA::HELLO, expires_in: 5.minutes) ? true : false }
         end
       end)

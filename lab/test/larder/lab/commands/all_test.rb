@@ -23,7 +23,7 @@ module Larder
 
         test "what takes long by itself is measured in less here, and no quick run in more" do
           arguments = ->(name, *told) { All::Options.new.parse(told).arguments_for(name).each_cons(2).to_a }
-          assert_includes arguments["stores"], ["--seconds", "0.4"]
+          assert_includes arguments["stampede"], ["--rounds", "1"]
           assert_includes arguments["matrix"], ["--stores", "larder,redis"]
           assert_empty All.parts.select { |name| arguments[name, "--quick"].flatten.intersect?(%w[--rounds --seconds]) }
         end

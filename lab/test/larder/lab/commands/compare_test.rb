@@ -90,17 +90,17 @@ module Larder
           assert_match(%r{Only some runs have stores/redis\.}, words(outcome))
         end
 
-        # A hundred times is far beyond what a busy machine does to a run, so that one of each kind stands for five.
+        # A thousand times is far beyond what a busy machine does to a run, so that one of each kind stands for five.
         slow_test "of real runs: one contender slowed on purpose, the same sped up, and all of the machine slowed" do
           with_directory do |dir|
-            { "usual" => [0, 1], "slowed" => [100, 1], "machine" => [0, 100] }.each do |name, (patience, slowness)|
+            { "usual" => [0, 1], "slowed" => [1000, 1], "machine" => [0, 1000] }.each do |name, (patience, slowness)|
               Dir.mkdir(File.join(dir, name))
               run = run_patient(File.join(dir, name, "0.json"), patience, slowness)
               (1..4).each { |at| FileUtils.cp(run, File.join(dir, name, "#{at}.json")) }
             end
-            assert_patient(dir, "usual", "slowed", 1, /Worse by more than 1000 %: patient: pass 1.*; patient: pass 2/)
-            assert_patient(dir, "slowed", "usual", 0, /None is worse by more than 1000 %/)
-            assert_patient(dir, "usual", "machine", 0, /None is worse by more than 1000 %/)
+            assert_patient(dir, "usual", "slowed", 1, /Worse by more than 10,?000 %: patient: miss, one thread\./)
+            assert_patient(dir, "slowed", "usual", 0, /None is worse by more than 10,?000 %/)
+            assert_patient(dir, "usual", "machine", 0, /None is worse by more than 10,?000 %/)
           end
         end
 
@@ -117,15 +117,14 @@ module Larder
         private
 
         def run_patient(path, patience, slowness)
-          run = lab("stores", "--quick", "--n", "20", "--rounds", "1", "--seconds", "0.2", "--workloads",
-                    "one-thread", "--only", "memory,patient", "--require", fixture("patient"), "--json", path,
-                    env: { "LARDER_LAB_PATIENCE" => patience.to_s, "LARDER_LAB_SLOWNESS" => slowness.to_s })
+          run = small_run("--blocks", "miss", "--only", "memory,patient", "--require", fixture("patient"), "--json",
+                          path, env: { "LARDER_LAB_PATIENCE" => patience.to_s, "LARDER_LAB_SLOWNESS" => slowness.to_s })
           assert_equal 0, run.status, run.err
           path
         end
 
         def assert_patient(dir, first, second, status, conclusion)
-          outcome = lab("compare", File.join(dir, first), File.join(dir, second), "--fail-on", "1000%")
+          outcome = lab("compare", File.join(dir, first), File.join(dir, second), "--fail-on", "10000%")
           assert_equal status, outcome.status, outcome.out
           assert_match conclusion, words(outcome)
           assert_no_match(/Worse by .*: memory/, words(outcome))

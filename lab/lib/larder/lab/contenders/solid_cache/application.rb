@@ -39,6 +39,20 @@ module Larder
           { max_size: size, namespace: "production", error_handler: method(:fail_loudly), **codecs }
         end
 
+        # The place of this process in a server, whose tables another process may have made.
+        # @param place [OwnPlace]
+        def settle(place)
+          return place.share if endpoint["private"] || endpoint["joined"]
+
+          endpoint["inherited"] ? place.inherit : place.take
+        end
+
+        # @return [String] of the schema or database
+        def place_name
+          number = endpoint["place"].to_i
+          number.zero? ? OwnPlace::NAME : "#{OwnPlace::NAME}_#{number}"
+        end
+
         # The contents of config/database.yml.
         def database
           raise NotImplementedError, "#{self.class} does not say which database"

@@ -1,0 +1,29 @@
+# frozen_string_literal: true
+
+require_relative "applications"
+require_relative "stores"
+
+module Larder
+  module Lab
+    module Commands
+      # `larder-lab overview`: applications, then stores, in one report; `bin/lab` runs it.
+      class Overview < Suite
+        NAME = "overview"
+        Commands.register(NAME, self)
+
+        # One line for `larder-lab --help`.
+        SUMMARY = "applications, then stores, in one report: five minutes"
+        # The suites that it runs.
+        SUITES = [*Applications::SUITES, *Stores::SUITES].freeze
+        # The first lines of --help.
+        BANNER = <<~TEXT
+          Usage: larder-lab overview [options]
+
+          Runs the commands applications and stores into one report: whole pages,
+          fragments, records, JSON and counters, then the published comparison of Rails
+          cache stores.
+        TEXT
+      end
+    end
+  end
+end

@@ -1,0 +1,146 @@
+# frozen_string_literal: true
+
+require_relative "contender_options"
+require_relative "../bench/plan"
+require_relative "../suites"
+
+module Larder
+  module Lab
+    module Commands
+      # The options of commands that run suites: parsed, checked, explained.
+      class SuiteOptions
+        include CommandLine
+        include ContenderOptions
+
+        HOW = <<~TEXT
+
+          Each store runs in two processes, and all take turns of 20 ms, in random order
+          and in its reverse; fresh processes begin each session. Every value is checked.
+          A store whose gem or server is missing has a row with the reason.
+        TEXT
+        FOOTER = <<~TEXT
+          How to read the tables: "times larder" is how many times as long a call took,
+          with its interval. ≈: no difference is shown. "too busy to tell": less than half
+          as much again could not have been seen.
+
+          Exit codes: 0 measured, 1 a value was wrong or nothing could be measured,
+          2 wrong usage, 130 interrupted.
+        TEXT
+        # Sessions, passes in each, and seconds that the run of a suite may take.
+        USUAL = { sessions: 6, passes: 6, limit_seconds: 150.0 }.freeze
+        QUICK = { sessions: 5, passes: 2, limit_seconds: 40.0 }.freeze
+        private_constant :HOW, :FOOTER
+
+        # @param suites [Array<String>] names in {Suites}
+        # @param banner [String] the first lines of --help
+        def initialize(suites, banner)
+          @suites = suites.map { |name| Suites.fetch(name) }
+          @banner = banner
+          @given = {}
+        end
+
+        # @return [String] contenders and blocks
+        def list
+          width = (Contenders.names + all_blocks.map(&:key)).map(&:size).max
+          ["Contenders (--only, --except, --base):", *listed(Contenders, width), "", "Blocks (--blocks):",
+           *all_blocks.map { |block| "  #{block.key.ljust(width)}  #{block.title}" }, "",
+           "#{ON_REQUEST} takes part only where it is named, or all are."].join("\n")
+        end
+
+        # @return [Array<Bench::Plan>] one for each suite that has chosen blocks
+        # @raise [UsageError]
+        def plans
+          @plans ||= @suites.map { |suite| [suite, chosen(suite)] }.reject { |_, blocks| blocks.empty? }
+                            .map do |suite, blocks|
+            Bench::Plan.new(suite: suite, rows: rows(suite), blocks: blocks, seed: seed, urls: urls, requires: requires,
+                            directory: @directory, **amounts)
+          end
+        end
+
+        # @return [String, nil] the row that others are compared with
+        # @raise [UsageError] if it takes no part
+        def base
+          return unless @base
+          return @base if contenders.include?(Contenders.check([@base]).first)
+
+          raise UsageError, "--base #{@base} is not among the contenders: #{contenders.join(", ")}"
+        end
+
+        private
+
+        # An exact number of sessions is not lowered behind the user's back.
+        def amounts
+          usual = quick? ? QUICK : USUAL
+          usual = usual.except(:limit_seconds) if @given.any? && !@given.key?(:limit_seconds)
+          usual.merge(@given)
+        end
+
+        # A row that is asked for by name is among the contenders already.
+        def rows(suite)
+          @only ? contenders : contenders | (suite.also - registry.check(@except || []))
+        end
+
+        def all_blocks
+          @suites.flat_map(&:blocks)
+        end
+
+        def chosen(suite)
+          @blocks ? suite.blocks.select { |block| @blocks.include?(block.key) } : suite.blocks
+        end
+
+        def check_blocks
+          unknown = @blocks.to_a - all_blocks.map(&:key)
+          return if unknown.empty?
+
+          raise UsageError, "unknown block #{unknown.first}; known: #{all_blocks.map(&:key).join(", ")}"
+        end
+
+        def understood
+          load_extensions
+          return if list?
+
+          check_blocks
+          base
+          plans
+        end
+
+        def parser
+          @parser ||= explained(@banner + HOW, FOOTER) do |options|
+            amount_options(options)
+            choice_options(options)
+            server_options(options)
+          end
+        end
+
+        def amount_options(options)
+          options.separator("\nHow much:")
+          options.on("--quick", "a rough result in less than a minute") { @quick = true }
+          options.on("--sessions N", Integer, "sets of fresh processes (default 6;",
+                     "fewer than 5 show nothing)") do |n|
+            @given[:sessions] = positive("--sessions", n)
+          end
+          options.on("--passes N", Integer, "passes in each session (default 6)") do |n|
+            @given[:passes] = positive("--passes", n)
+          end
+          options.on("--turn-ms MS", Float, "least length of a turn (default 20)") do |ms|
+            @given[:turn_seconds] = some("--turn-ms", ms) / 1000
+          end
+          options.on("--seconds S", Float, "time that the run may take",
+                     "(default #{(USUAL[:limit_seconds] * @suites.size).round})") do |seconds|
+            @given[:limit_seconds] = some("--seconds", seconds) / @suites.size
+          end
+          seed_option(options, "seed of the order of turns, to repeat a run")
+        end
+
+        def choice_options(options)
+          options.separator("\nChoice:")
+          contender_options(options)
+          options.on("--blocks A,B", Array, "these blocks of code") { |names| @blocks = names }
+          options.on("--base NAME", "store that ratios refer to (default larder)") { |name| @base = name }
+          extension_options(options)
+          options.on("--list", "list contenders and blocks") { @list = true }
+        end
+      end
+    end
+  end
+end

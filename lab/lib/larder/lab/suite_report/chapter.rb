@@ -1,0 +1,220 @@
+# frozen_string_literal: true
+
+# Builds the report chapter of a suite: the answer, one table of all ratios, and a table and a chart for each block.
+
+require_relative "../document"
+require_relative "../environment"
+require_relative "../reference"
+require_relative "../warnings"
+require_relative "findings"
+require_relative "published_findings"
+
+module Larder
+  module Lab
+    # Turns the samples of a suite into a chapter of a report.
+    module SuiteReport
+      # Makes the chapter.
+      class Chapter
+        Figures = Reports::Figures
+        # Turns of one row that are drawn, at most.
+        DOTS = 60
+        # Rows that several servers can share: two levels, and the server by itself.
+        LEVELS = "larder-redis"
+        SERVER = "redis"
+
+        # @param conductor [Bench::Conductor] after its run
+        # @param plan [Bench::Plan]
+        # @param samples [Bench::Samples]
+        # @param base [String, nil] the row that others are compared with; nil: larder, if it was measured
+        def initialize(conductor, plan, samples, base: nil)
+          @conductor = conductor
+          @plan = plan
+          @samples = samples
+          @findings = Findings.new(plan, samples, base: base)
+        end
+
+        # @return [Document::Chapter]
+        def to_chapter
+          Document::Chapter.new(
+            key: @plan.suite.key, title: @plan.suite.title, lead: @plan.suite.question, facts: facts,
+            conclusions: conclusions, warnings: warnings, sections: sections, measures: measures,
+            failed: failed?, details: details
+          )
+        end
+
+        private
+
+        def failed?
+          @samples.empty? || @conductor.absent.each_value.any? { |absence| absence.state == :invalid }
+        end
+
+        def facts
+          sessions = @samples.map(&:session).uniq.size
+          ["#{sessions} #{sessions == 1 ? "session" : "sessions"} of fresh processes",
+           "turns of #{Figures.duration(@plan.turn_seconds)}", "seed #{@plan.seed}"]
+        end
+
+        # A sentence for each block that the suite answers by.
+        def conclusions
+          return ["Nothing could be measured."] unless @findings.base
+
+          blocks = @plan.blocks.select { |block| @plan.suite.answers.include?(block.key) }
+          several = blocks.filter_map { |block| answer(block, ", several servers", LEVELS, [SERVER]) }
+          own = several.any? ? ", one server" : ""
+          blocks.filter_map { |block| answer(block, own, @findings.base, compared(block)) } + several
+        end
+
+        def answer(block, where, row, others)
+          seconds = @findings.seconds(row, block) or return
+          clauses = (others & @findings.ranking(block)).map { |other| @findings.clause(other, row, block) }
+          own = "#{row} takes #{Figures.duration(seconds)} a #{block.unit}"
+          "#{begun(block.title)}#{where}: #{[own, *clauses].join("; ")}."
+        end
+
+        # The next fastest store that processes share, and Redis.
+        def compared(block)
+          shared = @findings.ranking(block).select { |row| Contenders.fetch(row).shared? } - [@findings.base, LEVELS]
+          [shared.first, *(shared & [SERVER])].compact.uniq
+        end
+
+        def warnings
+          [Warnings.busy(Environment.facts(Dir.tmpdir)), few].compact
+        end
+
+        def few
+          sessions = @samples.map(&:session).uniq.size
+          return if sessions >= Bench::Verdict::LEAST_SESSIONS || @samples.empty?
+
+          "#{sessions == 1 ? "One session shows" : "#{sessions} sessions show"} no difference: " \
+            "#{Bench::Verdict::LEAST_SESSIONS} or more do."
+        end
+
+        def sections
+          return [absences].compact unless @findings.base
+
+          [section("Times as long as #{@findings.base}", summary, headline: true), *published,
+           *@plan.blocks.map { |block| block_section(block) }, absences, software].compact
+        end
+
+        def section(title, *blocks, headline: false)
+          Document::Section.new(title: title, blocks: blocks.compact, headline: headline)
+        end
+
+        def published
+          tables = PublishedFindings.new(@plan, @findings).tables
+          tables.any? ? [section("Compared with the published findings", *tables, headline: true)] : []
+        end
+
+        def summary
+          columns = @plan.blocks.map { |block| { title: block.short, format: "ratio", align: "right" } }
+          rows = ranked.map { |row| [row, *@plan.blocks.map { |block| brief(row, block) }] }
+          Document::Table.build(columns: [{ title: "" }, *columns], rows: rows,
+                                notes: ["≈: no difference is shown. Intervals are in the tables below."])
+        end
+
+        # The value alone.
+        def brief(row, block)
+          cell = @findings.cell(row, block)
+          cell.is_a?(Hash) ? cell.slice("value", "same") : cell.sub("too busy to tell", "?")
+        end
+
+        def ranked
+          @findings.ranking(@plan.blocks.first) | @findings.rows
+        end
+
+        def block_section(block)
+          about = [block.about, ("#{block.threads} threads" if block.threads > 1)].compact.join("; ")
+          prose = Document::Prose.new(text: "#{begun(about)}.") unless about.empty?
+          section(begun(block.title), prose, table(block), chart(block))
+        end
+
+        # With a capital, and without changing other letters.
+        def begun(words)
+          words[0].upcase + words[1..]
+        end
+
+        def table(block)
+          columns = [{ title: "" }, { title: "µs/#{block.unit}", format: "micros" },
+                     { title: "times #{@findings.base}", format: "ratio" },
+                     { title: "page faults/#{block.unit}", format: "number", optional: 1 }]
+          Document::Table.build(columns: columns, rows: measured_rows(block) + missing_rows(block))
+        end
+
+        def measured_rows(block)
+          @findings.ranking(block).map do |row|
+            [row, @findings.seconds(row, block), @findings.cell(row, block), @findings.faults(row, block)&.round(2)]
+          end
+        end
+
+        def missing_rows(block)
+          (@plan.rows - @findings.ranking(block)).map { |row| [row, "not measured: #{why(row, block)}"] }
+        end
+
+        def why(row, block)
+          return reason(row) if @conductor.absent.key?(row)
+
+          @conductor.skipped[[row, block.key]] || "other processes see nothing of its entries"
+        end
+
+        def reason(row)
+          absence = @conductor.absent.fetch(row)
+          "#{"invalid, " if absence.state == :invalid}#{absence.reason}"
+        end
+
+        def chart(block)
+          Document::Intervals.build(title: begun(block.title), sentence: sentence(block), rows: dots(block),
+                                    x: { title: "time per #{block.unit}", scale: "log", format: "seconds" })
+        end
+
+        def sentence(block)
+          first, *, last = @findings.ranking(block)
+          last ? "#{begun(block.title)}: #{@findings.clause(last, first, block)}." : "Nothing to compare."
+        end
+
+        def dots(block)
+          @findings.ranking(block).map do |row|
+            turns = @samples.select { |turn| turn.row == row && turn.block == block.key }.map(&:seconds)
+            { label: row, value: @findings.seconds(row, block), dots: turns.first(DOTS), highlight: row == "larder" }
+          end
+        end
+
+        def absences
+          items = @conductor.absent.keys.map { |row| "#{row}: #{reason(row)}" }
+          items += @conductor.skipped.map do |(row, block), reason|
+            "#{row}: #{@plan.suite.fetch(block).title}: #{reason}"
+          end
+          section("Not measured", Document::List.new(items: items)) if items.any?
+        end
+
+        def software
+          recorded = @conductor.recorded.values
+          versions = recorded.map { |facts| facts["versions"] }
+          gems = versions.flat_map(&:keys).uniq.map do |name|
+            "#{name} #{versions.filter_map { |all| all[name] }.uniq.join(" and ")}"
+          end
+          servers = recorded.filter_map { |facts| facts.dig("server", :version) }.uniq
+          section("Software", Document::List.new(items: [gems.join(", "), *servers]))
+        end
+
+        # For `compare`: the seconds of a call, one for each session.
+        def measures
+          @findings.rows.product(@plan.blocks).filter_map do |row, block|
+            series = @samples.of(row, block.key)
+            next if series.empty?
+
+            Document::Measure.new(key: "#{@plan.suite.key}/#{block.key}/#{row}", label: "#{row}: #{block.title}",
+                                  unit: "seconds", better: "lower", base: Reference::KEY,
+                                  samples: series.session_seconds)
+          end
+        end
+
+        def details
+          { environment: Environment.facts(@plan.directory || Dir.tmpdir), base: @findings.base,
+            settings: @plan.to_h.slice(:rows, :sessions, :passes, :turn_seconds, :limit_seconds, :seed),
+            absent: @conductor.absent.transform_values(&:to_h), recorded: @conductor.recorded,
+            samples: @samples.map(&:to_h) }
+        end
+      end
+    end
+  end
+end

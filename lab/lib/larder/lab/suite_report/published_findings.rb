@@ -1,0 +1,101 @@
+# frozen_string_literal: true
+
+# Sets the findings of a published comparison against the same ratios on this machine.
+
+require_relative "../bench/verdict"
+require_relative "../document"
+require_relative "../published"
+require_relative "findings"
+
+module Larder
+  module Lab
+    module SuiteReport
+      # The findings of {Published} whose suite was run. All of them are listed, measured here or not.
+      class PublishedFindings
+        # Two names and a block have room in a cell.
+        SHORT = { "solid_cache" => "sqlite", "solid_cache-postgresql" => "pg",
+                  "solid_cache-postgresql-tuned" => "pg-tuned" }.freeze
+        NOTES = ["a/b: how many times as fast a is as b.",
+                 "Published: #{Published::SOURCE}.",
+                 "sqlite, pg and pg-tuned: Solid Cache on SQLite, on PostgreSQL and on tuned PostgreSQL.",
+                 "next: the nearest of #{Published::SERVERS.join(", ")}, or of all stores that were faster than pg.",
+                 *Published::REMARKS].freeze
+        private_constant :SHORT, :NOTES
+
+        # @param plan [Bench::Plan]
+        # @param findings [Findings]
+        def initialize(plan, findings)
+          @suite = plan.suite
+          @findings = findings
+        end
+
+        # @return [Array<Document::Table>] none for a suite without published findings
+        def tables
+          @suite.key == Published::SUITE ? [comparison, totals] : []
+        end
+
+        private
+
+        def comparison
+          columns = [{ title: "a/b" }, { title: "published", align: "right" }, { title: "here", format: "ratio" },
+                     { title: "" }]
+          Document::Table.build(columns: columns, rows: Published::FINDINGS.map { |finding| cells(finding) },
+                                notes: NOTES)
+        end
+
+        def cells(finding)
+          estimate = nearest(finding)
+          [name(finding), finding.words, *(estimate ? outcome(finding, estimate) : ["not measured", ""])]
+        end
+
+        # The pair that differs least, where a finding has several: if it shows a difference, all do.
+        def nearest(finding)
+          finding.pairs.filter_map do |faster, slower|
+            @findings.ratio(slower, @suite.fetch(finding.slower_block || finding.block), faster,
+                            @suite.fetch(finding.block))
+          end.min_by(&:value)
+        end
+
+        def name(finding)
+          return finding.label if finding.label
+
+          "#{short(finding.faster)}/#{short(finding.slower)}: #{@suite.fetch(finding.block).short}"
+        end
+
+        def short(rows)
+          rows.is_a?(Array) ? "next" : SHORT.fetch(rows, rows)
+        end
+
+        def outcome(finding, estimate)
+          verdict = Bench::Verdict.of(estimate)
+          return ["too busy to tell", ""] if verdict == :unknown
+
+          [{ "value" => estimate.value, "low" => estimate.low, "high" => estimate.high, "same" => verdict == :alike },
+           agreement(finding, verdict)]
+        end
+
+        def agreement(finding, verdict)
+          return "as published" if verdict == (finding.factor ? :slower : :alike)
+
+          verdict == :faster && finding.factor ? "reversed" : "otherwise"
+        end
+
+        # As the article gave them: seconds of all calls, means of runs.
+        def totals
+          blocks = %w[miss hit miss_published hit_published].map { |key| @suite.fetch(key) }
+          columns = blocks.map do |block|
+            operation, threads = block.short.split(", ")
+            { title: operation, format: "seconds", group: threads }
+          end
+          rows = @findings.rows.map do |row|
+            [row, *blocks.map { |block| @findings.total(row, block, calls: Published::CALLS, runs: Published::RUNS) }]
+          end
+          Document::Table.build(
+            caption: "Seconds of #{Findings::Figures.thousands(Published::CALLS)} calls, mean of the first " \
+                     "#{Published::RUNS} sessions", columns: [{ title: "" }, *columns], rows: rows
+          )
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/lab/commands/suite_options"
+
+module Larder
+  module Lab
+    module Commands
+      class SuiteOptionsTest < ActiveSupport::TestCase
+        BANNER = "Usage: larder-lab trial [options]\n"
+        BOTH = %w[applications published-a].freeze
+
+        test "by default every usual contender and every block takes part, in enough sessions to show a difference" do
+          plan = parse.plans.first
+          assert_equal Contenders.usual, plan.rows
+          assert_equal Suites.fetch("published-a").blocks, plan.blocks
+          assert_operator plan.sessions, :>=, Bench::Verdict::LEAST_SESSIONS
+          assert_operator parse("--quick").plans.first.sessions, :>=, Bench::Verdict::LEAST_SESSIONS
+        end
+
+        test "two suites are two plans, which share the time" do
+          plans = options(BOTH, "--seconds", "100").plans
+          assert_equal(BOTH, plans.map { |plan| plan.suite.key })
+          assert_equal [50.0, 50.0], plans.map(&:limit_seconds)
+          assert_equal 300, options(BOTH).plans.sum(&:limit_seconds)
+          assert_operator options(["applications"], "--quick").plans.sum(&:limit_seconds), :<=, 60
+        end
+
+        test "a suite has its own rows besides the usual ones, unless they are left out or others are named" do
+          rows = ->(*arguments) { options(BOTH, *arguments).plans.map(&:rows) }
+          assert_equal [Contenders.usual + ["larder-redis"], Contenders.usual], rows[]
+          assert_equal [["redis"], ["redis"]], rows["--only", "redis"]
+          assert_not_includes rows["--except", "larder-redis"].first, "larder-redis"
+          assert_equal [["larder-redis"]] * 2, rows["--only", "larder-redis"]
+        end
+
+        test "a suite of whose blocks none is chosen is left out" do
+          plans = options(BOTH, "--blocks", "page,hit").plans
+          assert_equal([%w[applications page], %w[published-a hit]],
+                       plans.map { |plan| [plan.suite.key, *plan.blocks.map(&:key)] })
+          assert_equal %w[published-a], options(BOTH, "--blocks", "hit").plans.map { |plan| plan.suite.key }
+        end
+
+        test "an exact amount is not limited in time, unless a limit is asked for" do
+          plan = parse("--sessions", "2", "--passes", "9", "--turn-ms", "5").plans.first
+          assert_equal [2, 9, 0.005, nil], plan.to_h.values_at(:sessions, :passes, :turn_seconds, :limit_seconds)
+          assert_equal 30, parse("--sessions", "2", "--seconds", "30").plans.first.limit_seconds
+        end
+
+        test "wrong usage names the option and what is possible" do
+          { ["--only", "bogus"] => /unknown contender bogus; known: larder, larder-tmpfs, memory, file/,
+            ["--blocks", "bogus"] => /unknown block bogus; known: miss, hit, miss_published/,
+            ["--sessions", "0"] => /--sessions must be 1 or more, not 0/,
+            ["--turn-ms", "0"] => /--turn-ms must be more than 0, not 0.0/,
+            ["--seconds", "x"] => /invalid argument: --seconds x/,
+            ["--only", "file", "--base", "redis"] => /--base redis is not among the contenders: file/,
+            ["--base", "bogus"] => /unknown contender bogus/,
+            ["--only", "file", "--except", "file"] => /leave no contender/,
+            ["redis"] => /unexpected argument redis/, ["--qui"] => /invalid option: --qui/,
+            ["--require", "nothing_like_it"] => /--require nothing_like_it/ }.each do |arguments, message|
+            assert_match message, assert_raises(UsageError) { parse(*arguments) }.message
+          end
+        end
+
+        test "without a seed there is one, so that the run can be repeated" do
+          assert_kind_of Integer, parse.plans.first.seed
+          assert_equal [12, 12], options(BOTH, "--seed", "12").plans.map(&:seed)
+        end
+
+        test "a quick run goes without stores that are slow to start; named, they take part" do
+          quick = parse("--quick")
+          assert_equal ["solid_cache-postgresql", "solid_cache-postgresql-tuned"], quick.left_out
+          assert_empty quick.plans.first.rows & quick.left_out
+          assert_empty parse("--quick", "--only", "solid_cache-postgresql").left_out
+        end
+
+        test "help explains turns, tables and exit codes within 80 columns" do
+          help = parse("--help").help
+          ["take turns", "How to read", "Exit codes", "--blocks"].each { |text| assert_includes help, text }
+          assert_empty(help.lines.map(&:chomp).select { |line| line.size > 80 })
+        end
+
+        private
+
+        def parse(*arguments)
+          options(["published-a"], *arguments)
+        end
+
+        def options(suites, *arguments)
+          SuiteOptions.new(suites, BANNER).parse(arguments)
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/lab/bench/plan"
+require "larder/lab/suite_report/findings"
+require "larder/lab/suites"
+require "support/simulated_turns"
+
+module Larder
+  module Lab
+    module SuiteReport
+      # Sentences and cells of simulated runs, whose truth is known.
+      class FindingsTest < ActiveSupport::TestCase
+        HIT = Suites.fetch("published-a").fetch("hit")
+        MISS = Suites.fetch("published-a").fetch("miss")
+
+        test "a difference is a clause with its interval, whichever of the two is named first" do
+          findings = findings({ "larder" => 1.0, "redis" => 50.0 })
+          [%w[redis larder], %w[larder redis]].each do |row, other|
+            assert_match(/\Aredis takes \S+ \(\S+–\S+\) times as long as larder\z/, findings.clause(row, other, HIT))
+          end
+          assert_in_delta 50, findings.ratio("redis", HIT).value, 2
+          assert_operator findings.cell("redis", HIT)["low"], :>, 40
+        end
+
+        test "rows that are alike are said to be, with the difference that would have been shown" do
+          findings = findings({ "larder" => 1.0, "memory" => 1.0 })
+          assert_match(/\Ano difference is shown between memory and larder; one of \d\S* % would have been\z/,
+                       findings.clause("memory", "larder", HIT))
+          assert findings.cell("memory", HIT)["same"]
+        end
+
+        test "of too few sessions, and of a machine that was too busy, nothing is claimed" do
+          [{ sessions: 2 }, { turn: 1.0, process: 0.6, disturbed: 0.5 }].each do |how|
+            findings = findings({ "larder" => 1.0, "memory" => 1.1 }, **how)
+            assert_equal "this machine was too busy to tell memory from larder",
+                         findings.clause("memory", "larder", HIT)
+            assert_equal "too busy to tell", findings.cell("memory", HIT)
+          end
+        end
+
+        test "rows are compared with the one that was asked for, else with larder, else with the first" do
+          assert_equal "memory", findings({ "larder" => 1.0, "memory" => 2.0 }, base: "memory").base
+          assert_equal "larder", findings({ "memory" => 2.0, "larder" => 1.0 }, base: "redis").base
+          assert_equal "memory", findings({ "file" => 2.0, "memory" => 1.0 }).base
+          assert_nil findings({}).base
+        end
+
+        test "rows are ranked by their time in a block, and those that have none are left out" do
+          findings = findings({ "larder" => 1.0, "redis" => 9.0, "memory" => 3.0 })
+          assert_equal %w[larder memory redis], findings.ranking(HIT)
+          assert_empty findings.ranking(MISS)
+          assert_nil findings.seconds("larder", MISS)
+          assert_equal "–", findings.cell("redis", MISS)
+        end
+
+        test "a total is the mean of sessions, of as many as were published" do
+          findings = findings({ "larder" => 1.0 }, sessions: 7)
+          assert_in_delta 1.0, findings.total("larder", HIT, calls: 100_000, runs: 5), 0.2
+          first = findings.total("larder", HIT, calls: 1, runs: 1)
+          assert_not_equal first, findings.total("larder", HIT, calls: 1, runs: 7)
+          assert_nil findings.total("larder", MISS, calls: 1, runs: 1)
+        end
+
+        private
+
+        def findings(factors, base: nil, **how)
+          plan = Bench::Plan.new(suite: Suites.fetch("published-a"), rows: %w[larder memory file redis] & factors.keys)
+          Findings.new(plan, SimulatedTurns.new(factors, seed: 3, blocks: ["hit"], **how).samples, base: base)
+        end
+      end
+    end
+  end
+end
