@@ -10,7 +10,6 @@ require "active_support/core_ext/numeric/time"
 require "json"
 require_relative "../contenders"
 require_relative "../errors"
-require_relative "../process_memory"
 require_relative "../yjit"
 require_relative "../suites"
 require_relative "turn"
@@ -87,11 +86,6 @@ module Larder
         # @return [Hash]
         def turn
           took(@turn.take(@calls))
-        end
-
-        # @return [Hash] what the store occupies, in bytes; nil where that is not known
-        def footprint
-          { disk: @contender.disk_bytes, memory: ProcessMemory.resident("self") }
         end
 
         private

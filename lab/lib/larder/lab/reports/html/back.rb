@@ -27,6 +27,10 @@ module Larder
             two is noise. A ratio that does not exceed it is marked ≈: no difference is shown. Overlapping lines of a chart do
             not decide this; the ratios within rounds do.
 
+            Sessions = In applications and stores each row has two processes in each session, and all take turns. The small
+            dots are turns, and the interval of a ratio is Student's over the sessions (98 %), which is never narrower than
+            the differences between the two processes of a row allow.
+
             Scales = On a logarithmic scale equal distances are equal ratios. A scale that does not begin at 0 makes small
             differences look large: read its numbers.
 
