@@ -36,7 +36,7 @@ module Larder
           place = File.dirname(eventually { files.call.first })
           Process.kill(:KILL, lab)
           Process.wait(lab)
-          eventually { !File.exist?(place) }
+          assert eventually { !File.exist?(place) }
         end
       end
 
