@@ -13,7 +13,7 @@ module Larder
         # Keeps a denominator of Lentz's method away from 0.
         TINY = 1e-300
         # Halvings of an interval that holds a quantile.
-        HALVINGS = 80
+        HALVINGS = 50
         private_constant :PRECISION, :TINY, :HALVINGS
 
         module_function
