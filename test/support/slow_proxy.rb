@@ -22,7 +22,7 @@ class SlowProxy
     @delay = 0
     @mutex = Mutex.new
     @released = ConditionVariable.new
-    @waiting = 0
+    @waiting = @passing = 0
     @listener = TCPServer.new("127.0.0.1", 0)
     @port = @listener.addr[1]
     @threads = [Thread.new { loop { join(@listener.accept) } }]
@@ -41,6 +41,11 @@ class SlowProxy
   # @return [Boolean] has it kept anything?
   def holds?
     @mutex.synchronize { @waiting.positive? }
+  end
+
+  # @return [Boolean] has everything that it has received left it?
+  def idle?
+    @mutex.synchronize { @passing.zero? }
   end
 
   # Passes on what it has kept, and all that follows.
@@ -72,13 +77,20 @@ class SlowProxy
     Thread.new do
       loop do
         bytes = from.readpartial(CHUNK)
+        count(1)
         sleep(delay) if part == :answers
         keep(part, bytes)
         to.write(bytes)
+      ensure
+        count(-1) if bytes
       end
     rescue IOError, SystemCallError
       to.close
     end
+  end
+
+  def count(number)
+    @mutex.synchronize { @passing += number }
   end
 
   def keep(part, bytes)
