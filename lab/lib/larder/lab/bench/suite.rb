@@ -106,6 +106,17 @@ module Larder
           @also || []
         end
 
+        # Leaves out stores whose server takes seconds to start, unless they are named.
+        # @return [void]
+        def only_quick_to_start
+          @quick_to_start = true
+        end
+
+        # @return [Boolean] see {#only_quick_to_start}
+        def quick_to_start?
+          @quick_to_start == true
+        end
+
         # @param text [String, nil] what the suite answers; nil: no change
         # @return [String]
         def question(text = nil)

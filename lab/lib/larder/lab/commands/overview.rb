@@ -12,7 +12,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "applications, then stores, in one report: five minutes"
+        SUMMARY = "applications, then stores, in one report: ten minutes"
         # The suites that it runs.
         SUITES = [*Applications::SUITES, *Stores::SUITES].freeze
         # The first lines of --help.

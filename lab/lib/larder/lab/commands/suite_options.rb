@@ -75,9 +75,12 @@ module Larder
           usual.merge(@given)
         end
 
-        # A row that is asked for by name is among the contenders already.
+        # Rows that are asked for by name all take part.
         def rows(suite)
-          @only ? contenders : contenders | (suite.also - registry.check(@except || []))
+          return contenders if @only
+
+          slow = suite.quick_to_start? ? contenders.select { |name| registry.fetch(name).slow_to_start? } : []
+          (contenders - slow) | (suite.also - registry.check(@except || []))
         end
 
         def all_blocks

@@ -12,6 +12,7 @@ module Larder
         title "Caches in Rails applications"
         answers :page, :fragment, :json
         also "larder-redis"
+        only_quick_to_start
         question "How long does a cache take in what Rails applications do?"
 
         block(:page, "page of ten fragments", unit: "request", about: "`cache product do` ten times, 2 KB each") do

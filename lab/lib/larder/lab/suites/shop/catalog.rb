@@ -57,7 +57,7 @@ module Larder
 
         # The records, as an application has loaded them.
         module Catalog
-          SIZE = 500
+          SIZE = 200
           NOW = Time.utc(2026, 11, 23, 12, 30)
           # The bytes of a fragment.
           FRAGMENT = 2048
