@@ -30,11 +30,13 @@ module Larder
           document(options.plans.map { |plan| watch(options) { chapter_of(plan, options) } }, started)
         end
 
+        # The load of the machine is that before the first suite: the others begin with the load of the lab itself.
         def chapter_of(plan, options)
+          @before ||= Environment.facts(plan.directory || Dir.tmpdir)
           samples = Bench::Samples.new
           conductor = Bench::Conductor.new(plan, samples, progress: Progress.new(@err))
           conductor.run
-          SuiteReport::Chapter.new(conductor, plan, samples, base: options.base).to_chapter
+          SuiteReport::Chapter.new(conductor, plan, samples, environment: @before, base: options.base).to_chapter
         end
       end
     end

@@ -3,7 +3,6 @@
 # Builds the report chapter of a suite: the answer, one table of all ratios, and a table and a chart for each block.
 
 require_relative "../document"
-require_relative "../environment"
 require_relative "../reference"
 require_relative "../warnings"
 require_relative "findings"
@@ -25,11 +24,13 @@ module Larder
         # @param conductor [Bench::Conductor] after its run
         # @param plan [Bench::Plan]
         # @param samples [Bench::Samples]
+        # @param environment [Hash{Symbol=>Object}] see {Environment}, from before the run
         # @param base [String, nil] the row that others are compared with; nil: larder, if it was measured
-        def initialize(conductor, plan, samples, base: nil)
+        def initialize(conductor, plan, samples, environment:, base: nil)
           @conductor = conductor
           @plan = plan
           @samples = samples
+          @environment = environment
           @findings = Findings.new(plan, samples, base: base)
         end
 
@@ -78,7 +79,7 @@ module Larder
         end
 
         def warnings
-          [Warnings.busy(Environment.facts(Dir.tmpdir)), few].compact
+          [Warnings.busy(@environment), few].compact
         end
 
         def few
@@ -209,7 +210,7 @@ module Larder
         end
 
         def details
-          { environment: Environment.facts(@plan.directory || Dir.tmpdir), base: @findings.base,
+          { environment: @environment, base: @findings.base,
             settings: @plan.to_h.slice(:rows, :sessions, :passes, :turn_seconds, :limit_seconds, :seed),
             absent: @conductor.absent.transform_values(&:to_h), recorded: @conductor.recorded,
             samples: @samples.map(&:to_h) }

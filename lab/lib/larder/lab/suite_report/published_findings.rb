@@ -71,13 +71,17 @@ module Larder
           return ["too busy to tell", ""] if verdict == :unknown
 
           [{ "value" => estimate.value, "low" => estimate.low, "high" => estimate.high, "same" => verdict == :alike },
-           agreement(finding, verdict)]
+           agreement(finding, verdict, estimate)]
         end
 
-        def agreement(finding, verdict)
-          return "as published" if verdict == (finding.factor ? :slower : :alike)
+        # A difference in the published direction is "less so" or "more so" if the interval does not hold the factor.
+        def agreement(finding, verdict, estimate)
+          return verdict == :alike ? "as published" : "otherwise" unless finding.factor
+          return verdict == :faster ? "reversed" : "otherwise" unless verdict == :slower
+          return "as published" unless finding.factor.is_a?(Numeric)
+          return "less so" if estimate.high < finding.factor
 
-          verdict == :faster && finding.factor ? "reversed" : "otherwise"
+          estimate.low > finding.factor ? "more so" : "as published"
         end
 
         # As the article gave them: seconds of all calls, means of runs.

@@ -79,6 +79,12 @@ module Larder
           assert_empty ReportSchema.errors(JSON.parse(JSON.generate(document.to_h)))
         end
 
+        test "a machine that was busy before the run is a warning" do
+          busy = ->(load) { chapter({ "larder" => 1.0, "redis" => 60.0 }, load: load).warnings }
+          assert_empty busy[0.5]
+          assert_match(/Other work was running when the run began: load 3.5/, busy[3.5].join)
+        end
+
         test "software names gems and servers once" do
           software = chapter({ "larder" => 1.0, "redis" => 60.0 }).sections.find { |each| each.title == "Software" }
           assert_equal ["larder 1.0, redis 5.4", "Redis 7"], software.blocks.first.items
@@ -86,11 +92,12 @@ module Larder
 
         private
 
-        def chapter(factors, rows: factors.keys, blocks: %w[json counter], absent: {}, skipped: {}, **how)
+        def chapter(factors, rows: factors.keys, blocks: %w[json counter], absent: {}, skipped: {}, load: 0.1, **how)
           suite = Suites.fetch("applications")
           plan = Bench::Plan.new(suite: suite, rows: rows, blocks: blocks.map { |key| suite.fetch(key) }, seed: 1)
           samples = SimulatedTurns.new(factors, seed: 4, blocks: blocks, **how).samples
-          Chapter.new(Run.new(absent, skipped, RECORDED.slice(*factors.keys)), plan, samples).to_chapter
+          Chapter.new(Run.new(absent, skipped, RECORDED.slice(*factors.keys)), plan, samples,
+                      environment: { load_average: load, cores: 2 }).to_chapter
         end
       end
     end

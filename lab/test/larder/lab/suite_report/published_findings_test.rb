@@ -34,6 +34,13 @@ module Larder
           assert_equal ["far more", "not measured", ""], found.fetch("redis/dragonfly: hit, 1 thread")
         end
 
+        test "a published factor that the interval does not hold is more or less so" do
+          { 0.5 => "less so", 0.1 => "more so" }.each do |factor, words|
+            found = comparison({ "redis" => 1.0, "litecache" => factor }).rows.first
+            assert_equal ["litecache/redis: hit, 1 thread", words], found.values_at(0, 3)
+          end
+        end
+
         test "a finding about several rows shows the one that differs least" do
           found = comparison(AS_PUBLISHED).rows.to_h { |name, *cells| [name, cells] }
           assert_agrees "as published", 2.0 / 1.5, found.fetch("next/pg: miss, 1 thread")
