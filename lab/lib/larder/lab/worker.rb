@@ -12,15 +12,15 @@ require_relative "contenders"
 require_relative "errors"
 require_relative "job"
 require_relative "process_memory"
+require_relative "proving"
 
 module Larder
   module Lab
     # Measures one contender once. A subclass implements {#measure}.
     class Worker
       include Answers
+      include Proving
 
-      # Distinct values that a store must return before it is measured.
-      PROOFS = 200
       # Characters of a wrong value in a message.
       LONGEST_SHOWN = 80
 
@@ -34,8 +34,8 @@ module Larder
       def run
         answering do
           open_contender
-          prove
-          emit("ready", versions: versions, options: contender.recorded)
+          prove(contender)
+          emit("ready", versions: versions(contender), options: contender.recorded)
           measure
           { disk_bytes: contender.disk_bytes, memory_bytes: resident_growth }
         end
@@ -61,50 +61,10 @@ module Larder
                                                 size: @job["size"] || Contender::SIZE)
       end
 
-      # Different values under different keys come back, and a deleted one does not. Warms the code up as well.
-      def prove
-        store = contender.store
-        contender.clear
-        PROOFS.times { |i| prove_key(store, ["proof", i], "value #{i} é") }
-        contender.clear
-      end
-
-      def prove_key(store, key, value)
-        first = store.fetch(key, expires_in: 5.minutes) { value }
-        return demand(value, first, "fetch") unless contender.class.keeps_values?
-
-        demand(value, first, "fetch with a block")
-        demand(value, store.fetch(key) { "the block ran again" }, "fetch of a stored value")
-        demand(value, store.read(key), "read")
-        store.write(key, "other #{value}")
-        demand("other #{value}", store.read(key), "read after write")
-        store.delete(key)
-        demand(nil, store.read(key), "read after delete")
-      end
-
-      def demand(expected, actual, call)
-        return if expected == actual
-
-        raise Invalid, "a wrong value: #{call} answered #{actual.inspect} instead of #{expected.inspect}"
-      end
-
       # Values may be as long as a megabyte.
       def shown(value)
         text = value.inspect
         text.size > LONGEST_SHOWN ? "#{text[0, LONGEST_SHOWN]}..." : text
-      end
-
-      def versions
-        names = ["activesupport", *contender.class.gems.keys]
-        found = names.to_h { |name| [name, Gem.loaded_specs[name]&.version&.to_s || loaded_version(name)] }
-        found["sqlite"] = SQLite3::SQLITE_VERSION if defined?(SQLite3::SQLITE_VERSION)
-        found["larder"] = ::Larder::VERSION if defined?(::Larder::VERSION)
-        found.compact
-      end
-
-      # Of a gem that was loaded from a path without being activated.
-      def loaded_version(name)
-        name == "activesupport" ? ActiveSupport::VERSION::STRING : nil
       end
 
       # What the process has grown by since the store was opened; nil where the system does not say.

@@ -5,7 +5,7 @@
 
 require "json"
 require "rbconfig"
-require_relative "clock"
+require_relative "child_process"
 require_relative "errors"
 require_relative "reference"
 require_relative "yjit"
@@ -14,11 +14,9 @@ module Larder
   module Lab
     # One run of a worker in a process of its own.
     class WorkerProcess
-      include Clock
+      include ChildProcess
 
       LIBRARY = File.expand_path("../..", __dir__)
-      # Seconds that a worker has for leaving after its last event.
-      PATIENCE = 5
 
       # The heap is that of a process that has run for hours, from the beginning. glibc: freed memory stays with the
       # process; else a collection of garbage gives it back, or does not where a live object lies above it, and the
@@ -98,60 +96,17 @@ module Larder
         raise Invalid, "it ran with YJIT #{event["yjit"] ? "on" : "off"}, unlike the lab"
       end
 
-      # The next complete line, or nil at the end of the stream.
       def next_line
-        @buffer ||= String.new(encoding: Encoding::BINARY)
-        until (line = @buffer.slice!(/\A.*\n/))
-          left = @deadline - now
-          raise Invalid, "it did not finish within #{@timeout.round} s" if left <= 0 || !@events.wait_readable(left)
-
-          chunk = @events.read_nonblock(65_536, exception: false)
-          return nil if chunk.nil?
-
-          @buffer << chunk unless chunk == :wait_readable
-        end
-        line.force_encoding(Encoding::UTF_8)
-      end
-
-      def cause_of_death
-        status = reap(PATIENCE)
-        how = status&.signaled? ? "was killed by signal #{status.termsig}" : "ended early"
-        [how, last_words].compact.join(": ")
-      end
-
-      # The first thing it printed, without the place that Ruby puts before a message. Bundler's message is on the line
-      # after that.
-      def last_words
-        said = File.exist?(@log) ? File.read(@log, encoding: "UTF-8").scrub : ""
-        lines = said.lines.map { |line| line.strip.sub(/\A\S+:\d+:in [`'].*?': */, "") }
-        lines.find { |line| line.match?(/\w/) && !line.match?(/\A\([\w:]+\)\z/) }
+        line_from(@events, @deadline - now, "it did not finish within #{@timeout.round} s")
       end
 
       def stop
         return unless @pid
 
         @job_writer.close
-        return if reap(PATIENCE)
-
-        Process.kill(:KILL, @pid)
-        @status = Process.wait2(@pid).last
-      rescue Errno::ESRCH, Errno::ECHILD
-        nil
+        end_process
       ensure
         @events&.close
-      end
-
-      # The status of the ended process, or nil if it still runs after so many seconds.
-      def reap(seconds)
-        limit = now + seconds
-        until @status
-          pid, status = Process.wait2(@pid, Process::WNOHANG)
-          @status = status if pid
-          return @status if @status || now > limit
-
-          sleep 0.005
-        end
-        @status
       end
     end
   end

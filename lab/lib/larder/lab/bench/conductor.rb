@@ -3,9 +3,6 @@
 # Runs a plan: in each session it starts a process for each row and for its twin, and lets them take turns.
 
 require_relative "../clock"
-require_relative "../contenders"
-require_relative "../gemfiles"
-require_relative "../hosting"
 require_relative "../reference"
 require_relative "../scratch"
 require_relative "plan"

@@ -63,8 +63,12 @@ module Larder
 
       # The turns of one row in one block.
       class Series
+        # @return [Array<Samples::Turn>]
+        attr_reader :turns
+
         # @param turns [Array<Samples::Turn>]
         def initialize(turns)
+          @turns = turns
           @sessions = turns.group_by(&:session).transform_values { |all| all.group_by(&:pass) }
         end
 

@@ -10,6 +10,7 @@ require "active_support/core_ext/numeric/time"
 require "json"
 require_relative "../contenders"
 require_relative "../errors"
+require_relative "../proving"
 require_relative "../yjit"
 require_relative "../suites"
 require_relative "turn"
@@ -19,8 +20,8 @@ module Larder
     module Bench
       # Serves one {Worker}.
       class Service
-        # Distinct values that a store must return before it is measured.
-        PROOFS = 200
+        include Proving
+
         # Turns that do not count, after the number of calls is known.
         WARM_UP = 2
 
@@ -44,7 +45,6 @@ module Larder
           @input = input
           @output = output
           @suite = Suites.fetch(job["suite"])
-          @turns = {}
         end
 
         # @return [void]
@@ -96,7 +96,7 @@ module Larder
 
         # Each error becomes an answer: "unavailable", or "invalid" for everything else that goes wrong.
         def outcome
-          (answer = yield).is_a?(Hash) ? answer : {}
+          yield
         rescue Unavailable => error
           { unavailable: error.message }
         rescue Invalid => error
@@ -120,10 +120,10 @@ module Larder
 
         # Entries for cold calls are stored by another process, so that this one has touched nothing of them.
         def open
-          beforehand { prove } unless @job["cold"].empty?
+          fill_beforehand unless @job["cold"].empty?
           @contender = made.open
-          prove if @job["cold"].empty?
-          { versions: versions, options: @contender.recorded, yjit: Yjit.on? }
+          prove(@contender) if @job["cold"].empty?
+          { versions: versions(@contender), options: @contender.recorded, yjit: Yjit.on? }
         end
 
         def made
@@ -132,10 +132,10 @@ module Larder
         end
 
         # In another process, before this one opens the store.
-        def beforehand
+        def fill_beforehand
           reader, writer = IO.pipe
           child = fork do
-            writer.write(JSON.generate(outcome { fill { yield } }))
+            writer.write(JSON.generate(outcome { fill }))
             writer.close
             exit!(0) # no handler of the lab's runs here
           end
@@ -149,9 +149,9 @@ module Larder
 
         # @return [Hash] where the entries are
         def fill
-          @contender = made.open
-          yield
-          @job["cold"].each { |key| @suite.fetch(key).setup.call(Scene.new(@contender)) }
+          contender = made.open
+          prove(contender)
+          @job["cold"].each { |key| @suite.fetch(key).setup.call(Scene.new(contender)) }
           { endpoint: @job["endpoint"]&.merge("inherited" => true) }
         end
 
@@ -161,39 +161,6 @@ module Larder
           raise Invalid, answer["invalid"] if answer["invalid"]
 
           @job["endpoint"] = answer["endpoint"]
-        end
-
-        # Different values under different keys come back, and a deleted one does not.
-        def prove
-          @contender.clear
-          PROOFS.times { |i| prove_key(@contender.store, ["proof", i], "value #{i} é") }
-          @contender.clear
-        end
-
-        def prove_key(store, key, value)
-          demand(value, store.fetch(key, expires_in: 5.minutes) { value }, "fetch with a block")
-          return unless @contender.class.keeps_values?
-
-          demand(value, store.fetch(key) { "the block ran again" }, "fetch of a stored value")
-          store.write(key, "other #{value}")
-          demand("other #{value}", store.read(key), "read after write")
-          store.delete(key)
-          demand(nil, store.read(key), "read after delete")
-        end
-
-        def demand(expected, actual, call)
-          return if expected == actual
-
-          raise Invalid, "a wrong value: #{call} answered #{actual.inspect} instead of #{expected.inspect}"
-        end
-
-        def versions
-          names = ["activesupport", *@contender.class.gems.keys]
-          found = names.to_h { |name| [name, Gem.loaded_specs[name]&.version&.to_s] }
-          found["activesupport"] ||= ActiveSupport::VERSION::STRING
-          found["sqlite"] = SQLite3::SQLITE_VERSION if defined?(SQLite3::SQLITE_VERSION)
-          found["larder"] = ::Larder::VERSION if defined?(::Larder::VERSION)
-          found.compact
         end
       end
     end

@@ -5,7 +5,7 @@
 
 require "json"
 require "rbconfig"
-require_relative "../clock"
+require_relative "../child_process"
 require_relative "../errors"
 require_relative "../worker_process"
 require_relative "../yjit"
@@ -15,15 +15,13 @@ module Larder
     module Bench
       # A process that takes turns when it is asked to; {Service} is its other side.
       class Worker
-        include Clock
+        include ChildProcess
 
         SCRIPT = File.expand_path("serve.rb", __dir__)
         LIBRARY = File.expand_path("../../..", __dir__)
-        # Seconds that a process has for leaving.
-        PATIENCE = 5
         # Seconds that it has for an answer.
         TIMEOUT = 120
-        private_constant :SCRIPT, :LIBRARY, :PATIENCE, :TIMEOUT
+        private_constant :SCRIPT, :LIBRARY, :TIMEOUT
 
         # @param job [Hash] for {Service}; works in its `dir`
         # @param log [String] file for everything the process prints
@@ -38,7 +36,6 @@ module Larder
           @pid = Process.spawn(environment, RbConfig.ruby, "-I", LIBRARY, SCRIPT,
                                in: requests, out: answers, err: [log, "a"], chdir: job.fetch(:dir), pgroup: true)
           [requests, answers].each(&:close)
-          @buffer = +""
           tell(job)
         end
 
@@ -68,10 +65,7 @@ module Larder
           return unless @pid
 
           @requests.close
-          unless reap(PATIENCE)
-            Process.kill(:KILL, @pid)
-            reap(PATIENCE)
-          end
+          end_process
           @pid = nil
         ensure
           @answers.close
@@ -94,46 +88,8 @@ module Larder
         end
 
         def line
-          deadline = now + @timeout
-          until (line = @buffer.slice!(/\A.*\n/))
-            left = deadline - now
-            raise Invalid, "it did not answer within #{@timeout} s" if left <= 0 || !@answers.wait_readable(left)
-
-            chunk = @answers.read_nonblock(65_536, exception: false)
-            raise Invalid, "its process #{cause_of_death}" if chunk.nil?
-
-            @buffer << chunk unless chunk == :wait_readable
-          end
-          line
-        end
-
-        def cause_of_death
-          status = reap(PATIENCE)
-          how = status&.signaled? ? "was killed by signal #{status.termsig}" : "ended early"
-          [how, last_words].compact.join(": ")
-        end
-
-        # The first line that it printed, without the place in the source.
-        def last_words
-          lines = File.read(@log, encoding: "UTF-8").scrub.lines.map do |line|
-            line.strip.sub(/\A\S+:\d+:in [`'].*?': */, "")
-          end
-          lines.find { |line| line.match?(/\w/) && !line.match?(/\A\([\w:]+\)\z/) }
-        rescue Errno::ENOENT
-          nil
-        end
-
-        # @return [Process::Status, nil] nil if it still runs after so many seconds
-        def reap(seconds)
-          limit = now + seconds
-          until @status
-            pid, status = Process.wait2(@pid, Process::WNOHANG)
-            @status = status if pid
-            return @status if @status || now > limit
-
-            sleep 0.005
-          end
-          @status
+          line_from(@answers, @timeout, "it did not answer within #{@timeout} s") ||
+            raise(Invalid, "its process #{cause_of_death}")
         end
       end
     end

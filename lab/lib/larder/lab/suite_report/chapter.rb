@@ -174,7 +174,7 @@ module Larder
 
         def dots(block)
           @findings.ranking(block).map do |row|
-            turns = @samples.select { |turn| turn.row == row && turn.block == block.key }.map(&:seconds)
+            turns = @samples.of(row, block.key).turns.map(&:seconds)
             { label: row, value: @findings.seconds(row, block), dots: turns.first(DOTS), highlight: row == "larder" }
           end
         end

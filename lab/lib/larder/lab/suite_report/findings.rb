@@ -61,7 +61,7 @@ module Larder
         # @param block [Bench::Suite::Block]
         # @return [Float, nil] page faults of a call of this row
         def faults(row, block)
-          turns = @samples.select { |turn| turn.row == row && turn.block == block.key }
+          turns = @samples.of(row, block.key).turns
           turns.sum { |turn| turn.faults.to_i }.fdiv(turns.sum(&:calls)) if turns.any?
         end
 

@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+# Reads the lines of a process that the lab has started, waits for its end, and says why it ended.
+
+require_relative "clock"
+require_relative "errors"
+
+module Larder
+  module Lab
+    # For classes with the instance variables `@pid` of the process and `@log`, the path of everything that it prints.
+    module ChildProcess
+      include Clock
+
+      # Seconds that a process has for leaving after its input has ended.
+      PATIENCE = 5
+      CHUNK = 65_536
+      private_constant :PATIENCE, :CHUNK
+
+      private
+
+      # @param io [IO]
+      # @param seconds [Numeric] to wait at most
+      # @param late [String] the reason if it takes longer
+      # @return [String, nil] the next complete line; nil: the stream has ended
+      # @raise [Invalid]
+      def line_from(io, seconds, late)
+        deadline = now + seconds
+        @buffer ||= String.new(encoding: Encoding::BINARY)
+        until (line = @buffer.slice!(/\A.*\n/))
+          left = deadline - now
+          raise Invalid, late if left <= 0 || !io.wait_readable(left)
+
+          chunk = io.read_nonblock(CHUNK, exception: false)
+          return nil if chunk.nil?
+
+          @buffer << chunk unless chunk == :wait_readable
+        end
+        line.force_encoding(Encoding::UTF_8)
+      end
+
+      def cause_of_death
+        status = reap
+        how = status&.signaled? ? "was killed by signal #{status.termsig}" : "ended early"
+        [how, last_words].compact.join(": ")
+      end
+
+      # The first thing it printed, without the place that Ruby puts before a message. Bundler's message is on the line
+      # after that.
+      def last_words
+        said = File.exist?(@log) ? File.read(@log, encoding: "UTF-8").scrub : ""
+        lines = said.lines.map { |line| line.strip.sub(/\A\S+:\d+:in [`'].*?': */, "") }
+        lines.find { |line| line.match?(/\w/) && !line.match?(/\A\([\w:]+\)\z/) }
+      end
+
+      # Ends the process by force if it does not leave.
+      # @return [void]
+      def end_process
+        return if reap
+
+        Process.kill(:KILL, @pid)
+        @status = Process.wait2(@pid).last
+      rescue Errno::ESRCH, Errno::ECHILD
+        nil
+      end
+
+      # @return [Process::Status, nil] nil if it still runs after {PATIENCE}
+      def reap
+        limit = now + PATIENCE
+        until @status
+          pid, status = Process.wait2(@pid, Process::WNOHANG)
+          @status = status if pid
+          return @status if @status || now > limit
+
+          sleep 0.005
+        end
+        @status
+      end
+    end
+  end
+end
