@@ -3,11 +3,14 @@
 # Breaks sessions on purpose in the processes of a run that names a bug. Each bug has to be found, or the proof proves
 # nothing.
 
+require_relative "named_faults"
 require_relative "subject"
 
 module SessionProof
   # Bugs by name. Each is a module that stands before the class it breaks.
   module FaultInjection
+    extend NamedFaults
+
     File = Larder::Sessions::Backends::File
     Repository = Larder::Sessions::Repository
     Statistics = Larder::Sessions::Statistics
@@ -83,19 +86,5 @@ module SessionProof
       "signed-in-is-evicted" => [File, SignedInIsEvicted]
     }.freeze
     private_constant :ALL
-
-    module_function
-
-    # @return [Array<String>]
-    def names
-      ALL.keys
-    end
-
-    # @param name [String]
-    # @return [void]
-    def apply(name)
-      broken, bug = ALL.fetch(name) { raise ArgumentError, "unknown fault #{name}; known: #{names.join(", ")}" }
-      broken.prepend(bug)
-    end
   end
 end

@@ -2,6 +2,7 @@
 
 # Breaks sessions over `cache:` on purpose, in ways that one machine alone does not show. Each bug has to be found.
 
+require_relative "named_faults"
 require_relative "subject"
 require "active_support"
 require "active_support/cache/larder_store"
@@ -11,6 +12,8 @@ require "larder/store/remote"
 module SessionProof
   # Bugs by name, as {FaultInjection} has those of one machine.
   module FaultsOfMachines
+    extend NamedFaults
+
     Backends = Larder::Sessions::Backends
     private_constant :Backends
 
@@ -40,19 +43,5 @@ module SessionProof
       "end-is-forgotten" => [Larder::Store::Remote::Journal, EndIsForgotten]
     }.freeze
     private_constant :ALL
-
-    module_function
-
-    # @return [Array<String>]
-    def names
-      ALL.keys
-    end
-
-    # @param name [String]
-    # @return [void]
-    def apply(name)
-      broken, bug = ALL.fetch(name) { raise ArgumentError, "unknown fault #{name}; known: #{names.join(", ")}" }
-      broken.prepend(bug)
-    end
   end
 end

@@ -9,10 +9,13 @@ require "rack/session/larder"
 require "redis"
 require "socket"
 require_relative "faults_of_machines"
+require_relative "questions"
 
 module SessionProof
   # Answers the requests of the proof, each with the Rack application, or with a method of {Larder::Sessions}.
   class Machine
+    include Questions
+
     # One of so many calls of the store waits before it is made, so that requests overlap in more ways.
     PAUSES = 4
     PAUSE = (0.0..0.02)
@@ -154,29 +157,9 @@ module SessionProof
       end
     end
 
-    def handle(id)
-      @statistics.handle_of(Subject::Asked.new(Subject::Id.new(id)))
-    end
-
     def revoke(id)
       handle = handle(id)
       handle ? @statistics.revoke(handle) : false
-    end
-
-    def logout(user, except)
-      @statistics.logout(user, except: except && Subject::Asked.new(Subject::Id.new(except)))
-    end
-
-    def sessions_of(user)
-      @statistics.for(user).map { |info| [info.handle, info["n"]] }
-    end
-
-    def logged_in?(user)
-      @statistics.logged_in?(user)
-    end
-
-    def last_seen(user)
-      @statistics.last_seen(user)&.to_i
     end
 
     # @return [Boolean] true if the store answers, and has all that waited here

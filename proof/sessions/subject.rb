@@ -5,10 +5,13 @@
 require "digest"
 require "larder/sessions"
 require "larder/sessions/backends/file"
+require_relative "questions"
 
 module SessionProof
   # The sessions of one file as one process sees them, under the clock of the proof.
   class Subject
+    include Questions
+
     # Seconds of the proof's clock.
     IDLE = 120
     ANONYMOUS = 40
@@ -21,10 +24,6 @@ module SessionProof
     SIZE_BYTES = 2 << 20
     # A writer waits for another that is alive and not scheduled.
     LOCK_TIMEOUT = 20
-
-    # What `except:` and handles take for a request's session.
-    Asked = Struct.new(:id)
-    Id = Struct.new(:public_id)
 
     # A backend that tells of each of its calls before it makes it.
     class Backend < Larder::Sessions::Backends::File
@@ -92,36 +91,9 @@ module SessionProof
       @repository.end(key(id))
     end
 
-    # @return [String, nil]
-    def handle(id)
-      @statistics.handle_of(asked(id))
-    end
-
     # @return [Boolean]
     def revoke(handle)
       @statistics.revoke(handle)
-    end
-
-    # @param user [Integer]
-    # @param except [String, nil] an id
-    # @return [Integer]
-    def logout(user, except)
-      @statistics.logout(user, except: except && asked(except))
-    end
-
-    # @return [Array<Array(String, Integer)>] handle and number of each session that the user is said to have
-    def sessions_of(user)
-      @statistics.for(user).map { |info| [info.handle, info["n"]] }
-    end
-
-    # @return [Boolean]
-    def logged_in?(user)
-      @statistics.logged_in?(user)
-    end
-
-    # @return [Integer, nil] Unix seconds
-    def last_seen(user)
-      @statistics.last_seen(user)&.to_i
     end
 
     # @return [Array(Integer, Integer)] sessions that are counted: signed in, and not
@@ -154,10 +126,6 @@ module SessionProof
 
     def key(id)
       Digest::SHA256.digest(id)
-    end
-
-    def asked(id)
-      Asked.new(Id.new(id))
     end
 
     # Requests that overlap are fibers, and each has variables of its own.

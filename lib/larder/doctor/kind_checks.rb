@@ -136,7 +136,7 @@ module Larder
           (!directory.sticky? || directory.owned? || File.lstat(file).owned? || Process.euid.zero?)
       end
 
-      # An unused name beside it.
+      # @return [String] an unused name in the same directory
       def aside(file)
         (1..).lazy.map { |number| "#{file}.other#{number if number > 1}" }.find { |name| kind_of(name).nil? }
       end

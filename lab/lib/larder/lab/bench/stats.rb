@@ -21,7 +21,7 @@ module Larder
         CONFIDENCE = 0.98
         # How often a difference of {Estimate#detectable} is found.
         POWER = 0.8
-        # Sessions without which there is no interval.
+        # Fewer sessions have no interval.
         LEAST_SESSIONS = 3
 
         # A ratio. `low` and `high` bound it; without an interval they are 0 and infinity. `detectable` is the smallest

@@ -115,7 +115,7 @@ module Larder
             SignalHandler.runs? ? yield : @mutex.synchronize(&block)
           end
 
-          # One, but for the moments at which the handler of a signal makes another. The file of a parent process stays
+          # Usually one; there are two for a moment if the handler of a signal makes another. The file of a parent stays
           # its own.
           def own
             start = File.join(@directory, "#{@start}#{Process.pid}-")
