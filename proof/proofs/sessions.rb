@@ -12,12 +12,12 @@ module Proof
            "Redis that fails, against a naive model"
 
     PROGRAM = "proof/sessions/program.rb"
-    FULL_OPERATIONS = 1_000_000
+    FULL_OPERATIONS = 300_000
     QUICK_OPERATIONS = 16_000
     SEED = 22
     # Options for two machines, without copies and with them.
     SHARED = [["--shared"], ["--shared", "--copies"]].freeze
-    FULL_SHARED = 20_000
+    FULL_SHARED = 5_000
     QUICK_SHARED = 200
     # Until each bug of two machines is found.
     BUG_SHARED = 8000
