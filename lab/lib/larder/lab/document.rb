@@ -18,8 +18,15 @@ module Larder
       # The version is raised whenever a field changes its meaning or goes; fields may be added without.
       SCHEMA = { name: "larder-lab", version: 1 }.freeze
 
+      # The title of a report that has an answer.
+      QUESTION = "How much of a request is the cache?"
+      # Stands for an answer about sessions that no chapter measured.
+      SESSIONS = "Not measured in this run; `larder-lab sessions` measures them."
+
       # @return [String] the command that was run
       attr_reader :command
+      # @return [String] what was typed, with its options
+      attr_reader :line
       # @return [Array<Chapter>]
       attr_reader :chapters
       # @return [Hash{String=>Object}] see {Environment}
@@ -53,7 +60,7 @@ module Larder
         end
 
         new(command: hash.fetch("command"), chapters: hash.fetch("chapters").map { |each| Chapter.from_h(each) },
-            environment: hash.fetch("environment"), elapsed: hash.fetch("elapsed_seconds"),
+            environment: hash.fetch("environment"), elapsed: hash.fetch("elapsed_seconds"), line: hash["command_line"],
             version: hash.fetch("larder_lab"))
       end
 
@@ -62,8 +69,10 @@ module Larder
       # @param environment [Hash]
       # @param elapsed [Float] seconds
       # @param version [String]
-      def initialize(command:, chapters:, environment:, elapsed:, version: VERSION)
+      # @param line [String, nil] the command with its options (nil: without any)
+      def initialize(command:, chapters:, environment:, elapsed:, version: VERSION, line: nil)
         @command = command
+        @line = line || "larder-lab #{command}"
         @chapters = chapters
         @environment = environment.transform_keys(&:to_s)
         @elapsed = elapsed
@@ -75,6 +84,18 @@ module Larder
         chapters.flat_map(&:measures)
       end
 
+      # @return [Answer, nil] of the first chapter that has one, with a sentence about sessions
+      def answer
+        found = answering&.answer or return
+        measured = chapters.find { |chapter| chapter.key == "sessions" }&.conclusions.to_a.first
+        Answer.new(sentences: [*found.sentences, Answer.sentence("Sessions", measured || SESSIONS)], chart: found.chart)
+      end
+
+      # @return [Chapter, nil] whose answer and warnings the report begins with
+      def answering
+        chapters.find(&:answer)
+      end
+
       # @return [Boolean] whether something was wrong, or nothing could be measured
       def failed?
         chapters.any?(&:failed?)
@@ -82,7 +103,8 @@ module Larder
 
       # @return [Hash{Symbol=>Object}] plain data
       def to_h
-        { schema: SCHEMA, larder_lab: version, command: command, elapsed_seconds: elapsed, environment: environment,
+        { schema: SCHEMA, larder_lab: version, command: command, command_line: line, elapsed_seconds: elapsed,
+          environment: environment,
           chapters: chapters.map(&:to_h) }
       end
     end

@@ -16,6 +16,33 @@ module Larder
         # Ratios that are nearer to 1 do not matter to an application, even if they are shown.
         MATTERS = 1.1
 
+        # Stands behind a ratio, or in its place.
+        MARKS = { alike: "≈", unknown: "too busy to tell", few: "too few sessions" }.freeze
+        # The meaning of the first mark.
+        EXPLAINED = "no difference is shown"
+        # A clause about two rows. `times` is the ratio of the slower one, with its interval; `detectable` the smallest
+        # difference that would have been found.
+        CLAUSES = {
+          slower: "%<row>s takes %<times>s times as long as %<other>s",
+          faster: "%<other>s takes %<times>s times as long as %<row>s",
+          negligible: "no difference that matters between %<row>s and %<other>s (%<times>s times as long)",
+          alike: "no difference is shown between %<row>s and %<other>s; one of %<detectable>s would have been",
+          unknown: "this machine was too busy to tell %<row>s from %<other>s",
+          few: "too few sessions to tell %<row>s from %<other>s"
+        }.freeze
+        # How an answer goes on that begins with "A page takes 180 µs with Larder". `other` is that store, `row` the
+        # fastest other one, and `kind` what both are.
+        SENTENCES = {
+          slower: "With %<row>s, the next %<kind>s, it takes %<times>s times as long.",
+          faster: "It takes less with %<row>s: %<other>s takes %<times>s times as long.",
+          negligible: "No difference that matters from %<row>s, the next %<kind>s: %<times>s times as long.",
+          alike: "No difference is shown from %<row>s, the next %<kind>s; one of %<detectable>s would have been.",
+          unknown: "This machine was too busy to tell whether %<row>s differs: measure again when nothing else runs.",
+          few: "This run had too few sessions to tell whether %<row>s differs."
+        }.freeze
+        # Colors of the style sheet, for a row compared with the reader's own.
+        COLORS = { slower: "own", faster: "warning", negligible: "soft", alike: "soft", unknown: "warning" }.freeze
+
         module_function
 
         # @param estimate [Stats::Estimate, nil] of seconds: above 1 is slower
@@ -30,13 +57,33 @@ module Larder
         end
 
         # @param estimate [Stats::Estimate, nil]
-        # @return [Boolean] whether a difference is shown that matters to an application
+        # @return [Boolean] whether a difference that matters to an application is possible: false only if the whole
+        #   interval is too near to 1 for that
         def matters?(estimate)
-          case of(estimate)
-          when :slower then estimate.low > MATTERS
-          when :faster then estimate.high < 1 / MATTERS
-          else false
-          end
+          return true if of(estimate) == :unknown
+
+          estimate.low <= 1 / MATTERS || estimate.high >= MATTERS
+        end
+
+        # @param estimate [Stats::Estimate, nil]
+        # @param words [Hash{Symbol=>String}] {MARKS}, {CLAUSES} or {SENTENCES}
+        # @param verdict [Symbol]
+        # @return [String, nil] those of the verdict; too few sessions are not taken for a busy machine
+        def words(estimate, words, verdict = for_an_application(estimate))
+          few = estimate.nil? || estimate.sessions < LEAST_SESSIONS
+          words[few ? :few : verdict]
+        end
+
+        # @param estimate [Stats::Estimate, nil]
+        # @return [Symbol] as {of}, and :negligible where no difference matters
+        def for_an_application(estimate)
+          matters?(estimate) ? of(estimate) : :negligible
+        end
+
+        # @param estimate [Stats::Estimate, nil]
+        # @return [Boolean] whether its value is known well enough to be shown by itself
+        def known?(estimate)
+          !estimate.nil? && estimate.sessions >= LEAST_SESSIONS && estimate.high / estimate.low <= COARSEST**2
         end
       end
     end

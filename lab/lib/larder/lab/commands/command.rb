@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "fileutils"
+require "shellwords"
 require "tmpdir"
 require_relative "../clock"
 require_relative "../document"
@@ -31,6 +32,7 @@ module Larder
         # @return [Integer] exit code: 0, or 1 if something was wrong or nothing could be measured
         # @raise [UsageError]
         def run(arguments)
+          @line = line(arguments)
           options = options_for(arguments)
           return show(options.help) if options.help?
           return show(options.list) if options.list?
@@ -102,7 +104,14 @@ module Larder
         def document(chapters, started, command: self.class::NAME)
           facts = chapters.filter_map { |chapter| chapter.details.delete(:environment) }.first
           @environment ||= facts || Environment.facts(Dir.tmpdir)
-          Document.new(command: command, chapters: chapters, environment: @environment, elapsed: now - started)
+          Document.new(command: command, chapters: chapters, environment: @environment, elapsed: now - started,
+                       line: @line)
+        end
+
+        # As it was typed, but for passwords in URLs.
+        def line(arguments)
+          typed = ["larder-lab", self.class::NAME, *arguments].map { |word| word.sub(%r{(?<=://)[^/\s]*(?=@)}, "…") }
+          typed.map { |word| word.match?(%r{\A[\w@%+=:,./…-]+\z}) ? word : Shellwords.escape(word) }.join(" ")
         end
 
         def write(document, form, path)

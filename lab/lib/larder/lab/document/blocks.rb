@@ -24,18 +24,18 @@ module Larder
       end
 
       # A heading with blocks under it. headline: true for what a reader wants first; a page begins with it, a terminal
-      # ends with it.
-      Section = Struct.new(:title, :blocks, :headline, keyword_init: true) do
+      # ends with it. folded: true for details, which a page shows when its reader asks.
+      Section = Struct.new(:title, :blocks, :headline, :folded, keyword_init: true) do
         # @param hash [Hash{String=>Object}]
         # @return [Section]
         def self.from_h(hash)
-          new(title: hash["title"], headline: hash["headline"],
+          new(title: hash["title"], headline: hash["headline"], folded: hash["folded"],
               blocks: hash["blocks"].map { |block| Blocks.from_h(block) })
         end
 
         # @return [Hash]
         def to_h
-          { title: title, headline: headline == true,
+          { title: title, headline: headline == true, folded: folded == true,
             blocks: blocks.map { |block| { kind: block.kind, **block.to_h } } }
         end
       end
@@ -80,8 +80,9 @@ module Larder
       end
 
       # Cells are Strings, which are shown as they are, numbers in the format of their column, true and false, nil, or
-      # an interval: `{ "value" =>, "low" =>, "high" =>, "same" => }`, where "same" says that no difference is shown. A
-      # row that is shorter than the table ends in words that run to the edge: why there are no figures.
+      # an interval: `{ "value" =>, "low" =>, "high" =>, "same" =>, "verdict" => }`, where "same" says that no
+      # difference is shown, and "verdict", if any, is that of Bench::Verdict. A row that is shorter than the table ends
+      # in words that run to the edge: why there are no figures.
       #
       # caption: what the table shows; columns: {Column}s; rows: Arrays of cells; notes: sentences under it.
       Table = Struct.new(:caption, :columns, :rows, :notes, keyword_init: true) do
@@ -170,27 +171,31 @@ module Larder
       Curves::KIND = "curves"
 
       # Bars cut into parts: where time, or room, goes. parts: names; rows: `{ "label" =>, "values" => [one for each
-      # part], "highlight" => }`.
-      Stacked = Struct.new(:title, :sentence, :x, :parts, :rows, keyword_init: true) do
+      # part], "highlight" => }`, and optionally "low" and "high", the interval of the first part, and "figure", which
+      # stands in place of the sum. remainder: true if the last part is only what is left of the whole.
+      Stacked = Struct.new(:title, :sentence, :x, :parts, :rows, :remainder, keyword_init: true) do
         include Block
 
         # Takes the fields as plain data, too.
         # @return [Block]
-        def self.build(title:, sentence:, x:, parts:, rows:)
-          new(title: title, sentence: sentence, x: Axis.build(x), parts: parts,
+        def self.build(title:, sentence:, x:, parts:, rows:, remainder: nil)
+          new(title: title, sentence: sentence, x: Axis.build(x), parts: parts, remainder: remainder,
               rows: rows.map { |row| row.transform_keys(&:to_s) })
         end
 
         # @return [Hash]
         def to_h
-          { title: title, sentence: sentence, x: x.to_h, parts: parts, rows: rows }
+          { title: title, sentence: sentence, x: x.to_h, parts: parts, rows: rows, remainder: remainder == true }
         end
 
         # @return [Table] a row for each bar, a column for each part, and the sum
         def data
           figures = [*parts, "together"].map { |part| Column.new(title: part, format: x.format) }
-          Table.build(columns: [Column.new(title: ""), *figures], caption: x.title,
-                      rows: rows.map { |row| [row["label"], *row["values"], row["values"].compact.sum] })
+          cells = rows.map do |row|
+            values = row["values"]
+            values.compact.any? ? [row["label"], *values, values.compact.sum] : [row["label"], row["note"].to_s]
+          end
+          Table.build(columns: [Column.new(title: ""), *figures], caption: x.title, rows: cells)
         end
       end
       Stacked::KIND = "stacked"

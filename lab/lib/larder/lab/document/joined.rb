@@ -21,6 +21,7 @@ module Larder
           return first if rest.empty?
 
           Document.new(command: documents.map(&:command).uniq.join(", "), environment: first.environment,
+                       line: documents.map(&:line).uniq.join("; "),
                        chapters: documents.flat_map { |document| chapters(document, first.environment) },
                        elapsed: documents.sum(&:elapsed), version: documents.map(&:version).uniq.join(", "))
         end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../bench/verdict"
 require_relative "figures"
 
 module Larder
@@ -10,7 +11,7 @@ module Larder
         # The text of an empty cell.
         NOTHING = "–"
         # Behind an interval in which no difference is shown.
-        SAME = "≈"
+        SAME = Bench::Verdict::MARKS.fetch(:alike)
 
         FORMATS = {
           "text" => :to_s.to_proc,

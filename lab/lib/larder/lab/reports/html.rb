@@ -22,7 +22,9 @@ module Larder
         # @param document [Document]
         def initialize(document, **)
           chapters = document.chapters
-          @pages = chapters.each_with_index.map { |each, at| ChapterPage.new(each, at + 1, alone: chapters.size == 1) }
+          @pages = chapters.each_with_index.map do |each, at|
+            ChapterPage.new(each, at + 1, alone: chapters.size == 1, answering: each.equal?(document.answering))
+          end
           @front = Front.new(document, @pages)
           @back = Back.new(document)
         end

@@ -16,10 +16,15 @@ module Larder
 
         # @return [String]
         def to_s
-          "#{[*@document.chapters.map { |chapter| chapter(chapter) }, environment].join("\n\n")}\n"
+          "#{[*answer, *@document.chapters.map { |chapter| chapter(chapter) }, environment].join("\n\n")}\n"
         end
 
         private
+
+        def answer
+          found = @document.answer or return
+          ["## #{escaped(Document::QUESTION)}", list(found.lines), *(block_text(found.chart, false) if found.chart)]
+        end
 
         def chapter(chapter)
           parts = ["## #{escaped(chapter.title)}", chapter.lead && escaped(chapter.lead),
@@ -72,7 +77,8 @@ module Larder
           facts = @document.environment
           machine = [facts["ruby"], facts["yjit"] && "YJIT #{facts["yjit"]}", facts["cpu"],
                      facts["cores"] && "#{facts["cores"]} cores", facts["kernel"], facts["time"]].compact
-          "#{escaped(machine.join(", "))}; larder-lab #{@document.version}, #{@document.elapsed.round} s"
+          "#{escaped(machine.join(", "))}; larder-lab #{@document.version}, #{@document.elapsed.round} s; " \
+            "`#{@document.line}`"
         end
       end
     end

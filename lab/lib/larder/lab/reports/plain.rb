@@ -7,8 +7,8 @@ require_relative "table"
 module Larder
   module Lab
     module Reports
-      # A document for the terminal: tables that fit its width, what follows from them last, so that it is on the screen
-      # when the run has ended. Charts are their sentences, with their figures where no table stands beside them.
+      # A document for the terminal: the answer, then what was found in each chapter, then its tables, which fit the
+      # width. Charts are their sentences, with their figures where no table stands beside them.
       class Plain
         include Prose
 
@@ -24,15 +24,23 @@ module Larder
 
         # @return [String]
         def to_s
-          "#{[*@document.chapters.map { |chapter| chapter(chapter) }, environment].compact.join("\n\n")}\n"
+          "#{[*answer, *@document.chapters.map { |chapter| chapter(chapter) }, environment].compact.join("\n\n")}\n"
         end
 
         private
 
+        # With the warnings that touch it.
+        def answer
+          found = @document.answer or return
+          lines = found.lines.flat_map { |line| ["", *wrap(line)] }.drop(1)
+          lines += ["", *block_lines(found.chart, false)] if found.chart
+          [section(Document::QUESTION, lines), section("Warnings", items(@document.answering.warnings))].compact
+        end
+
         def chapter(chapter)
-          [head(chapter), *chapter.scrolling_order.map { |each| section(each.title, blocks(each.blocks)) },
-           section("In words", items(chapter.conclusions)),
-           section("Warnings", items(chapter.warnings))].compact.join("\n\n")
+          warnings = chapter.equal?(@document.answering) ? [] : chapter.warnings
+          [head(chapter), section("Findings", items(chapter.conclusions)), section("Warnings", items(warnings)),
+           *chapter.scrolling_order.map { |each| section(each.title, blocks(each.blocks)) }].compact.join("\n\n")
         end
 
         def head(chapter)
@@ -120,7 +128,7 @@ module Larder
                      facts["memory_bytes"] && Figures.bytes(facts["memory_bytes"]), facts["kernel"],
                      facts["file_system"]]
           ruby = [facts["ruby"], facts["yjit"] && "YJIT #{facts["yjit"]}"].compact.join(", ")
-          section("Environment", items([ruby, machine.compact.join(", "), versions(facts)].compact))
+          section("Environment", items([@document.line, ruby, machine.compact.join(", "), versions(facts)].compact))
         end
 
         def versions(facts)

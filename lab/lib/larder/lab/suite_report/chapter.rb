@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
-# Builds the report chapter of a suite: the answer, one table of all ratios, and a table and a chart for each block.
+# Builds the report chapter of a suite: the answer, a table of the blocks that it answers by, and details of each block.
 
 require_relative "../document"
 require_relative "../reference"
 require_relative "../warnings"
+require_relative "answer"
 require_relative "findings"
 require_relative "published_findings"
 
@@ -17,9 +18,8 @@ module Larder
         Figures = Reports::Figures
         # Turns of one row that are drawn, at most.
         DOTS = 60
-        # Rows that several servers can share: two levels, and the server by itself.
-        LEVELS = "larder-redis"
-        SERVER = "redis"
+        # Columns of figures of a table that is not folded, at most.
+        COLUMNS = 3
 
         # @param conductor [Bench::Conductor] after its run
         # @param plan [Bench::Plan]
@@ -39,7 +39,7 @@ module Larder
           Document::Chapter.new(
             key: @plan.suite.key, title: @plan.suite.title, lead: @plan.suite.question, facts: facts,
             conclusions: conclusions, warnings: warnings, sections: sections, measures: measures,
-            failed: failed?, details: details
+            failed: failed?, details: details, answer: answer
           )
         end
 
@@ -55,27 +55,17 @@ module Larder
            "turns of #{Figures.duration(@plan.turn_seconds)}", "seed #{@plan.seed}"]
         end
 
-        # A sentence for each block that the suite answers by.
+        # Only a suite about applications has one.
+        def answer
+          return unless @plan.suite.blocks.any? { |block| block.key == Share::REQUEST }
+
+          Answer.new(@plan, @findings, @conductor.absent.transform_values(&:reason)).to_answer
+        end
+
         def conclusions
           return ["Nothing could be measured."] unless @findings.base
 
-          blocks = @plan.blocks.select { |block| @plan.suite.answers.include?(block.key) }
-          several = blocks.filter_map { |block| answer(block, ", several servers", LEVELS, [SERVER]) }
-          own = several.any? ? ", one server" : ""
-          blocks.filter_map { |block| answer(block, own, @findings.base, compared(block)) } + several
-        end
-
-        def answer(block, where, row, others)
-          seconds = @findings.seconds(row, block) or return
-          clauses = (others & @findings.ranking(block)).map { |other| @findings.clause(other, row, block) }
-          own = "#{row} takes #{Figures.duration(seconds)} a #{block.unit}"
-          "#{begun(block.title)}#{where}: #{[own, *clauses].join("; ")}."
-        end
-
-        # The next fastest store that processes share, and Redis.
-        def compared(block)
-          shared = @findings.ranking(block).select { |row| Contenders.fetch(row).shared? } - [@findings.base, LEVELS]
-          [shared.first, *(shared & [SERVER])].compact.uniq
+          [PublishedFindings.new(@plan, @findings).summary].compact
         end
 
         def warnings
@@ -93,40 +83,42 @@ module Larder
         def sections
           return [absences].compact unless @findings.base
 
-          [section("Times as long as #{@findings.base}", summary, headline: true), *published,
-           *@plan.blocks.map { |block| block_section(block) }, absences, software].compact
+          [section("Times as long as #{@findings.base}", decisive, headline: true), *published, absences,
+           *@plan.blocks.map { |block| block_section(block) }, software].compact
         end
 
-        def section(title, *blocks, headline: false)
-          Document::Section.new(title: title, blocks: blocks.compact, headline: headline)
+        def section(title, *blocks, **how)
+          Document::Section.new(title: title, blocks: blocks.compact, **how)
         end
 
         def published
-          tables = PublishedFindings.new(@plan, @findings).tables
-          tables.any? ? [section("Compared with the published findings", *tables, headline: true)] : []
+          comparison, totals = PublishedFindings.new(@plan, @findings).tables
+          return [] unless comparison
+
+          [section("Compared with the published findings", comparison, headline: true),
+           section("In seconds, as they were published", totals, folded: true)]
         end
 
-        def summary
-          columns = @plan.blocks.map { |block| { title: block.short, format: "ratio", align: "right" } }
-          rows = ranked.map { |row| [row, *@plan.blocks.map { |block| brief(row, block) }] }
-          Document::Table.build(columns: [{ title: "" }, *columns], rows: rows,
-                                notes: ["≈: no difference is shown. Intervals are in the tables below."])
+        # The blocks that the suite answers by; all others are folded.
+        def decisive
+          answers = @plan.blocks.select { |block| @plan.suite.answers.include?(block.key) }
+          blocks = answers.any? ? answers : @plan.blocks.first(COLUMNS)
+          columns = blocks.map { |block| { title: block.title, format: "ratio", align: "right" } }
+          rows = (@findings.ranking(blocks.first) | @findings.rows).select { |row| Contenders.fetch(row).keeps_values? }
+          Document::Table.build(columns: [{ title: "" }, *columns],
+                                rows: rows.map { |row| [row, *blocks.map { |block| compared(row, block) }] },
+                                notes: ["The row of #{@findings.base} has its times. " \
+                                        "#{Bench::Verdict::MARKS[:alike]}: #{Bench::Verdict::EXPLAINED}."])
         end
 
-        # The value alone.
-        def brief(row, block)
-          cell = @findings.cell(row, block)
-          cell.is_a?(Hash) ? cell.slice("value", "same") : cell.sub("too busy to tell", "?")
-        end
-
-        def ranked
-          @findings.ranking(@plan.blocks.first) | @findings.rows
+        def compared(row, block)
+          row == @findings.base ? @findings.time(row, block) : @findings.cell(row, block)
         end
 
         def block_section(block)
           about = [block.about, ("#{block.threads} threads" if block.threads > 1)].compact.join("; ")
           prose = Document::Prose.new(text: "#{begun(about)}.") unless about.empty?
-          section(begun(block.title), prose, table(block), chart(block))
+          section(begun(block.title), prose, table(block), chart(block), folded: true)
         end
 
         # With a capital, and without changing other letters.
@@ -194,7 +186,7 @@ module Larder
             "#{name} #{versions.filter_map { |all| all[name] }.uniq.join(" and ")}"
           end
           servers = recorded.filter_map { |facts| facts.dig("server", :version) }.uniq
-          section("Software", Document::List.new(items: [gems.join(", "), *servers]))
+          section("Software", Document::List.new(items: [gems.join(", "), *servers]), folded: true)
         end
 
         # For `compare`: the seconds of a call, one for each session.

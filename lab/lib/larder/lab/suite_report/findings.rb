@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
-# Puts the verdicts of a run into sentences, table cells and marks. No other place words a comparison.
+# Puts the verdicts of a run into clauses and table cells. The words are those of Bench::Verdict.
 
 require_relative "../bench/verdict"
 require_relative "../contenders"
+require_relative "../reports/cells"
 require_relative "../reports/figures"
 
 module Larder
@@ -23,6 +24,7 @@ module Larder
         # @param base [String, nil] a row; nil: larder, or else the first that was measured
         def initialize(plan, samples, base: nil)
           @samples = samples
+          @all = plan.rows
           @rows = plan.rows.reject { |row| plan.blocks.all? { |block| samples.of(row, block.key).empty? } }
           @base = [base, "larder", *@rows].compact.find { |row| @rows.include?(row) }
           @estimates = {}
@@ -58,6 +60,13 @@ module Larder
           Bench::Stats.seconds(series) unless series.empty?
         end
 
+        # @param row [String]
+        # @param block [Bench::Suite::Block]
+        # @return [String] "182 µs"
+        def time(row, block)
+          Reports::Cells.text(seconds(row, block), "seconds")
+        end
+
         # @param block [Bench::Suite::Block]
         # @return [Float, nil] page faults of a call of this row
         def faults(row, block)
@@ -75,42 +84,45 @@ module Larder
         def cell(row, block)
           return "1" if row == base
 
-          estimate = ratio(row, block) or return "–"
-          case Bench::Verdict.of(estimate)
-          when :unknown then "too busy to tell"
-          when :alike then interval(estimate).merge("same" => true)
-          else interval(estimate)
-          end
+          estimate = ratio(row, block) or return Reports::Cells::NOTHING
+          verdict = Bench::Verdict.of(estimate)
+          return Bench::Verdict.words(estimate, Bench::Verdict::MARKS) if verdict == :unknown
+
+          { "value" => estimate.value, "low" => estimate.low, "high" => estimate.high, "verdict" => verdict.to_s,
+            "same" => verdict == :alike }
         end
 
         # @param row [String]
         # @param other [String] the row that it is compared with
         # @param block [Bench::Suite::Block]
-        # @return [String] a clause: "redis takes 58.1 (55.0–61.2) times as long as larder"
-        def clause(row, other, block)
+        # @param words [Hash{Symbol=>String}] for each verdict, see {Bench::Verdict}
+        # @param more [Hash] what else the words name
+        # @return [String] "redis takes 58.1 (55.0–61.2) times as long as larder"
+        def clause(row, other, block, words: Bench::Verdict::CLAUSES, **more)
           estimate = ratio(row, block, other)
-          case Bench::Verdict.of(estimate)
-          when :slower then "#{row} takes #{range(estimate)} times as long as #{other}"
-          when :faster then "#{other} takes #{range(ratio(other, block, row))} times as long as #{row}"
-          when :alike
-            "no difference is shown between #{row} and #{other}; one of #{percent(estimate.detectable)} would have been"
-          else "this machine was too busy to tell #{row} from #{other}"
-          end
+          verdict = Bench::Verdict.for_an_application(estimate)
+          figures = verdict == :unknown ? {} : figures(estimate, ratio(other, block, row))
+          format(Bench::Verdict.words(estimate, words), row: name(row), other: name(other), **figures, **more)
+        end
+
+        # @param row [String]
+        # @return [String] the store for a reader who does not know its key: "Solid Cache on SQLite"; the key itself if
+        #   two rows would have the same name
+        def name(row)
+          @names ||= @all.to_h { |each| [each, short(each)] }
+          @names.values.count(@names[row]) == 1 ? @names[row] : row
         end
 
         private
 
-        def interval(estimate)
-          { "value" => estimate.value, "low" => estimate.low, "high" => estimate.high }
+        def figures(estimate, reverse)
+          value, low, high = (estimate.value < 1 ? reverse : estimate).to_h.values_at(:value, :low, :high)
+                                                                      .map { |each| Figures.significant(each) }
+          { times: "#{value} (#{low}–#{high})", detectable: Figures.percent(estimate.detectable - 1.0) }
         end
 
-        def range(estimate)
-          "#{Figures.significant(estimate.value)} (#{Figures.significant(estimate.low)}–" \
-            "#{Figures.significant(estimate.high)})"
-        end
-
-        def percent(ratio)
-          Figures.percent(ratio - 1.0)
+        def short(row)
+          Contenders.fetch(row).title.delete_prefix("ActiveSupport::Cache::")[/\A.+?(?= through |: | \(|, |\z)/]
         end
       end
     end

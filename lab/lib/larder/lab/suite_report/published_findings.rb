@@ -29,6 +29,23 @@ module Larder
           @findings = findings
         end
 
+        # Ends of a sentence about the number of findings, by their outcome here.
+        OUTCOMES = { "as published" => "hold here", "less so" => "hold to a lesser degree",
+                     "more so" => "hold to a greater degree", "otherwise" => "do not hold",
+                     "reversed" => "are the other way round", "not measured" => "were not measured",
+                     Bench::Verdict::MARKS.fetch(:unknown) => "stay open, because this machine was too busy",
+                     Bench::Verdict::MARKS.fetch(:few) => "stay open, because there were too few sessions" }.freeze
+        private_constant :OUTCOMES
+
+        # @return [String, nil] a sentence with how many findings hold; nil for a suite without any
+        def summary
+          return unless @suite.key == Published::SUITE
+
+          counts = Published::FINDINGS.map { |finding| cells(finding).reject { |cell| cell == "" }.last }.tally
+          found = OUTCOMES.filter_map { |outcome, words| "#{counts[outcome]} #{words}" if counts[outcome] }
+          "The article has #{Published::FINDINGS.size} findings: #{found.join(", ")}."
+        end
+
         # @return [Array<Document::Table>] none for a suite without published findings
         def tables
           @suite.key == Published::SUITE ? [comparison, totals] : []
@@ -68,9 +85,10 @@ module Larder
 
         def outcome(finding, estimate)
           verdict = Bench::Verdict.of(estimate)
-          return ["too busy to tell", ""] if verdict == :unknown
+          return [Bench::Verdict.words(estimate, Bench::Verdict::MARKS), ""] if verdict == :unknown
 
-          [{ "value" => estimate.value, "low" => estimate.low, "high" => estimate.high, "same" => verdict == :alike },
+          [{ "value" => estimate.value, "low" => estimate.low, "high" => estimate.high, "same" => verdict == :alike,
+            "verdict" => verdict.to_s },
            agreement(finding, verdict, estimate)]
         end
 

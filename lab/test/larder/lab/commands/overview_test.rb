@@ -12,7 +12,11 @@ module Larder
             outcome = lab("overview", "--sessions", "1", "--passes", "1", "--turn-ms", "1", "--only", "memory",
                           "--blocks", "json,hit", "--json", file)
             assert_equal 0, outcome.status, outcome.err
-            chapters = JSON.parse(File.read(file))["chapters"]
+            report = JSON.parse(File.read(file))
+            assert_equal "larder-lab overview --sessions 1 --passes 1 --turn-ms 1 --only memory --blocks json,hit " \
+                         "--json #{file}", report["command_line"]
+            assert outcome.out.start_with?(Document::QUESTION)
+            chapters = report["chapters"]
             assert_equal(%w[applications published-a], chapters.map { |chapter| chapter["key"] })
             measured = chapters.map { |chapter| chapter.dig("details", "samples").map { |turn| turn["block"] }.uniq }
             assert_equal [["json"], ["hit"]], measured

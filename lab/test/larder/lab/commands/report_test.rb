@@ -21,7 +21,7 @@ module Larder
           with_runs("a.json" => SampleDocument.build) do |_, file|
             outcome = lab("report", file)
             assert_equal 0, outcome.status
-            assert_match(/^Stores\n.*^In words\n  - a is the fastest\.$/m, outcome.out)
+            assert_match(/^Stores\n.*^Findings\n  - a is the fastest\.$/m, outcome.out)
           end
         end
 

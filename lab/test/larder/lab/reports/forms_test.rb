@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "csv"
+require "support/simulated_runs"
 
 module Larder
   module Lab
@@ -30,10 +31,24 @@ module Larder
           assert(text.lines.all? { |line| line.chomp.size <= 80 })
         end
 
-        test "conclusions and warnings stand last, before the environment" do
+        test "findings come first, then warnings, tables and the environment with the command" do
           text = plain(80)
-          places = ["Stores", "Hits", "In words", "Warnings", "Environment"].map { |title| text.index(/^#{title}$/) }
+          places = ["Stores", "Findings", "Warnings", "Hits", "Environment"].map { |title| text.index(/^#{title}$/) }
           assert_equal places.sort, places
+          assert_match(/^  - larder-lab stores$/, text)
+        end
+
+        test "the answer is the first thing in the terminal and in Markdown, with its warnings" do
+          document = SimulatedRuns.document(SimulatedRuns.pages({ "larder" => 0.2, "redis" => 4.4 }, load: 9.0))
+          text = Plain.new(document, terminal: CLI::Terminal.new(StringIO.new)).to_s
+          assert text.start_with?("#{Document::QUESTION}\n  One server: A page of ten fragments takes ")
+          places = ["  Several", "  Sessions:", "Warnings", "Caches in Rails"].map { |each| text.index(/^#{each}/) }
+          assert_equal places.sort, places
+          assert_equal 1, text.scan("Other work was running").size
+          assert_empty(text.lines.select { |line| line.chomp.size > 80 })
+          markdown = Markdown.new(document).to_s
+          assert markdown.start_with?("## #{Document::QUESTION}\n\n- One server: A page")
+          assert_includes markdown, "`larder-lab overview --quick --seed 7`"
         end
 
         test "CSV has a line for each sample, quoted as RFC 4180 has it" do

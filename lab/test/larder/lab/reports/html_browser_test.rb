@@ -3,6 +3,7 @@
 require "test_helper"
 require_relative "../../../../../rakelib/house/browser"
 require_relative "../../../support/rich_document"
+require "support/simulated_runs"
 
 module Larder
   module Lab
@@ -12,7 +13,7 @@ module Larder
         SCHEMES = %w[light dark].freeze
         # Names of colours in the style sheet: of text and what is behind it, and of lines and marks.
         TEXTS = [%w[ink paper], %w[soft paper], %w[own paper], %w[own own-faint], %w[ink own-faint],
-                 %w[warning warning-paper], %w[ink warning-paper]].freeze
+                 %w[warning warning-paper], %w[ink warning-paper], %w[warning paper]].freeze
         LINES = (1..7).map { |number| ["s#{number}", "paper"] }.freeze
         # Pairs of texts that lie on each other, in drawings that are shown.
         COLLISIONS = <<~JAVASCRIPT
@@ -34,6 +35,31 @@ module Larder
           })
         JAVASCRIPT
 
+        # Cells and boxes that are wider than their room, all details opened.
+        TOO_WIDE = <<~JAVASCRIPT
+          document.querySelectorAll("details").forEach(each => each.open = true);
+          [...document.querySelectorAll(".scroll, pre, td, dd, th")].filter(box => box.scrollWidth > box.clientWidth + 1 &&
+            getComputedStyle(box).display != "inline").map(box => box.textContent.slice(0, 60));
+        JAVASCRIPT
+        # Text whose color is too near to what is behind it: [text, ratio].
+        FAINT = <<~JAVASCRIPT
+          (() => {
+            const parts = color => color.match(/[\\d.]+/g).map(Number);
+            const luminance = color => parts(color).slice(0, 3).map(c => c / 255)
+              .map(c => c > 0.04045 ? ((c + 0.055) / 1.055) ** 2.4 : c / 12.92)
+              .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+            const behind = box => { const color = getComputedStyle(box).backgroundColor;
+              return parts(color)[3] === 0 ? behind(box.parentElement) : color; };
+            return [...document.querySelectorAll("h1, dt, dd, strong, th, td, p, li, summary, code, a, text")]
+              .filter(box => box.getClientRects().length && box.textContent.trim()).map(box => {
+                const style = getComputedStyle(box);
+                const color = box.tagName == "text" ? style.fill : style.color;
+                const [one, other] = [luminance(color), luminance(behind(box))].sort((a, b) => b - a);
+                return [box.textContent.slice(0, 40), (one + 0.05) / (other + 0.05)];
+              }).filter(([_, ratio]) => ratio < 4.5);
+          })()
+        JAVASCRIPT
+
         # One for all tests, because it takes seconds to start.
         def self.browser
           @browser ||= House::Browser.start.tap do |browser|
@@ -43,6 +69,11 @@ module Larder
 
         def self.page
           @page ||= Html.new(RichDocument.build(chapters: 2)).to_s
+        end
+
+        # A page that begins with an answer.
+        def self.overview
+          @overview ||= Html.new(SimulatedRuns.overview(load: 9.0)).to_s
         end
 
         setup { skip House::Browser.missing if House::Browser.missing }
@@ -55,6 +86,55 @@ module Larder
           end
         end
 
+        test "the answer is on the first screen, at a desk with its chart and its warning" do
+          look(self.class.overview, width: 1280, height: 900) do |browser|
+            assert_operator bottom(browser, ".answers"), :<, 900
+            assert_operator bottom(browser, ".share .warnings"), :<, 900
+            assert_operator browser.evaluate("document.querySelectorAll('.answers dd').length"), :==, 3
+          end
+          look(self.class.overview, width: 390, height: 844) do |browser|
+            assert_operator bottom(browser, ".answers"), :<, 844
+            assert_operator bottom(browser, ".answers strong"), :<, 500
+          end
+        end
+
+        test "nothing scrolls sideways, and no table is wider than the page, also where all details are open" do
+          [390, 1280].each do |width|
+            look(self.class.overview, width: width) do |browser|
+              assert_empty browser.evaluate(TOO_WIDE), "at #{width}"
+              assert_equal width, browser.evaluate("document.documentElement.scrollWidth")
+              widths = browser.evaluate("[...document.querySelectorAll('table')].map(each => each.offsetWidth)")
+              assert_operator widths.max, :<=, 1180
+            end
+          end
+        end
+
+        test "on a telephone a row of a table is a card: its name above, each figure in a line with its heading" do
+          look(self.class.overview, width: 390) do |browser|
+            name, label, value, range = browser.evaluate(<<~JAVASCRIPT)
+              (() => {
+                const row = [...document.querySelectorAll("tbody tr")].find(each => each.firstChild.textContent == "redis");
+                const [name, value, range] = row.children;
+                return [name.getBoundingClientRect().bottom, getComputedStyle(value, "::before").content,
+                        value.getBoundingClientRect(), range.getBoundingClientRect()].map(each => each.top ? each.toJSON() : each);
+              })()
+            JAVASCRIPT
+            assert_equal "\"page of ten fragments\"", label
+            assert_operator name, :<=, value["top"]
+            assert_in_delta value["top"], range["top"], 1
+            assert_operator range["right"], :<=, 390
+          end
+        end
+
+        test "all text of the overview can be read, light and dark, at both widths" do
+          SCHEMES.product([390, 1280]).each do |scheme, width|
+            look(self.class.overview, scheme: scheme, width: width) do |browser|
+              browser.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+              assert_empty browser.evaluate(FAINT), "#{scheme} at #{width}"
+            end
+          end
+        end
+
         test "the scheme is the reader's" do
           papers = SCHEMES.map do |scheme|
             look(scheme: scheme) { |browser| browser.evaluate("getComputedStyle(document.body).backgroundColor") }
@@ -63,8 +143,8 @@ module Larder
         end
 
         test "no text of a chart lies on another one or leaves the drawing, and all can be read" do
-          [360, 500, 800, 1280].each do |width|
-            look(width: width) do |browser|
+          [self.class.page, self.class.overview].product([360, 500, 800, 1280]).each do |page, width|
+            look(page, width: width) do |browser|
               assert_empty browser.evaluate(COLLISIONS), "at #{width}"
               assert_empty browser.evaluate(CUT), "at #{width}"
               assert_operator browser.evaluate("Math.min(...[...document.querySelectorAll('figure svg')].map(svg => " \
@@ -119,10 +199,14 @@ module Larder
           end
         end
 
-        def look(**options)
+        def bottom(browser, selector)
+          browser.evaluate("document.querySelector('#{selector}').getBoundingClientRect().bottom")
+        end
+
+        def look(page = self.class.page, **options)
           with_directory do |dir|
             file = File.join(dir, "report.html")
-            File.write(file, self.class.page)
+            File.write(file, page)
             self.class.browser.visit(file, **options)
             yield self.class.browser
           end

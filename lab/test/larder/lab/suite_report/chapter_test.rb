@@ -1,52 +1,53 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/bench/conductor"
-require "larder/lab/suite_report/chapter"
-require "larder/lab/suites"
 require "support/report_schema"
-require "support/simulated_turns"
+require "support/simulated_runs"
 
 module Larder
   module Lab
     module SuiteReport
       # Chapters of simulated runs.
       class ChapterTest < ActiveSupport::TestCase
-        # A run that is over.
-        Run = Struct.new(:absent, :skipped, :recorded)
         RECORDED = { "larder" => { "versions" => { "larder" => "1.0" }, "server" => nil },
                      "redis" => { "versions" => { "redis" => "5.4" }, "server" => { version: "Redis 7" } } }.freeze
 
-        test "it answers in sentences for one server, and for several where two levels were measured" do
-          one = chapter({ "larder" => 1.0, "redis" => 60.0, "file" => 9.0 }, blocks: %w[page])
-          assert_match(/\APage of ten fragments: larder takes 10.*µs a request; file takes .* as larder; redis takes /,
-                       one.conclusions.first)
-          assert_equal 1, one.conclusions.size
-          several = chapter({ "larder" => 1.0, "redis" => 60.0, "larder-redis" => 2.0 }, blocks: %w[page])
-          assert_match(/\APage of ten fragments, one server: larder takes/, several.conclusions.first)
-          assert_no_match(/larder-redis/, several.conclusions.first)
-          assert_match(/, several servers: larder-redis takes .* a request; redis takes .* as long as larder-redis\.\z/,
-                       several.conclusions.last)
+        test "the suite about applications has an answer, the published one says how many findings hold" do
+          made = chapter({ "larder" => 1.0, "redis" => 60.0 }, blocks: %w[page fragment])
+          assert_equal ["One server", "Several servers"], made.answer.sentences.map { |each| each["about"] }
+          assert_empty made.conclusions
+          stores = SimulatedRuns.chapter({ "redis" => 1.0, "litecache" => 0.25 }, suite: "published-a")
+          assert_nil stores.answer
+          found = stores.conclusions.first
+          assert_match(/\AThe article has \d+ findings: \d+ hold here.*, \d+ were not measured\.\z/, found)
+          counts = found.scan(/\d+/).map(&:to_i)
+          assert_equal counts.first, counts.drop(1).sum
         end
 
-        test "a table has all ratios, and each block a table and a chart with its times" do
-          chapter = chapter({ "larder" => 1.0, "memory" => 1.0, "redis" => 60.0 }, blocks: %w[json counter])
-          summary = chapter.sections.find(&:headline).blocks.first
-          assert_equal ["", "json", "counter"], summary.columns.map(&:title)
-          assert_equal [1.0, 60.0], summary.rows.to_h { |row| [row[0], row[1]] }.then { |rows|
-            [rows["memory"]["value"].round, rows["redis"]["value"].round]
-          }
-          assert summary.rows.to_h { |name, ratio| [name, ratio] }["memory"]["same"]
-          section = chapter.sections.find { |each| each.title == "Fetch of a JSON document" }
+        test "a table has the ratios of at most three blocks, and each block is folded, with its times" do
+          made = chapter({ "larder" => 1.0, "memory" => 1.0, "redis" => 60.0, "null" => 0.5 })
+          first, *others = made.sections
+          table = first.blocks.first
+          assert_equal ["", "page of ten fragments", "read of a fragment", "fetch of a JSON document"],
+                       table.columns.map(&:title)
+          rows = table.rows.to_h { |row, ratio| [row, ratio] }
+          assert_equal %w[larder memory redis], rows.keys.sort
+          assert_match(/\A\d\S+ µs\z/, rows["larder"])
+          assert_in_delta 60, rows["redis"]["value"], 2
+          assert_equal [true, "alike"], rows["memory"].values_at("same", "verdict")
+          assert_equal "slower", rows["redis"]["verdict"]
+          assert_equal [*Suites.fetch("applications").blocks.map(&:title), "software"].size, others.count(&:folded)
+          section = others.find { |each| each.title == "Fetch of a JSON document" }
           assert_equal %w[prose table intervals], section.blocks.map(&:kind)
           assert_equal "5 KB, as an API answers it, with expires_in:.", section.blocks.first.text
-          assert_equal %w[larder memory redis], section.blocks[1].rows.map(&:first).sort
+          assert_equal %w[larder memory null redis], section.blocks[1].rows.map(&:first).sort
         end
 
         test "rows that were left out, and why, are in the tables and in a list; a broken rule fails the run" do
           absent = { "file" => Bench::Conductor::Absence.new(state: :invalid, reason: "a wrong value"),
                      "redis" => Bench::Conductor::Absence.new(state: :unavailable, reason: "no server") }
           chapter = chapter({ "larder" => 1.0, "memory" => 2.0 }, rows: %w[larder memory file redis], absent: absent,
+                                                                  blocks: %w[json counter],
                                                                   skipped: { %w[memory counter] => "cannot count" })
           assert_predicate chapter, :failed?
           list = chapter.sections.find { |each| each.title == "Not measured" }.blocks.first.items
@@ -92,12 +93,8 @@ module Larder
 
         private
 
-        def chapter(factors, rows: factors.keys, blocks: %w[json counter], absent: {}, skipped: {}, load: 0.1, **how)
-          suite = Suites.fetch("applications")
-          plan = Bench::Plan.new(suite: suite, rows: rows, blocks: blocks.map { |key| suite.fetch(key) }, seed: 1)
-          samples = SimulatedTurns.new(factors, seed: 4, blocks: blocks, **how).samples
-          Chapter.new(Run.new(absent, skipped, RECORDED.slice(*factors.keys)), plan, samples,
-                      environment: { load_average: load, cores: 2 }).to_chapter
+        def chapter(factors, **how)
+          SimulatedRuns.chapter(factors, recorded: RECORDED.slice(*factors.keys), **how)
         end
       end
     end

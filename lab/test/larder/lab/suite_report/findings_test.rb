@@ -17,25 +17,40 @@ module Larder
         test "a difference is a clause with its interval, whichever of the two is named first" do
           findings = findings({ "larder" => 1.0, "redis" => 50.0 })
           [%w[redis larder], %w[larder redis]].each do |row, other|
-            assert_match(/\Aredis takes \S+ \(\S+–\S+\) times as long as larder\z/, findings.clause(row, other, HIT))
+            assert_match(/\ARedis takes \S+ \(\S+–\S+\) times as long as Larder\z/, findings.clause(row, other, HIT))
           end
           assert_in_delta 50, findings.ratio("redis", HIT).value, 2
           assert_operator findings.cell("redis", HIT)["low"], :>, 40
         end
 
-        test "rows that are alike are said to be, with the difference that would have been shown" do
-          findings = findings({ "larder" => 1.0, "memory" => 1.0 })
-          assert_match(/\Ano difference is shown between memory and larder; one of \d\S* % would have been\z/,
+        test "rows that are alike, or that differ by too little to matter, are said to" do
+          { 1.0 => true, 1.05 => false }.each do |factor, same|
+            findings = findings({ "larder" => 1.0, "memory" => factor })
+            assert_match(/\Ano difference that matters between MemoryStore and Larder \(1\.\S+ \(\S+–1\.0\d+\) times/,
+                         findings.clause("memory", "larder", HIT))
+            assert_equal same, findings.cell("memory", HIT)["same"]
+          end
+        end
+
+        test "where a difference that matters is possible but not shown, its size is said" do
+          findings = findings({ "larder" => 1.0, "memory" => 1.0 }, process: 0.1)
+          assert_match(/\Ano difference is shown between MemoryStore and Larder; one of \d\S* % would have been\z/,
                        findings.clause("memory", "larder", HIT))
-          assert findings.cell("memory", HIT)["same"]
+        end
+
+        test "a store has a short name, and its key where two would have the same" do
+          plan = Bench::Plan.new(suite: Suites.fetch("applications"), rows: %w[redis redis-loopback solid_cache])
+          findings = Findings.new(plan, Bench::Samples.new)
+          assert_equal ["redis", "redis-loopback", "Solid Cache on SQLite"], plan.rows.map { |row| findings.name(row) }
         end
 
         test "of too few sessions, and of a machine that was too busy, nothing is claimed" do
-          [{ sessions: 2 }, { turn: 1.0, process: 0.6, disturbed: 0.5 }].each do |how|
+          busy = { turn: 1.0, process: 0.6, disturbed: 0.5 }
+          { { sessions: 2 } => ["too few sessions to", "too few sessions"],
+            busy => ["this machine was too busy to", "too busy to tell"] }.each do |how, (begun, mark)|
             findings = findings({ "larder" => 1.0, "memory" => 1.1 }, **how)
-            assert_equal "this machine was too busy to tell memory from larder",
-                         findings.clause("memory", "larder", HIT)
-            assert_equal "too busy to tell", findings.cell("memory", HIT)
+            assert_equal "#{begun} tell MemoryStore from Larder", findings.clause("memory", "larder", HIT)
+            assert_equal mark, findings.cell("memory", HIT)
           end
         end
 

@@ -17,15 +17,17 @@ module Larder
           # @param chapter [Document::Chapter]
           # @param number [Integer] in the document, from 1
           # @param alone [Boolean] whether the document has no other, so that its title is the page's
-          def initialize(chapter, number, alone:)
+          # @param answering [Boolean] whether the page begins with its answer and its warnings
+          def initialize(chapter, number, alone:, answering: false)
             @chapter = chapter
             @id = "chapter-#{number}"
-            @alone = alone
+            @alone = alone && !answering
+            @answering = answering
           end
 
-          # @return [Array<Array(String, String)>] id and title of each section
+          # @return [Array<Array(String, String)>] id and title of each section that is not folded
           def sections
-            chapter.reading_order.each_with_index.map { |section, index| ["#{id}-#{index + 1}", section.title.to_s] }
+            named.reject { |section, _| section.folded }.map { |section, id| [id, section.title.to_s] }
           end
 
           # @return [Markup::Raw]
@@ -71,7 +73,7 @@ module Larder
           end
 
           def warnings
-            return if chapter.warnings.to_a.empty?
+            return if @answering || chapter.warnings.to_a.empty?
 
             box("warnings", "Warnings", list(chapter.warnings))
           end
@@ -84,12 +86,26 @@ module Larder
             tag(:ul, sentences.map { |sentence| tag(:li, Markup.words(sentence)) })
           end
 
+          def named
+            chapter.reading_order.each_with_index.map { |section, index| [section, "#{id}-#{index + 1}"] }
+          end
+
           def blocks
-            chapter.reading_order.zip(sections).map do |section, (id, title)|
-              blocks = Blocks.new(id, title, level + 1)
-              tag(:section, tag(:"h#{level}", Markup.words(title), id: "#{id}-title"),
-                  section.blocks.map { |block| blocks.to_html(block) }, id: id, aria_labelledby: "#{id}-title")
-            end
+            named.map { |section, id| section.folded ? folded(section, id) : unfolded(section, id) }
+          end
+
+          def unfolded(section, id)
+            tag(:section, tag(:"h#{level}", Markup.words(section.title), id: "#{id}-title"), content(section, id),
+                id: id, aria_labelledby: "#{id}-title")
+          end
+
+          def folded(section, id)
+            tag(:details, tag(:summary, Markup.words(section.title)), content(section, id), id: id, class: "fold")
+          end
+
+          def content(section, id)
+            blocks = Blocks.new(id, section.title, level + 1)
+            section.blocks.map { |block| blocks.to_html(block) }
           end
 
           def level

@@ -2,6 +2,7 @@
 
 require "time"
 require_relative "../figures"
+require_relative "blocks"
 require_relative "markup"
 
 module Larder
@@ -10,6 +11,10 @@ module Larder
       class Html
         # The head of the page: what was run, when, on which machine, and where to find what.
         class Front
+          # In a sentence: a ratio with its interval.
+          DECISIVE = /(\d[\d.,]* \([\d.,]+–[\d.,]+\) times as long)/
+          private_constant :DECISIVE
+
           # @param document [Document]
           # @param chapters [Array<ChapterPage>]
           def initialize(document, chapters)
@@ -19,14 +24,16 @@ module Larder
 
           # @return [String] of the page
           def title
+            return Document::QUESTION if @document.answer
+
             alone? ? @chapters.first.chapter.title : "What was measured"
           end
 
           # @return [Markup::Raw]
           def header
             listed = facts.map { |name, value| tag(:div, tag(:dt, name), tag(:dd, value)) }
-            tag(:header, tag(:p, "larder-lab", class: "kicker"), tag(:h1, Markup.words(title), id: "top"),
-                tag(:dl, listed), warnings, class: "front")
+            tag(:header, tag(:p, "larder-lab", class: "kicker"), tag(:h1, Markup.words(title), id: "top"), answer,
+                tag(:dl, listed, class: "facts"), warnings, class: "front")
           end
 
           # @return [Markup::Raw]
@@ -51,11 +58,37 @@ module Larder
           end
 
           def alone?
-            @chapters.size == 1
+            @chapters.size == 1 && !@document.answer
+          end
+
+          # The first screen: sentences, the chart, and what makes both less reliable.
+          def answer
+            found = @document.answer or return
+            sentences = found.sentences.map { |sentence| [tag(:dt, sentence["about"]), text(sentence)] }
+            chart = found.chart && Blocks.new("answer", title, 2).to_html(found.chart)
+            tag(:div, tag(:dl, sentences, class: "answers"), tag(:div, chart, doubts, class: "share"), class: "answer")
+          end
+
+          # The decisive figure stands out.
+          def text(sentence)
+            verdict = sentence["verdict"]
+            words = sentence["text"].split(DECISIVE).map do |part|
+              part.match?(DECISIVE) ? tag(:strong, Markup.words(part)) : Markup.words(part)
+            end
+            tag(:dd, words,
+                class: verdict && "tone-#{Bench::Verdict::COLORS.fetch(verdict.to_sym)}")
+          end
+
+          def doubts
+            warnings = @document.answering.warnings.to_a
+            return if warnings.empty?
+
+            tag(:div, tag(:h2, "Warnings"), tag(:ul, warnings.map { |warning| tag(:li, Markup.words(warning)) }),
+                class: "warnings")
           end
 
           def found
-            @found ||= alone? ? [] : @chapters.filter_map { |page| first_finding(page) }
+            @found ||= alone? || @document.answer ? [] : @chapters.filter_map { |page| first_finding(page) }
           end
 
           def first_finding(page)
@@ -66,7 +99,7 @@ module Larder
 
           def facts
             environment = @document.environment
-            { "Run" => tag(:code, "larder-lab #{@document.command}"), "When" => at(environment["time"]),
+            { "Run" => tag(:code, @document.line), "When" => at(environment["time"]),
               "Machine" => machine(environment), "Ruby" => environment["ruby"]&.[](/\Aj?ruby [\w.]+|.+/i),
               "YJIT" => environment["yjit"],
               "Took" => took(@document.elapsed), "By" => "larder-lab #{@document.version}" }.compact
@@ -92,7 +125,7 @@ module Larder
 
           # How many there are in all, for those who read no further.
           def warnings
-            return if alone?
+            return if alone? || @document.answer
 
             warned = @chapters.count { |page| page.chapter.warnings.to_a.any? }
             failed = @chapters.count { |page| page.chapter.failed? }

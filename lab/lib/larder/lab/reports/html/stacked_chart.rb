@@ -21,11 +21,11 @@ module Larder
           end
 
           def values
-            rows.map { |row| sum(row) }
+            rows.flat_map { |row| [sum(row), row["high"]] }
           end
 
           def figure(row)
-            row["values"].to_a.compact.any? ? [cell(sum(row))] : nil
+            row["values"].to_a.compact.any? ? [row["figure"] || cell(sum(row))] : nil
           end
 
           def sum(row)
@@ -39,7 +39,7 @@ module Larder
           def draw
             super
             legend.each_with_index do |(name, x, y), part|
-              @canvas.box(x, y - 11, SWATCH, 12, class: Patterns.fill(part))
+              @canvas.box(x, y - 11, SWATCH, 12, class: fill(part))
               @canvas.text(x + SWATCH + 6, y, name)
             end
           end
@@ -63,8 +63,22 @@ module Larder
               next unless value&.positive?
 
               start, stop = @scale.at(from), @scale.at(from += value)
-              @canvas.box(start, y - (BAR / 2), [stop - start, 0.7].max, BAR, class: "part #{Patterns.fill(part)}")
+              @canvas.box(start, y - (BAR / 2), [stop - start, 0.7].max, BAR, class: "part #{fill(part)}")
             end
+            interval(row, y)
+          end
+
+          def fill(part)
+            @block.remainder && part == @block.parts.size - 1 ? "remainder" : Patterns.fill(part)
+          end
+
+          # On a broader line in the color of the paper, so that it is seen on the bar and beside it.
+          def interval(row, y)
+            low, high = row.values_at("low", "high").map { |value| value && Markup.number(@scale.at(value)) }
+            return unless low && high
+
+            data = "M#{low} #{Markup.number(y - 5)}v10m0 -5H#{high}m0 -5v10"
+            %w[casing plain].each { |tone| @canvas.path(data, class: "interval #{tone}") }
           end
         end
       end

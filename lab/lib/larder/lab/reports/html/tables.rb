@@ -12,7 +12,7 @@ module Larder
         # in one line.
         class Tables
           # Cells of text that stand among numbers as if they were some.
-          NUMERIC = /\A[<>≈~+\-−]?\d[\d.,]*\S*\z/
+          NUMERIC = /\A[<>≈~+\-−]?\d[\d.,]*(?:\S*| [nµm]?s)\z/
           # In a cell that is not the first.
           OURS = /\Alarder(?: \(.+\))?\z/i
           private_constant :NUMERIC, :OURS
@@ -24,12 +24,14 @@ module Larder
             @label = label
           end
 
-          # @return [Markup::Raw] in a box that scrolls by itself, also by keys
+          # @return [Markup::Raw] in a box that scrolls by itself, also by keys; on a telephone its rows are cards
           def to_html
             notes = @block.notes.map { |note| tag(:p, Markup.words(note), class: "aside") }
             caption = @block.caption.to_s
             name = caption.empty? ? @label : caption
-            table = tag(:table, (tag(:caption, Markup.words(caption)) unless caption.empty?), head, body)
+            ranged = @block.columns.each_index.any? { |at| span(at) }
+            table = tag(:table, (tag(:caption, Markup.words(caption)) unless caption.empty?), head, body,
+                        class: ("ranged" if ranged))
             Markup.join(tag(:div, table, class: "scroll", tabindex: 0, role: "region", aria_label: name), notes)
           end
 
@@ -103,19 +105,31 @@ module Larder
             format = @block.columns[at].format
             return interval(cell.transform_keys(&:to_s), format, at) if cell.is_a?(Hash)
 
-            text = Cells.text(cell, format)
-            return tag(:td, Markup.words(text), class: class_of(at, "text"), colspan: span(at)) if wordy?(cell)
-            return tag(:td, Markup.words(text), class: class_of(at), colspan: span(at)) if left?(at)
+            text = Markup.words(Cells.text(cell, format))
+            return figure(text, at, class: class_of(at, "text"), colspan: span(at)) if wordy?(cell)
+            return figure(text, at, class: class_of(at), colspan: span(at)) if left?(at)
 
-            Markup.join(tag(:td, text, class: class_of(at)), (tag(:td) if span(at)))
+            Markup.join(figure(text, at, class: class_of(at)), (tag(:td, class: "range") if span(at)))
           end
 
           def interval(cell, format, at)
             low, high = cell.values_at("low", "high").map { |value| value && Cells.text(value, format) }
             range = "(#{Cells.range(low, high)})" if low && high
-            same = tag(:abbr, Cells::SAME, title: "no difference is shown") if cell["same"]
-            Markup.join(tag(:td, Cells.text(cell["value"], format), class: class_of(at)),
+            same = tag(:abbr, Cells::SAME, title: Bench::Verdict::EXPLAINED) if cell["same"]
+            names = [class_of(at), tone(cell["verdict"])].compact
+            Markup.join(figure(Cells.text(cell["value"], format), at, class: (names.join(" ") if names.any?)),
                         tag(:td, range, (" " if range && same), same, class: "range"))
+          end
+
+          # A card has the heading of its column in front of each figure.
+          def figure(text, at, **attributes)
+            column = @block.columns[at]
+            label = [column.group, column.title].map(&:to_s).reject(&:empty?).uniq.join(", ")
+            tag(:td, text, **attributes, data_label: (label unless label.empty?))
+          end
+
+          def tone(verdict)
+            verdict && "tone-#{Bench::Verdict::COLORS.fetch(verdict.to_sym)}"
           end
 
           # "text" is set to the left, "first" keeps a distance from the group before.
