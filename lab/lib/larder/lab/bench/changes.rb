@@ -4,12 +4,14 @@
 
 require_relative "stats"
 require_relative "student"
+require_relative "verdict"
 
 module Larder
   module Lab
     module Bench
-      # Two runs of one plan, before and after a change. In each session, a measure is the logarithm of a row's seconds
-      # divided by those of the reference loop in the same passes, so the speed of the machine cancels out. Student's
+      # The same measures before and after a change, with a logarithm for each session or run. For a row that takes
+      # turns, it is the logarithm of the row's seconds divided by those of the reference loop in the same passes, so
+      # the speed of the machine cancels out. Student's
       # distribution with Welch's degrees of freedom (1947) gives the probability of a difference by chance, and Holm's
       # correction (1979) keeps the probability of any false alarm among all measures below {ALARM}.
       class Changes
@@ -20,22 +22,28 @@ module Larder
         class Change
           # @return [Object]
           attr_reader :key
-          # @return [Symbol] :slower, :faster, or :alike if no difference is shown
-          attr_reader :verdict
 
           # @param test [Test]
-          # @param verdict [Symbol]
+          # @param shown [Boolean] whether there is a difference
           # @param level [Float] probability of a false alarm that this measure may have
           # @param allowed [Float] logarithm of the ratio that is not reported
-          def initialize(test, verdict, level, allowed)
+          def initialize(test, shown, level, allowed)
             @key = test.key
             @test = test
-            @verdict = verdict
+            @shown = shown
             @level = level
             @allowed = allowed
           end
 
-          # @return [Float] how many times as long it took in the second run
+          # @return [Symbol] :slower or :faster (the ratio is above or below 1), :alike if no difference is shown, or
+          #   :unknown if only one above {Verdict::COARSEST} could have been
+          def verdict
+            return @test.difference.positive? ? :slower : :faster if @shown
+
+            seen > Math.log(Verdict::COARSEST) ? :unknown : :alike
+          end
+
+          # @return [Float] how many times as much it is in the second run
           def ratio
             Math.exp(@test.difference)
           end
@@ -52,19 +60,23 @@ module Larder
 
           # @return [Float] the smallest ratio above 1 that is found with the probability {Stats::POWER}
           def detectable
-            Math.exp(@allowed + reach + (Student.quantile(Stats::POWER, @test.degrees) * @test.error))
+            Math.exp(@allowed + seen)
           end
 
           private
 
+          def seen
+            @seen ||= reach + (Student.quantile(Stats::POWER, @test.degrees) * @test.error)
+          end
+
           def reach
-            Student.quantile(1.0 - (@level / 2), @test.degrees) * @test.error
+            @reach ||= Student.quantile(1.0 - (@level / 2), @test.degrees) * @test.error
           end
         end
 
-        # @param before [Hash{Object=>Array<Float>}] measure => a logarithm for each session
+        # @param before [Hash{Object=>Array<Float>}] measure => a logarithm for each session or run
         # @param after [Hash{Object=>Array<Float>}] the same measures; others are left out
-        # @param allowed [Float] slower or faster measures are reported if their ratio is greater
+        # @param allowed [Float] changes are reported if the ratio of the greater value to the other is above this
         def initialize(before, after, allowed: 1.0)
           @allowed = Math.log(allowed)
           @tests = (before.keys & after.keys).map { |key| Test.of(key, before[key], after[key]) }.compact
@@ -74,27 +86,30 @@ module Larder
         def to_a
           @to_a ||= begin
             shown = shown_tests
-            @tests.map { |test| Change.new(test, verdict(test, shown.include?(test)), ALARM / @tests.size, @allowed) }
+            @tests.map { |test| Change.new(test, shown.include?(test), ALARM / @tests.size, @allowed) }
           end
         end
 
+        # The least standard error: that of exact values, which differ by rounding.
+        ROUNDING = 1e-9
+        private_constant :ROUNDING
+
         # The difference of two means: `difference` and `error` of logarithms, `degrees` of freedom.
         Test = Struct.new(:key, :difference, :error, :degrees, keyword_init: true) do
-          # @return [Test, nil] nil if a side has too few sessions
+          # @return [Test, nil] nil if a side has too few values
           def self.of(key, before, after)
             return if [before, after].any? { |values| values.size < Stats::LEAST_SESSIONS }
 
             variances = [before, after].map { |values| Stats.standard_error(values)**2 }
             freedom = variances.zip([before, after]).sum { |variance, values| (variance**2) / (values.size - 1) }
-            new(key: key, difference: Stats.mean(after) - Stats.mean(before), error: Math.sqrt(variances.sum),
+            new(key: key, difference: Stats.mean(after) - Stats.mean(before),
+                error: [Math.sqrt(variances.sum), ROUNDING].max,
                 degrees: freedom.zero? ? before.size + after.size - 2 : (variances.sum**2) / freedom)
           end
 
           # @param allowed [Float]
           # @return [Float] the probability of so great a difference, if the true one is not above `allowed`
           def chance(allowed)
-            return difference.abs > allowed ? 0.0 : 1.0 if error.zero?
-
             [2 * Student.tail((difference.abs - allowed) / error, degrees), 1.0].min
           end
         end
@@ -108,12 +123,6 @@ module Larder
           chances = @tests.to_h { |test| [test.key, test.chance(@allowed)] }
           @tests.sort_by { |test| chances[test.key] }
                 .take_while.with_index { |test, index| chances[test.key] <= ALARM / (@tests.size - index) }
-        end
-
-        def verdict(test, shown)
-          return :alike unless shown
-
-          test.difference.positive? ? :slower : :faster
         end
       end
     end

@@ -3,7 +3,6 @@
 # Runs a plan: in each session it starts a process for each row and for its twin, and lets them take turns.
 
 require_relative "../clock"
-require_relative "../reference"
 require_relative "../scratch"
 require_relative "plan"
 require_relative "samples"
@@ -15,6 +14,7 @@ module Larder
     module Bench
       # Rows live at the same time and take turns in short blocks, so that load and the clock rate of the processor meet
       # all of them. In each pass the order is random and is then reversed (ABBA), which removes drift within the pass.
+      # The reference loop takes turns with them.
       class Conductor
         include Clock
 
@@ -62,7 +62,6 @@ module Larder
 
         def session(scratch, number)
           started = now
-          Reference.take
           @seats = []
           scratch.directory do |dir|
             seat_all(dir)
@@ -75,7 +74,7 @@ module Larder
 
         # All processes start at once; each is then waited for.
         def seat_all(dir)
-          rows = @plan.rows - @absent.keys
+          rows = [*@plan.rows, Reference::KEY] - @absent.keys
           places = rows.product((0...COPIES).to_a).shuffle(random: @random)
           places.each do |row, copy|
             attempt(row) { @seats << Seat.new(row, copy, plan: @plan, dir: File.join(dir, "#{row}-#{copy}")) }
@@ -91,14 +90,14 @@ module Larder
         # A store that only its own process sees has no entries of another one.
         def once(block, session)
           step(block, session)
-          in_order(@seats.select(&:shared?)).each do |seat|
+          together(@seats.select { |seat| seat.shared? || seat.reference? }).each do |seat|
             attempt(seat.row) { keep(seat, block, session, 0, [seat.ask(:cold, block.key)]) }
           end
         end
 
         def turns(block, session)
           step(block, session)
-          able = in_order(@seats).select { |seat| prepared?(seat, block) }
+          able = together(in_order(@seats).select { |seat| prepared?(seat, block) })
           @passes.times { |pass| take_pass(able, block, session, pass) }
         end
 
@@ -132,6 +131,11 @@ module Larder
 
         def mean(turns, field)
           turns.sum { |turn| turn[field] } / turns.size
+        end
+
+        # The reference loop takes no turns by itself.
+        def together(seats)
+          seats.all?(&:reference?) ? [] : in_order(seats)
         end
 
         def in_order(seats)

@@ -18,6 +18,12 @@ module Larder
         Turn = Struct.new(:row, :block, :copy, :session, :pass, :seconds, :cpu, :calls, :faults,
                           keyword_init: true)
 
+        # @param turns [Array<Hash{String=>Object}>] as JSON has them
+        # @return [Samples]
+        def self.from(turns)
+          turns.each_with_object(new) { |turn, samples| samples.add(Turn.new(**turn.transform_keys(&:to_sym))) }
+        end
+
         # @param path [String] of a file that {#add} has written
         # @return [Samples]
         # @raise [JSON::ParserError] a line in the middle is damaged; the last one may be cut off

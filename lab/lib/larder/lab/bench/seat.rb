@@ -6,19 +6,20 @@ require "fileutils"
 require_relative "../contenders"
 require_relative "../gemfiles"
 require_relative "../hosting"
+require_relative "reference_loop"
 require_relative "worker"
 
 module Larder
   module Lab
     module Bench
-      # Starts what a row needs, and stops it.
+      # Starts what a row needs, and stops it. The reference loop has seats, too.
       class Seat
-        # @return [String] name of the contender
+        # @return [String] name of the contender, or {Reference::KEY}
         attr_reader :row
         # @return [Integer] 0, or 1 for the twin
         attr_reader :copy
 
-        # @param row [String] name of a contender
+        # @param row [String] see {#row}
         # @param copy [Integer]
         # @param plan [Plan]
         # @param dir [String] does not exist yet
@@ -26,7 +27,6 @@ module Larder
         def initialize(row, copy, plan:, dir:)
           @row = row
           @copy = copy
-          type = Contenders.fetch(row)
           Dir.mkdir(dir, 0o700)
           @hosting = Hosting.new(type.server, "#{dir}-server", plan.urls, size: plan.size)
           @worker = Worker.new(job(plan, dir), log: "#{dir}.log", gemfile: Gemfiles.path(type.bundle))
@@ -35,9 +35,14 @@ module Larder
           raise
         end
 
+        # @return [Boolean] whether this is the reference loop, which is in no table
+        def reference?
+          row == Reference::KEY
+        end
+
         # @return [Boolean] whether all processes of a machine see the same entries
         def shared?
-          Contenders.fetch(row).shared?
+          type.shared?
         end
 
         # @return [Hash{String=>Object}] versions, options and server of the store
@@ -67,6 +72,10 @@ module Larder
           @hosting.attend(&block)
         end
 
+        def type
+          Contenders.fetch(reference? ? ReferenceLoop::CONTENDER : row)
+        end
+
         # In a server of the user's, which several rows may use at once.
         def place(plan)
           plan.rows.index(row) * Conductor::COPIES + copy
@@ -74,8 +83,8 @@ module Larder
 
         def job(plan, dir)
           cold = shared? ? plan.cold_blocks.map(&:key) : []
-          { contender: row, dir: dir, endpoint: @hosting.endpoint&.merge("place" => place(plan)), size: plan.size,
-            suite: plan.suite.key, cold: cold, requires: plan.requires }
+          { contender: type.key, dir: dir, endpoint: @hosting.endpoint&.merge("place" => place(plan)), size: plan.size,
+            suite: reference? ? Reference::KEY : plan.suite.key, cold: cold, requires: plan.requires }
         end
       end
     end

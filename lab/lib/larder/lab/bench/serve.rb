@@ -13,6 +13,7 @@ require_relative "../errors"
 require_relative "../proving"
 require_relative "../yjit"
 require_relative "../suites"
+require_relative "reference_loop"
 require_relative "turn"
 
 module Larder
@@ -44,7 +45,7 @@ module Larder
           @job = job
           @input = input
           @output = output
-          @suite = Suites.fetch(job["suite"])
+          @suite = job["suite"] == Reference::KEY ? ReferenceLoop.new : Suites.fetch(job["suite"])
         end
 
         # @return [void]

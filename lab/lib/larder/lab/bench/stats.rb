@@ -39,8 +39,17 @@ module Larder
           shared = numerator.sessions & denominator.sessions
           return if shared.empty?
 
-          values = shared.map { |session| median(differences(numerator, denominator, session)) }
-          estimate(values, [numerator, denominator].map { |series| twins(series, shared) })
+          estimate(session_values(numerator, denominator),
+                   [numerator, denominator].map { |series| twins(series, shared) })
+        end
+
+        # @param numerator [Series]
+        # @param denominator [Series]
+        # @return [Array<Float>] for each session that both have, the logarithm of their ratio in the same passes
+        def session_values(numerator, denominator)
+          (numerator.sessions & denominator.sessions).map do |session|
+            median(differences(numerator, denominator, session))
+          end
         end
 
         # @param series [Series]

@@ -7,71 +7,65 @@ require_relative "../comparing/chapter"
 module Larder
   module Lab
     module Commands
-      # `larder-lab compare`: two sets of runs beside each other, for people and for CI.
+      # `larder-lab compare`: the differences between two sets of reports, for people and for CI.
       class Compare < Command
         NAME = "compare"
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "differences between two sets of runs; --fail-on 5% for CI"
+        SUMMARY = "differences between two sets of reports; --fail-on 5% for CI"
 
-        # Two directories and how to compare them.
+        # Two sets of reports and how to compare them.
         class Options
           include CommandLine
 
           BANNER = <<~TEXT
             Usage: larder-lab compare FIRST SECOND [options]
 
-            FIRST and SECOND are directories with the JSON files of five or more runs, the
-            same number in each. Shows which measures became worse or better in the second
-            runs, by more than the confidence interval. Each run also measures a loop of
-            plain Ruby, and times and rates are compared relative to it, so a machine that
-            was slower as a whole makes no difference. Alternate the runs of both.
+            FIRST and SECOND are reports that --json wrote, or directories of reports. Shows
+            which measures became worse or better, by more than chance explains over all
+            measures at once, and which change would have been found. A loop of plain Ruby
+            takes turns with the stores, and times are compared relative to it, so a machine
+            that was slower as a whole makes no difference.
+
+            One report of applications, stores or overview on each side is enough, because
+            each session counts. Other commands need several reports on each side, better
+            five or more: each report counts once. Alternate the runs of both sides.
           TEXT
 
           FOOTER = <<~TEXT
             Examples:
-              larder-lab stores --json before/1.json
-              larder-lab compare before after
-              larder-lab compare before after --fail-on 5%
+              larder-lab applications --json before.json
+              larder-lab compare before.json after.json
+              larder-lab compare before/ after/ --fail-on 5%
 
-            Exit codes: 0 compared, 1 worse than --fail-on allows or nothing in common,
+            Exit codes: 0 compared, 1 worse than --fail-on allows or nothing to compare,
             2 wrong usage.
           TEXT
           private_constant :BANNER, :FOOTER
 
           # @return [Array<String>] two paths
-          attr_reader :directories
+          attr_reader :paths
           # @return [Float, nil] share
           attr_reader :fail_on
-          # @return [Boolean]
-          attr_reader :absolute, :everything
-
-          def initialize
-            @absolute = @everything = false
-          end
 
           private
 
           def operands(rest)
-            @directories = rest
+            @paths = rest
           end
 
           def understood
-            return if directories.size == 2
+            return if paths.size == 2
 
-            raise UsageError, "name two directories of runs, not #{directories.size}"
+            raise UsageError, "name two reports, or two directories of reports, not #{paths.size}"
           end
 
           def parser
             @parser ||= explained(BANNER, FOOTER) do |options|
               options.separator("\nOptions:")
               options.on("--fail-on SHARE", "exit 1 if a measure became worse",
-"by more than this, such as 5%") do |text|
-                @fail_on = share(text)
-              end
-              options.on("--absolute", "do not compare relative to the Ruby loop") { @absolute = true }
-              options.on("--all", "also list measures that did not change") { @everything = true }
+                         "by more than this, such as 5%") { |text| @fail_on = share(text) }
             end
           end
 
@@ -92,11 +86,10 @@ module Larder
 
         # @param options [Options]
         # @return [Document::Chapter]
-        # @raise [UsageError] if there are too few runs, or a file is no report of the lab
+        # @raise [UsageError] if a file is not a report of the lab
         def chapter(options)
-          pairs = Comparing::Runs.pairs(options.directories)
-          Comparing::Chapter.new(*pairs, fail_on: options.fail_on, absolute: options.absolute,
-                                         everything: options.everything).to_chapter
+          sides = options.paths.map { |path| Comparing::Runs.new(path) }
+          Comparing::Chapter.new(*sides, fail_on: options.fail_on).to_chapter
         end
       end
     end

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# Builds the report chapter of `larder-lab compare`: which measures changed, which did not, and what makes the runs
+# Builds the report chapter of `larder-lab compare`: which measures changed, which did not, and what makes the reports
 # hard to compare.
 
+require_relative "../bench/changes"
 require_relative "../document"
 require_relative "../reports/figures"
-require_relative "change"
 require_relative "runs"
 
 module Larder
@@ -16,159 +16,183 @@ module Larder
         Figures = Reports::Figures
         # Changes that are drawn, at most.
         DRAWN = 30
-        # What ought to be alike.
+        # Keys that a warning names.
+        NAMED = 3
+        # Facts of the environment that ought to be the same.
         ALIKE = { "ruby" => "Ruby", "cpu" => "processor", "cores" => "number of cores", "kernel" => "kernel",
                   "yjit" => "use of YJIT",
                   "file_system" => "file system", "governor" => "frequency governor" }.freeze
         FORMATS = { "seconds" => :duration, "bytes" => :bytes, "share" => :percent }.freeze
-        WORDS = { worse: "worse", better: "better", none: "no difference is shown" }.freeze
+        WORDS = { worse: "worse", better: "better", alike: "no difference is shown",
+                  unknown: "too busy to tell" }.freeze
 
         # @param before [Runs]
-        # @param after [Runs] as many
+        # @param after [Runs]
         # @param fail_on [Float, nil] share by which a measure may be worse
-        # @param absolute [Boolean] not in relation to the reference loop
-        # @param everything [Boolean] also list what did not change
-        def initialize(before, after, fail_on: nil, absolute: false, everything: false)
+        def initialize(before, after, fail_on: nil)
           @sides = [before, after]
           @fail_on = fail_on
-          @absolute = absolute
-          @everything = everything
         end
 
         # @return [Document::Chapter]
         def to_chapter
           Document::Chapter.new(
-            key: "compare", title: "Two sets of runs beside each other",
+            key: "compare", title: "Two sets of reports",
             lead: "The second in relation to the first; above 1 it took longer, or more.",
             facts: facts, conclusions: conclusions, warnings: warnings, sections: sections,
-            failed: changes.empty? || failing.any?, details: { environment: runs.last.environment }
+            failed: changes.empty? || (@fail_on && worse.any?) || false,
+            details: { environment: documents.last.environment }
           )
         end
 
-        # @return [Array<Change>] of measures that all runs have
+        # @return [Array<Bench::Changes::Change>] of measures that both sides have, those that differ most first
         def changes
-          kind = @absolute ? :values : :related
-          @changes ||= common.map do |key|
-            Change.new(@sides.first.measures[key], *@sides.map { |side| side.public_send(kind, key) })
-          end
+          @changes ||= Bench::Changes.new(*@sides.map(&:values), allowed: 1.0 + @fail_on.to_f).to_a
+                                     .sort_by.with_index { |change, at| [shown?(change) ? -distance(change) : 0, at] }
+        end
+
+        # @param change [Bench::Changes::Change]
+        # @return [Symbol] :worse, :better, :alike or :unknown
+        def verdict(change)
+          return change.verdict unless shown?(change)
+
+          (change.verdict == :slower) == (measure(change).better == "lower") ? :worse : :better
         end
 
         private
 
-        def runs
+        def shown?(change)
+          %i[slower faster].include?(change.verdict)
+        end
+
+        def distance(change)
+          Math.log(change.ratio).abs
+        end
+
+        def measure(change)
+          @sides.first.measures.fetch(change.key)
+        end
+
+        def worse
+          changes.select { |change| verdict(change) == :worse }
+        end
+
+        def documents
           @sides.flat_map(&:documents)
         end
 
         def facts
-          firsts = @sides.map { |side| side.documents.first }
-          ["#{@sides.first.count} pairs of runs",
-           *firsts.map { |run| "from #{run.environment["time"]}: larder-lab #{run.command}" }]
-        end
-
-        def common
-          @sides.map { |side| side.measures.keys }.inject(:&)
-        end
-
-        def shown
-          @shown ||= changes.reject { |change| change.verdict == :none }
-                            .sort_by { |change| -Math.log(change.ratio.value).abs }
-        end
-
-        def failing
-          @fail_on ? changes.select { |change| change.worse_than?(@fail_on) } : []
+          ["reports: #{@sides.map { |side| side.documents.size }.join(" and ")}",
+           *@sides.map { |side| side.documents.first }
+                  .map { |run| "from #{run.environment["time"]}: larder-lab #{run.command}" }]
         end
 
         def conclusions
-          return ["The two runs have no measure in common."] if changes.empty?
+          return ["No measure could be compared."] if changes.empty?
 
-          worse, better = %i[worse better].map { |verdict| changes.count { |change| change.verdict == verdict } }
-          counts = "Of #{changes.size} measures #{worse} are worse, #{better} better; of the other " \
-                   "#{changes.size - worse - better} no difference is shown."
-          [counts, machine, chance, limit].compact
+          counts = changes.map { |change| verdict(change) }.tally
+          ["#{counts.fetch(:worse, 0)} of #{changes.size} measures are worse, #{counts.fetch(:better, 0)} better" \
+           "#{" by more than #{percent(@fail_on)}" if @fail_on}; no difference is shown of " \
+           "#{counts.fetch(:alike, 0)}, and the machine was too busy to tell #{counts.fetch(:unknown, 0)}.",
+           smallest, machine, limit].compact
         end
 
-        # What the machine did, which is no change of what was measured.
+        # The smallest regression that would have been found.
+        def smallest
+          sizes = changes.map { |change| change.detectable - 1.0 }
+          median, *ends = [Statistics.median(sizes), *sizes.minmax].map { |size| percent(size) }
+          "A change of #{median} would have been found in 8 of 10 comparisons (median; #{ends.join(" to ")}, by " \
+            "measure)."
+        end
+
+        # How fast the machine was: not a change of the measures.
         def machine
-          first, second = @sides.map(&:reference)
-          return if first.empty? || first.size != second.size
+          laps = @sides.map(&:laps)
+          return if laps.any?(&:empty?)
 
-          ratio = Statistics.estimate(Statistics.paired_ratios(second, first))
-          seen = @absolute ? "and nothing here is seen in relation to it" : "and times are seen in relation to it"
-          "The reference loop took #{Figures.ratio(ratio)} times as long in the second runs, #{seen}."
-        end
-
-        # What is shown where there is nothing.
-        def chance
-          errors = changes.sum(&:error)
-          return if errors.zero? || shown.empty?
-
-          "Intervals err: of #{changes.size} some #{errors.ceil} would differ by chance alone."
+          ratio = laps.map { |seconds| Statistics.median(seconds) }.reverse.inject(:/)
+          "The reference loop took #{Figures.significant(ratio)} times as long in the second reports; times are " \
+            "compared relative to it."
         end
 
         def limit
           return unless @fail_on
 
-          percent = Figures.percent(@fail_on)
-          return "None is worse by more than #{percent}." if failing.empty?
+          limit = percent(@fail_on)
+          return "None is shown to be worse by more than #{limit}." if worse.empty?
 
-          "Worse by more than #{percent}: #{failing.map { |change| change.measure.label }.join("; ")}."
+          "Worse by more than #{limit}: #{worse.map { |change| measure(change).label }.join("; ")}."
         end
 
         def warnings
           differing = ALIKE.filter_map do |key, name|
-            found = runs.map { |run| run.environment[key] }.uniq.map { |value| value.nil? ? "unknown" : value }
+            found = documents.map { |run| run.environment[key] }.uniq.map { |value| value.nil? ? "unknown" : value }
             "The #{name} differs: #{found.join(" and ")}." if found.size > 1
           end
-          [*differing, missing].compact
+          [*differing, missing, few].compact
         end
 
         def missing
-          keys = runs.flat_map { |run| run.measures.map(&:key) }.uniq - common - [Reference::KEY]
+          first, second = @sides.map { |side| side.measures.keys }
+          keys = (first | second) - (first & second)
+          "Only one side has #{names(keys)}." if keys.any?
+        end
+
+        def few
+          keys = @sides.map { |side| side.measures.keys }.inject(:&) - changes.map(&:key)
           return if keys.empty?
 
-          more = keys.size > 3 ? " and #{keys.size - 3} more" : ""
-          "Only some runs have #{keys.first(3).join(", ")}#{more}."
+          "Not compared: #{names(keys)}. Each side needs #{Bench::Stats::LEAST_SESSIONS} values above 0: each " \
+            "session of a suite is a value, and each report of another command. Times also need the reference loop."
+        end
+
+        def names(keys)
+          more = " and #{keys.size - NAMED} more" if keys.size > NAMED
+          "#{keys.first(NAMED).join(", ")}#{more}"
         end
 
         def sections
-          listed = @everything ? changes : shown
-          return [] if listed.empty?
+          return [] if changes.empty?
 
-          title = @everything ? "All measures" : "What differs"
-          [Document::Section.new(title: title, blocks: [table(listed), chart(listed)])]
+          [Document::Section.new(title: "All measures", blocks: [table, chart])]
         end
 
-        def table(listed)
+        def table
           columns = [{ title: "" }, { title: "first", align: "right" }, { title: "second", align: "right" },
-                     { title: "second to first", format: "ratio" }, { title: "" }]
-          Document::Table.build(columns: columns, notes: notes(listed), rows: listed.map do |change|
-            [label(change), *@sides.map { |side| figure(side, change) }, interval(change), WORDS.fetch(change.verdict)]
-          end)
+                     { title: "second to first", format: "ratio" }, { title: "found from", align: "right" },
+                     { title: "" }]
+          Document::Table.build(columns: columns, notes: notes, rows: changes.map { |change| row(change) })
         end
 
-        def notes(listed)
-          related = !@absolute && listed.any? { |change| change.measure.base }
-          related ? ["second to first: of times and rates in relation to the reference loop of each run."] : []
+        def row(change)
+          [measure(change).label, *@sides.map { |side| figure(side, change) }, interval(change).transform_keys(&:to_s),
+           percent(change.detectable - 1.0), WORDS.fetch(verdict(change))]
         end
 
-        def label(change)
-          change.measure.label
+        def notes
+          ["second to first: all intervals hold at once in #{percent(1.0 - Bench::Changes::ALARM)} of comparisons. " \
+           "Times and rates are relative to the reference loop.",
+           "found from: a change of this size is found in #{percent(Bench::Stats::POWER)} of comparisons."]
+        end
+
+        def percent(share)
+          Figures.percent(share)
         end
 
         def interval(change)
-          change.ratio&.to_h&.transform_keys(&:to_s)
+          { value: change.ratio, low: change.low, high: change.high }
         end
 
         def figure(side, change)
-          value = Statistics.median(side.values(change.measure.key))
-          Figures.public_send(FORMATS.fetch(change.measure.unit, :significant), value)
+          Figures.public_send(FORMATS.fetch(measure(change).unit, :significant), side.median(change.key))
         end
 
-        def chart(listed)
-          rows = listed.select(&:ratio).first(DRAWN).map { |change| { label: label(change), **change.ratio.to_h } }
-          Document::Intervals.build(title: "Second run to first", reference: 1.0, rows: rows,
-                                    sentence: "#{shown.size} of #{changes.size} measures differ; " \
-                                              "the largest #{rows.size} are drawn.",
+        def chart
+          rows = changes.first(DRAWN).map { |change| { label: measure(change).label, **interval(change) } }
+          differ = changes.count { |change| shown?(change) }
+          Document::Intervals.build(title: "Second to first", reference: 1.0, rows: rows,
+                                    sentence: "#{differ} of #{changes.size} measures differ; #{rows.size} are drawn, " \
+                                              "the largest differences first.",
                                     x: { title: "second to first", scale: "log", format: "ratio" })
         end
       end

@@ -1,99 +1,95 @@
 # frozen_string_literal: true
 
-# Reads the runs of one side of a comparison: a directory of reports, and what each of its runs measured.
+# Reads the reports of one side of a comparison, and takes the values from them that are compared.
 
+require_relative "../bench/samples"
+require_relative "../bench/stats"
 require_relative "../document"
 require_relative "../reference"
 require_relative "../statistics"
+require_relative "../suites"
 
 module Larder
   module Lab
-    # What `larder-lab compare` finds out about two sets of runs.
+    # Finds the differences between two sets of reports.
     module Comparing
-      # Several runs of the same command.
+      # The reports of one side.
       class Runs
-        # Pairs of runs. Where there is nothing, all of five show a difference by chance in 6 of 100 comparisons, all of
-        # four in 12.
-        LEAST = 5
-
-        # Two sides, whose runs are pairs: the first of one and the first of the other, and so on.
-        # @param paths [Array<String>] two directories
-        # @return [Array(Runs, Runs)]
-        # @raise [UsageError] if there are fewer than {LEAST} pairs, or a file is no report of the lab
-        def self.pairs(paths)
-          sides = paths.map { |path| new(path) }
-          counts = sides.map(&:count)
-          return sides if counts.uniq.one? && counts.first >= LEAST
-
-          raise UsageError, "#{paths[0]} has #{counts[0]} runs and #{paths[1]} #{counts[1]}: compare takes pairs of " \
-                            "runs, #{LEAST} or more, so as many JSON files in either directory"
-        end
-
-        # @return [Array<Document>] in the order in which they were made
+        # @return [Array<Document>]
         attr_reader :documents
 
-        # @param path [String] a directory of files that --json wrote
-        # @raise [UsageError]
+        # @param path [String] a report that --json wrote, or a directory of them
+        # @raise [UsageError] if it is none, or has none
         def initialize(path)
-          raise UsageError, "#{path}: no directory; name two, each with the JSON files of its runs" unless
-            File.directory?(path)
+          files = File.directory?(path) ? Dir.glob(File.join(path, "*.json")).sort : [path]
+          raise UsageError, "#{path}: no JSON file in this directory; --json FILE writes one" if files.empty?
 
-          @path = path
-          @documents = Dir.glob(File.join(path, "*.json")).sort.map { |file| Document.load(file) }
-                          .sort_by.with_index { |run, at| [run.environment["time"].to_s, at] }
+          @documents = files.map { |file| Document.load(file) }
+          @turns = {}.compare_by_identity
+          chapters.each { |chapter| @turns[chapter] = turns_of(chapter, path) if Suites.names.include?(chapter.key) }
         end
 
-        # @return [Integer]
-        def count
-          documents.size
-        end
-
-        # @return [Hash{String=>Document::Measure}] of the first run, by key, that all runs have
+        # @return [Hash{String=>Document::Measure}] by key, of all reports
         def measures
-          @measures ||= by_run.map { |run| run.transform_values(&:first) }
-                              .then { |first, *rest| rest.inject(first) { |all, run| all.slice(*run.keys) } }
-                              .except(Reference::KEY)
+          @measures ||= documents.flat_map(&:measures).to_h { |measure| [measure.key, measure] }.except(Reference::KEY)
+        end
+
+        # @return [Hash{String=>Array<Float>}] key of a measure => logarithms: of a suite, one for each session; of
+        #   other commands, one for each report
+        def values
+          @values ||= chapters.each_with_object(Hash.new { |all, key| all[key] = [] }) do |chapter, values|
+            (chapter.measures - loops(chapter)).each { |measure| values[measure.key].concat(of(measure, chapter)) }
+          end
         end
 
         # @param key [String] of a measure
-        # @return [Array<Float>] for each run the median of its rounds
-        def values(key)
-          by_run.map { |run| Statistics.median(run.fetch(key).first.samples) }
+        # @return [Float] the median of its samples in all reports
+        def median(key)
+          Statistics.median(documents.flat_map(&:measures).select { |measure| measure.key == key }.flat_map(&:samples))
         end
 
-        # @param key [String] of a measure
-        # @return [Array<Float>] for each run the same in relation to the reference loop of its chapter, where that is
-        #   the measure's base
-        # @raise [UsageError] if a run did not measure it
-        def related(key)
-          by_run.map { |run| in_relation(*run.fetch(key)) }
-        end
-
-        # @return [Array<Float>] for each run the median of the reference loop in all its chapters
-        def reference
-          documents.map { |run| run.measures.select { |measure| measure.key == Reference::KEY }.flat_map(&:samples) }
-                   .reject(&:empty?).map { |seconds| Statistics.median(seconds) }
+        # @return [Array<Float>] seconds of the laps of the reference loop
+        def laps
+          chapters.flat_map { |chapter| loops(chapter).flat_map(&:samples) } +
+            @turns.each_value.flat_map { |turns| turns.select { |turn| turn.row == Reference::KEY }.map(&:seconds) }
         end
 
         private
 
-        # For each run, by key: the measure and the reference loop of its chapter.
-        def by_run
-          @by_run ||= documents.map do |run|
-            run.chapters.flat_map do |chapter|
-              loops = chapter.measures.find { |measure| measure.key == Reference::KEY }
-              chapter.measures.map { |measure| [measure.key, [measure, loops]] }
-            end.to_h
-          end
+        def turns_of(chapter, path)
+          Bench::Samples.from(chapter.details.fetch("samples"))
+        rescue KeyError, ArgumentError, NoMethodError
+          raise UsageError, "#{path}: the turns of #{chapter.key} are missing or damaged; measure again"
         end
 
-        def in_relation(measure, loops)
-          value = Statistics.median(measure.samples)
-          return value unless measure.base
-          raise UsageError, "#{@path}: no run of the reference loop beside #{measure.key}; measure again" unless loops
+        def chapters
+          documents.flat_map(&:chapters)
+        end
 
-          seconds = Statistics.median(loops.samples)
-          measure.unit == "per second" ? value * seconds : value / seconds
+        def loops(chapter)
+          chapter.measures.select { |measure| measure.key == Reference::KEY }
+        end
+
+        def of(measure, chapter)
+          turns = @turns[chapter] or return report_value(measure, loops(chapter))
+
+          _, block, row = measure.key.split("/")
+          Bench::Stats.session_values(turns.of(row, block), turns.of(Reference::KEY, block))
+        end
+
+        # Nothing where a value is 0, which has no ratio, or where the reference loop is missing.
+        def report_value(measure, loops)
+          value = Statistics.median(measure.samples)
+          value *= lap(measure, loops) if measure.base
+          value.positive? ? [Math.log(value)] : []
+        end
+
+        # The factor that makes a figure relative to the reference loop.
+        def lap(measure, loops)
+          return 0 if loops.empty?
+
+          seconds = Statistics.median(loops.flat_map(&:samples))
+          measure.unit == "per second" ? seconds : 1 / seconds
         end
       end
     end

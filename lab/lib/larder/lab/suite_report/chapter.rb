@@ -3,7 +3,6 @@
 # Builds the report chapter of a suite: the answer, a table of the blocks that it answers by, and details of each block.
 
 require_relative "../document"
-require_relative "../reference"
 require_relative "../warnings"
 require_relative "answer"
 require_relative "findings"
@@ -196,7 +195,7 @@ module Larder
             next if series.empty?
 
             Document::Measure.new(key: "#{@plan.suite.key}/#{block.key}/#{row}", label: "#{row}: #{block.title}",
-                                  unit: "seconds", better: "lower", base: Reference::KEY,
+                                  unit: "seconds", better: "lower",
                                   samples: series.session_seconds)
           end
         end

@@ -17,7 +17,8 @@ module Larder
           measure("memory", "null", sessions: 2, passes: 3)
           assert_empty @conductor.absent
           taken = @samples.map { |turn| [turn.row, turn.copy, turn.block, turn.session, turn.pass] }
-          assert_equal %w[memory null].product([0, 1], %w[hit write], [0, 1], [0, 1, 2]).sort, taken.sort
+          rows = %w[memory null reference]
+          assert_equal rows.product([0, 1], %w[hit write], [0, 1], [0, 1, 2]).sort, taken.sort
           assert(@samples.all? { |turn| turn.seconds.positive? && turn.cpu.positive? && turn.calls >= 2 })
           assert_equal "memory_store", @conductor.recorded["memory"]["options"]["store"]
         end
@@ -38,7 +39,12 @@ module Larder
           assert_equal [:invalid, "its process was killed by signal 9"], absent["crasher"]
           assert_equal :unavailable, absent["gemless"].first
           assert_match(/the gem no-gem-has-this-name is missing/, absent["gemless"].last)
-          assert_equal ["memory"], @samples.map(&:row).uniq
+          assert_equal %w[memory reference], @samples.map(&:row).uniq.sort
+        end
+
+        test "the reference loop takes no turns where no row does" do
+          measure("gemless")
+          assert_empty @samples
         end
 
         test "a store that prints to standard output is measured" do
@@ -61,7 +67,7 @@ module Larder
         test "cold calls meet entries that another process has stored; a private store has none" do
           measure("memory", "file", suite: "applications", blocks: %w[cold])
           assert_empty @conductor.absent
-          assert_equal [["file", 50]], @samples.map { |turn| [turn.row, turn.calls] }.uniq
+          assert_equal [["file", 50], ["reference", 10]], @samples.map { |turn| [turn.row, turn.calls] }.uniq.sort
         end
 
         test "each page is compared with the right one, so that no store can serve another" do

@@ -1,0 +1,120 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/lab/bench/conductor"
+require "larder/lab/comparing/chapter"
+require "larder/lab/suite_report/chapter"
+require "support/simulated_turns"
+
+module Larder
+  module Lab
+    module Comparing
+      # Simulated turns of 26 measures become reports in JSON, and two such reports become verdicts.
+      class ChapterTest < ActiveSupport::TestCase
+        SEEDS = (0...200)
+        BLOCKS = %w[fragment json].freeze
+        ROWS = (1..13).map { |number| "row#{number}" }.freeze
+        # A row in a block.
+        SLOWED = %w[row7 json].freeze
+        # A run that is over.
+        Run = Struct.new(:absent, :skipped, :recorded)
+
+        test "equal sides of 26 measures show a difference in at most 8 of 200 comparisons" do
+          alarms = SEEDS.count { |seed| shown(compare(seed)).any? }
+          assert_operator alarms, :<=, 8
+        end
+
+        test "a measure of 26 that became 1.1 times as slow is found, and no other" do
+          found = SEEDS.count do |seed|
+            shown(compare(seed, slowed: { SLOWED => 1.1 })) == [["applications/json/row7", :worse]]
+          end
+          assert_operator found, :>=, 160
+        end
+
+        test "a machine that is slower as a whole changes no ratio and no verdict, and it is said" do
+          usual, slower = [1.0, 1.5].map { |machine| compare(3, machine: machine, slowed: { SLOWED => 1.3 }) }
+          assert_equal shown(usual), shown(slower)
+          usual.changes.zip(slower.changes) { |one, other| assert_in_delta one.ratio, other.ratio, 1e-9 }
+          assert_match(/The reference loop took 1\.[3-7]\d times as long/, slower.to_chapter.conclusions.join)
+        end
+
+        test "all sessions of several reports count together, so that smaller changes are found" do
+          one, three = [1, 3].map { |reports| compare(5, slowed: { SLOWED => 1.1 }, reports: reports) }
+          assert_operator three.changes.first.detectable, :<, one.changes.first.detectable
+          assert_equal [["applications/json/row7", :worse]], shown(three)
+        end
+
+        test "the report of a suite holds what is compared, and the reference is in no table" do
+          compared = compare(1, report: true)
+          keys = BLOCKS.product(ROWS).map { |at| "applications/#{at.join("/")}" }
+          assert_equal keys.sort, compared.changes.map(&:key).sort
+          assert_equal shown(compare(1)), shown(compared)
+        end
+
+        test "a machine that was too busy to tell is said to be so" do
+          chapter = compare(2, fail_on: 0.05, turn: 1.0, process: 0.4).to_chapter
+          assert_not_predicate chapter, :failed?
+          assert_match(/too busy to tell 26\./, chapter.conclusions.first)
+          assert_equal ["too busy to tell"], chapter.sections.first.blocks.first.rows.map(&:last).uniq
+        end
+
+        test "it says which regression would have been found, of all measures and of each" do
+          chapter = compare(1, fail_on: 0.05).to_chapter
+          assert_match(/A change of \d+(\.\d)? % would have been found in 8 of 10 comparisons/, chapter.conclusions[1])
+          assert(chapter.sections.first.blocks.first.rows.all? { |row| row[4].to_f > 5 })
+        end
+
+        private
+
+        def shown(chapter)
+          chapter.changes.map { |change| [change.key, chapter.verdict(change)] }
+                 .reject { |_, verdict| %i[alike unknown].include?(verdict) }
+        end
+
+        def compare(seed, fail_on: nil, slowed: {}, machine: 1.0, **how)
+          with_directory do |dir|
+            sides = [[{}, 1.0], [slowed, machine]].map.with_index do |(changes, factor), side|
+              side(File.join(dir, side.to_s), changes, factor, (2 * seed) + side, **how)
+            end
+            Chapter.new(*sides, fail_on: fail_on)
+          end
+        end
+
+        def side(dir, slowed, machine, seed, reports: 1, report: false, **noise)
+          Dir.mkdir(dir)
+          reports.times do |at|
+            factors = [*ROWS, Reference::KEY].to_h { |row| [row, machine] }
+            samples = SimulatedTurns.new(factors, blocks: BLOCKS, passes: 3, seed: seed + (1000 * at), slowed: slowed,
+                                                  **noise).samples
+            document = Document.new(command: "applications", elapsed: 1.0, environment: {},
+                                    chapters: [report ? suite_report(samples) : shortened(samples)])
+            File.write(File.join(dir, "#{at}.json"), JSON.generate(document.to_h))
+          end
+          Runs.new(dir)
+        end
+
+        # The report without sentences, tables and charts.
+        def shortened(samples)
+          measures = BLOCKS.product(ROWS).map do |block, row|
+            Document::Measure.new(key: "applications/#{block}/#{row}", label: row, unit: "seconds", better: "lower",
+                                  samples: samples.of(row, block).session_seconds)
+          end
+          Document::Chapter.new(key: "applications", title: "Applications", measures: measures,
+                                details: { samples: samples.map(&:to_h) })
+        end
+
+        def suite_report(samples)
+          suite = Suites.fetch("applications")
+          plan = Bench::Plan.new(suite: suite, rows: ROWS, blocks: BLOCKS.map { |key| suite.fetch(key) }, seed: 1)
+          chapter = Contenders.stub(:fetch, Contender) do
+            SuiteReport::Chapter.new(Run.new({}, {}, {}), plan, samples,
+                                     environment: { load_average: 0.1, cores: 2 }).to_chapter
+          end
+          assert_empty(chapter.sections.flat_map(&:blocks).grep(Document::Table).flat_map(&:rows)
+                              .select { |row| row.first == Reference::KEY })
+          chapter
+        end
+      end
+    end
+  end
+end
