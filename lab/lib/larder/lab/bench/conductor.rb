@@ -4,6 +4,7 @@
 
 require_relative "../clock"
 require_relative "../scratch"
+require_relative "journal"
 require_relative "plan"
 require_relative "samples"
 require_relative "seat"
@@ -12,6 +13,9 @@ module Larder
   module Lab
     # Measures suites: rows that live side by side and take turns, their samples, ratios and verdicts.
     module Bench
+      # A row that is left out. `state` is :unavailable (a gem or server is missing) or :invalid (it broke the rules).
+      Absence = Struct.new(:state, :reason, keyword_init: true)
+
       # Rows live at the same time and take turns in short blocks, so that load and the clock rate of the processor meet
       # all of them. In each pass the order is random and is then reversed (ABBA), which removes drift within the pass.
       # The reference loop takes turns with them.
@@ -20,9 +24,9 @@ module Larder
 
         # Copies of each row: the second is its twin.
         COPIES = 2
-
-        # A row that is left out. `state` is :unavailable (a gem or server is missing) or :invalid (it broke the rules).
-        Absence = Struct.new(:state, :reason, keyword_init: true)
+        # Seeds of sessions for each seed of a run: a continued run has the order that it would have had.
+        SEEDS = 1000
+        private_constant :SEEDS
 
         # @return [Hash{String=>Absence}] rows that were left out, and why
         attr_reader :absent
@@ -34,34 +38,65 @@ module Larder
         # @param plan [Plan]
         # @param samples [Samples] get all turns
         # @param progress [Progress]
-        def initialize(plan, samples, progress:)
+        # @param journal [Journal, nil] has sessions that are not measured again, and gets the others
+        def initialize(plan, samples, progress:, journal: nil)
           @plan = plan
           @samples = samples
           @progress = progress
+          @journal = journal
           @absent = {}
           @skipped = {}
           @recorded = {}
-          @random = Random.new(plan.seed)
           @passes = plan.passes
         end
 
         # @return [Samples]
         def run
-          @begun = now
-          @progress.start("measuring", @plan.sessions * @plan.blocks.size, seconds: @plan.limit_seconds,
-                                                                           nouns: %w[step steps])
-          Scratch.open(@plan.directory) do |scratch|
-            @plan.sessions.times { |number| session(scratch, number) }
-          end
+          @left = (0...@plan.sessions).to_a - resumed
+          measure_sessions unless @left.empty?
           @samples
-        ensure
-          @progress.finish
         end
 
         private
 
+        # @return [Array<Integer>] numbers of the sessions that the journal has
+        def resumed
+          sessions = @journal ? @journal.of(@plan.suite.key) : []
+          sessions.each do |session|
+            session.turns.each { |turn| @samples.add(turn) }
+            [@absent, @skipped, @recorded].zip([session.absent, session.skipped, session.recorded]) do |own, known|
+              own.update(known)
+            end
+          end
+          sessions.map(&:number)
+        end
+
+        def measure_sessions
+          @limit = @plan.limit_seconds && (@plan.limit_seconds * @left.size / @plan.sessions)
+          @begun = now
+          @progress.start("measuring", @left.size * @plan.blocks.size, seconds: @limit, nouns: %w[step steps])
+          Scratch.open(@plan.directory) do |scratch|
+            while (number = @left.shift)
+              session(scratch, number)
+              write_down(number)
+            end
+          end
+        ensure
+          @progress.finish
+        end
+
+        def write_down(number)
+          @journal&.add(Journal::Session.new(suite: @plan.suite.key, number: number,
+                                             turns: @samples.select { |turn| turn.session == number },
+                                             absent: @absent, skipped: @skipped, recorded: @recorded))
+        rescue SystemCallError => error
+          @progress.note("sessions are not kept for --continue any more: #{error.message}")
+          @journal = nil
+        end
+
         def session(scratch, number)
           started = now
+          @random = Random.new((@plan.seed * SEEDS) + number)
           @seats = []
           scratch.directory do |dir|
             seat_all(dir)
@@ -69,7 +104,7 @@ module Larder
           ensure
             @seats.each(&:leave)
           end
-          adapt(now - started, number)
+          adapt(now - started)
         end
 
         # All processes start at once; each is then waited for.
@@ -163,14 +198,14 @@ module Larder
         end
 
         # A session that took too long is followed by shorter ones.
-        def adapt(seconds, number)
-          return unless @plan.limit_seconds
+        def adapt(seconds)
+          return unless @limit
 
-          left = @plan.limit_seconds - (now - @begun)
-          sessions = @plan.sessions - number - 1
-          return if sessions.zero? || seconds * sessions <= left
+          left = @limit - (now - @begun)
+          needed = seconds * @left.size
+          return if needed <= left || needed.zero?
 
-          @passes = [(@passes * left / (seconds * sessions)).floor, Plan::LEAST_PASSES].max
+          @passes = [(@passes * left / needed).floor, Plan::LEAST_PASSES].max
         end
       end
     end

@@ -2,13 +2,10 @@
 
 # Keeps what was measured: one record for each turn of a contender. Computes nothing.
 
-require "json"
-
 module Larder
   module Lab
     module Bench
-      # All turns of a run, in the order in which they were taken. A file keeps them as JSON lines, one for each turn,
-      # so that a run that was stopped can be read and continued.
+      # All turns of a run, in the order in which they were taken.
       class Samples
         include Enumerable
 
@@ -20,24 +17,17 @@ module Larder
 
         # @param turns [Array<Hash{String=>Object}>] as JSON has them
         # @return [Samples]
+        # @raise [ArgumentError] for a turn with other fields, or without a time
         def self.from(turns)
-          turns.each_with_object(new) { |turn, samples| samples.add(Turn.new(**turn.transform_keys(&:to_sym))) }
+          turns.each_with_object(new) do |fields, samples|
+            turn = Turn.new(**fields.transform_keys(&:to_sym))
+            raise ArgumentError, "a turn without a time" unless turn.seconds.is_a?(Numeric) && turn.seconds.positive?
+
+            samples.add(turn)
+          end
         end
 
-        # @param path [String] of a file that {#add} has written
-        # @return [Samples]
-        # @raise [JSON::ParserError] a line in the middle is damaged; the last one may be cut off
-        def self.read(path)
-          samples = new
-          lines = File.readlines(path, encoding: "UTF-8")
-          lines.pop unless lines.last.nil? || lines.last.end_with?("\n")
-          lines.each { |line| samples.add(Turn.new(**JSON.parse(line, symbolize_names: true))) }
-          samples
-        end
-
-        # @param file [IO, nil] gets each turn as a line of JSON
-        def initialize(file = nil)
-          @file = file
+        def initialize
           @turns = []
           @by_series = Hash.new { |all, key| all[key] = [] }
         end
@@ -47,7 +37,6 @@ module Larder
         def add(turn)
           @turns << turn
           @by_series[[turn.row, turn.block]] << turn
-          @file&.write("#{JSON.generate(turn.to_h)}\n")
           self
         end
 

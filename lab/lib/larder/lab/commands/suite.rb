@@ -11,11 +11,29 @@ module Larder
     module Commands
       # A command that runs SUITES and makes a chapter of the report of each. BANNER begins its --help.
       class Suite < Command
+        # Facts of {Environment} that must be the same where a run is continued.
+        PLACE = %i[ruby yjit kernel cpu cores file_system].freeze
+        private_constant :PLACE
+
         # @param arguments [Array<String>]
         # @return [SuiteOptions]
         # @raise [UsageError]
         def options_for(arguments)
-          SuiteOptions.new(self.class::SUITES, self.class::BANNER).parse(arguments)
+          options = parsed(arguments)
+          return options if options.continued.nil? || options.help? || options.list?
+
+          @stopped = Bench::Journal.open(options.continued)
+          continued(options, @stopped.run)
+        end
+
+        # @param arguments [Array<String>]
+        # @return [Integer] exit code
+        # @raise [UsageError]
+        def run(arguments)
+          code = super
+        ensure
+          @err.puts("larder-lab: #{kept}") if @journal && code.nil?
+          @journal.remove if @journal && code && code < CLI::SIGNALLED
         end
 
         # @param options [SuiteOptions]
@@ -26,7 +44,47 @@ module Larder
 
         private
 
+        def parsed(arguments)
+          SuiteOptions.new(self.class::SUITES, self.class::BANNER).parse(arguments)
+        end
+
+        # The options of a stopped run, if it is the same run here.
+        def continued(options, run)
+          unless run["command"] == self.class::NAME
+            raise UsageError, "--continue #{options.continued}: it is a run of #{run["command"]}; continue it by " \
+                              "larder-lab #{run["command"]} --continue #{options.continued}"
+          end
+
+          options.check_against(run["arguments"])
+          parsed([*run["arguments"], *options.output_arguments]).tap { |stored| check(options.continued, run, stored) }
+        end
+
+        # Sessions of another machine, Ruby or plan do not belong to this run.
+        def check(path, run, options)
+          here = description(options)
+          name = here.keys.find { |key| here[key] != run[key] } or return
+          raise UsageError, "--continue #{path}: the #{name} of its run: #{run[name] || "unknown"}; here: " \
+                            "#{here[name]}; start a new run without --continue"
+        end
+
+        # The facts that are the same in all sessions of a run.
+        def description(options)
+          facts = Environment.facts(options.plans.first.directory || Dir.tmpdir)
+          options.plans.inject({ "version" => VERSION, **facts.slice(*PLACE).transform_keys(&:to_s) }) do |all, plan|
+            { **all, "seed" => plan.seed, "sessions" => plan.sessions,
+              "rows in #{plan.suite.key}" => plan.rows.join(","),
+              "blocks in #{plan.suite.key}" => plan.blocks.map(&:key).join(",") }
+          end
+        end
+
+        def kept
+          path = @journal&.path or return super
+          "no report was written; continue by: larder-lab #{self.class::NAME} --continue #{path}"
+        end
+
         def findings(options, started)
+          @journal = @stopped || Bench::Journal.new({ "command" => self.class::NAME, "arguments" => options.arguments,
+                                                      **description(options) })
           document(options.plans.map { |plan| watch(options) { chapter_of(plan, options) } }, started)
         end
 
@@ -34,7 +92,7 @@ module Larder
         def chapter_of(plan, options)
           @before ||= Environment.facts(plan.directory || Dir.tmpdir)
           samples = Bench::Samples.new
-          conductor = Bench::Conductor.new(plan, samples, progress: Progress.new(@err))
+          conductor = Bench::Conductor.new(plan, samples, progress: Progress.new(@err), journal: @journal)
           conductor.run
           SuiteReport::Chapter.new(conductor, plan, samples, environment: @before, base: options.base).to_chapter
         end

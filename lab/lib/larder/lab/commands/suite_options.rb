@@ -29,14 +29,48 @@ module Larder
         # Sessions, passes in each, and seconds that the run of a suite may take.
         USUAL = { sessions: 6, passes: 6, limit_seconds: 150.0 }.freeze
         QUICK = { sessions: 5, passes: 2, limit_seconds: 40.0 }.freeze
-        private_constant :HOW, :FOOTER
+        OUTPUTS = FORMS.keys.map { |form| "--#{form}" }.freeze
+        private_constant :HOW, :FOOTER, :OUTPUTS
 
         # @param suites [Array<String>] names in {Suites}
         # @param banner [String] the first lines of --help
         def initialize(suites, banner)
           @suites = suites.map { |name| Suites.fetch(name) }
           @banner = banner
-          @given = {}
+          @amounts = {}
+        end
+
+        # @param arguments [Array<String>]
+        # @return [self]
+        # @raise [UsageError]
+        def parse(arguments)
+          @given = by_option(arguments)
+          super
+        end
+
+        # @return [String, nil] the file of the stopped run that is to be continued
+        attr_reader :continued
+
+        # @return [Array<String>] those that repeat this run
+        def arguments
+          [*@given.values.flatten, "--seed", seed.to_s]
+        end
+
+        # @return [Array<String>] those that say where reports go to
+        def output_arguments
+          @given.slice(*OUTPUTS).values.flatten
+        end
+
+        # Options together with --continue may repeat those of the run, or say where reports go to.
+        # @param arguments [Array<String>] of the run
+        # @raise [UsageError] naming an option that contradicts them
+        def check_against(arguments)
+          stored = by_option(arguments)
+          name, given = @given.except("--continue", *OUTPUTS).find { |key, words| stored[key] != words }
+          return unless name
+
+          raise UsageError, "#{given.join(" ")}: the run to continue has #{stored[name]&.join(" ") || "no #{name}"}; " \
+                            "leave the option out, or start a new run without --continue"
         end
 
         # @return [String] contenders and blocks
@@ -68,11 +102,16 @@ module Larder
 
         private
 
+        # Options with their values, by name; the last counts.
+        def by_option(arguments)
+          apart(arguments).slice_before(/\A--/).to_h { |words| [words.first, words] }
+        end
+
         # An exact number of sessions is not lowered behind the user's back.
         def amounts
           usual = quick? ? QUICK : USUAL
-          usual = usual.except(:limit_seconds) if @given.any? && !@given.key?(:limit_seconds)
-          usual.merge(@given)
+          usual = usual.except(:limit_seconds) if @amounts.any? && !@amounts.key?(:limit_seconds)
+          usual.merge(@amounts)
         end
 
         # Rows that are asked for by name all take part.
@@ -120,19 +159,21 @@ module Larder
           options.on("--quick", "a rough result in less than a minute") { @quick = true }
           options.on("--sessions N", Integer, "sets of fresh processes (default 6;",
                      "fewer than 5 show nothing)") do |n|
-            @given[:sessions] = positive("--sessions", n)
+            @amounts[:sessions] = positive("--sessions", n)
           end
           options.on("--passes N", Integer, "passes in each session (default 6)") do |n|
-            @given[:passes] = positive("--passes", n)
+            @amounts[:passes] = positive("--passes", n)
           end
           options.on("--turn-ms MS", Float, "least length of a turn (default 20)") do |ms|
-            @given[:turn_seconds] = some("--turn-ms", ms) / 1000
+            @amounts[:turn_seconds] = some("--turn-ms", ms) / 1000
           end
           options.on("--seconds S", Float, "time that the run may take",
                      "(default #{(USUAL[:limit_seconds] * @suites.size).round})") do |seconds|
-            @given[:limit_seconds] = some("--seconds", seconds) / @suites.size
+            @amounts[:limit_seconds] = some("--seconds", seconds) / @suites.size
           end
           seed_option(options, "seed of the order of turns, to repeat a run")
+          options.on("--continue FILE", "finish a run that was stopped; it has said",
+                     "which file has its sessions and options") { |file| @continued = file }
         end
 
         def choice_options(options)

@@ -8,15 +8,14 @@ module Larder
   module Lab
     module Bench
       class SamplesTest < ActiveSupport::TestCase
-        test "turns come back from a file, without a last line that was cut off" do
-          with_directory do |dir|
-            path = File.join(dir, "turns.jsonl")
-            turns = SimulatedTurns.new({ "a" => 1.0 }, seed: 1, sessions: 1, passes: 2).samples.to_a
-            File.open(path, "w") { |file| turns.each { |turn| Samples.new(file).add(turn) } }
-            assert_equal turns, Samples.read(path).to_a
-            File.write(path, File.read(path)[0..-5])
-            assert_equal turns[0..-2], Samples.read(path).to_a
+        test "turns come back from JSON, and those without a time are refused" do
+          turns = SimulatedTurns.new({ "a" => 1.0 }, seed: 1, sessions: 1, passes: 2).samples.to_a
+          json = JSON.parse(JSON.generate(turns.map(&:to_h)))
+          assert_equal turns, Samples.from(json).to_a
+          [nil, "1", 0].each do |seconds|
+            assert_raises(ArgumentError) { Samples.from([json[0].merge("seconds" => seconds)]) }
           end
+          assert_raises(ArgumentError) { Samples.from([{ "other" => 1 }]) }
         end
 
         test "a series has a row and its twin, and the difference between them" do

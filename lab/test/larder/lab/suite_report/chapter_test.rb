@@ -44,8 +44,8 @@ module Larder
         end
 
         test "rows that were left out, and why, are in the tables and in a list; a broken rule fails the run" do
-          absent = { "file" => Bench::Conductor::Absence.new(state: :invalid, reason: "a wrong value"),
-                     "redis" => Bench::Conductor::Absence.new(state: :unavailable, reason: "no server") }
+          absent = { "file" => Bench::Absence.new(state: :invalid, reason: "a wrong value"),
+                     "redis" => Bench::Absence.new(state: :unavailable, reason: "no server") }
           chapter = chapter({ "larder" => 1.0, "memory" => 2.0 }, rows: %w[larder memory file redis], absent: absent,
                                                                   blocks: %w[json counter],
                                                                   skipped: { %w[memory counter] => "cannot count" })

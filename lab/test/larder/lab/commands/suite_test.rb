@@ -1,0 +1,101 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+module Larder
+  module Lab
+    module Commands
+      # The executable, which is stopped and continued.
+      class SuiteTest < ActiveSupport::TestCase
+        RUN = %w[--only memory --sessions 4 --passes 1 --turn-ms 1 --seed 8 --blocks].freeze
+        BLOCKS = { "stores" => "hit", "overview" => "hit,json" }.freeze
+
+        test "a run that is stopped in its third session is continued, and its report has each session once" do
+          with_directory do |dir|
+            file = stopped(dir, "overview", 3)
+            report = File.join(dir, "run.json")
+            outcome = lab("overview", "--continue", file, "--json", report, env: { "TMPDIR" => dir })
+            assert_equal 0, outcome.status, outcome.err
+            chapters = JSON.parse(File.read(report))["chapters"].to_h { |chapter| [chapter["key"], chapter] }
+            { "applications" => "json", "published-a" => "hit" }.each do |suite, block|
+              turns = chapters[suite].dig("details", "samples").map { |turn| turn.values_at("row", "copy", "session") }
+              assert_equal %w[memory reference].product([0, 1], [0, 1, 2, 3]).sort, turns.sort, block
+              assert_equal 8, chapters[suite].dig("details", "settings", "seed")
+            end
+            assert_equal ["run.json"], Dir.children(dir)
+          end
+        end
+
+        test "options that contradict the run are refused by name, as another command or Ruby is" do
+          with_directory do |dir|
+            file = stopped(dir, "stores", 1)
+            refused = ->(*arguments) { lab(*arguments, "--continue", file).err }
+            assert_match(/--seed 9: the run to continue has --seed 8; leave the option out/,
+                         refused["stores", "--seed", "9"])
+            assert_match(/--quick: the run to continue has no --quick/, refused["stores", "--quick"])
+            assert_match(/it is a run of stores; continue it by larder-lab stores --continue/, refused["overview"])
+            kept = File.read(file)
+            File.write(file, kept.sub(/"ruby":"[^"]*"/, '"ruby":"ruby 1.8"'))
+            assert_match(/the ruby of its run: ruby 1.8; here: ruby .*; start a new run/, refused["stores"])
+            File.write(file, kept)
+            assert_equal 0, lab("stores", *RUN, "hit", "--continue", file).status
+            assert_not File.exist?(file)
+          end
+        end
+
+        test "a run that is stopped in its first session says that nothing was written" do
+          with_directory do |dir|
+            status, said = stop(dir, "stores") { |log| File.read(log).include?("session 1 of") }
+            assert_equal 143, status
+            assert_match(/stopped by SIGTERM; no report was written$/, said)
+            assert_empty Dir.children(dir).grep(/jsonl/)
+          end
+        end
+
+        test "a run whose report cannot be written is not lost" do
+          with_directory do |dir|
+            report = File.join(dir, "reports", "run.json")
+            Dir.mkdir(File.dirname(report))
+            pid, log = start(dir, "stores", "--sessions", "1", "--json", report)
+            eventually { File.read(log).include?("session 1 of") }
+            Dir.rmdir(File.dirname(report))
+            assert_equal 2, Process.wait2(pid).last.exitstatus
+            assert_match(/--json #{report}: No such file/, File.read(log))
+            Dir.mkdir(File.dirname(report))
+            outcome = lab("stores", "--continue", File.read(log)[/--continue (\S+)/, 1])
+            assert_equal 0, outcome.status, outcome.err
+            assert_equal "wrote #{report}\n", outcome.err
+          end
+        end
+
+        private
+
+        # Stops a run after so many sessions.
+        # @return [String] the file that it names
+        def stopped(dir, command, sessions)
+          status, said = stop(dir, command) do
+            Dir.glob(File.join(dir, "*.jsonl")).any? { |file| File.foreach(file).count > sessions }
+          end
+          assert_equal 143, status, said
+          said[/no report was written; continue by: larder-lab #{command} --continue (\S+)/, 1]
+        end
+
+        def stop(dir, command)
+          pid, log = start(dir, command)
+          eventually { yield log }
+          Process.kill(:TERM, pid)
+          [Process.wait2(pid).last.exitstatus, File.read(log)]
+        ensure
+          FileUtils.rm_f(log)
+        end
+
+        def start(dir, command, *arguments)
+          log = File.join(dir, "log")
+          pid = Process.spawn({ "TMPDIR" => dir }, RbConfig.ruby, EXECUTABLE, command, *RUN, BLOCKS.fetch(command),
+                              *arguments, out: File::NULL, err: log)
+          [pid, log]
+        end
+      end
+    end
+  end
+end
