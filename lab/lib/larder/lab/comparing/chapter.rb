@@ -92,8 +92,8 @@ module Larder
 
           counts = changes.map { |change| verdict(change) }.tally
           ["#{counts.fetch(:worse, 0)} of #{changes.size} measures are worse, #{counts.fetch(:better, 0)} better" \
-           "#{" by more than #{percent(@fail_on)}" if @fail_on}; no difference is shown of " \
-           "#{counts.fetch(:alike, 0)}, and the machine was too busy to tell #{counts.fetch(:unknown, 0)}.",
+           "#{" by more than #{percent(@fail_on)}" if @fail_on}; no difference is shown in " \
+           "#{counts.fetch(:alike, 0)}, and the machine was too busy to tell in #{counts.fetch(:unknown, 0)}.",
            smallest, machine, limit].compact
         end
 

@@ -17,7 +17,7 @@ module Larder
         test "the same twice, on a machine that is never the same, differs in nothing" do
           outcome = compare("--fail-on", "1%")
           assert_equal 0, outcome.status, outcome.err
-          assert_match(/0 of 3 measures are worse, 0 better .*; no difference is shown of 3,/, words(outcome))
+          assert_match(/0 of 3 measures are worse, 0 better .*; no difference is shown in 3,/, words(outcome))
           assert_match(/None is shown to be worse by more than 1.0 %/, outcome.out)
         end
 

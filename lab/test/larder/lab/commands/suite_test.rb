@@ -13,6 +13,7 @@ module Larder
         test "a run that is stopped in its third session is continued, and its report has each session once" do
           with_directory do |dir|
             file = stopped(dir, "overview", 3)
+            kept = File.readlines(file).drop(1).flat_map { |line| JSON.parse(line)["turns"] }
             report = File.join(dir, "run.json")
             outcome = lab("overview", "--continue", file, "--json", report, env: { "TMPDIR" => dir })
             assert_equal 0, outcome.status, outcome.err
@@ -20,8 +21,9 @@ module Larder
             { "applications" => "json", "published-a" => "hit" }.each do |suite, block|
               turns = chapters[suite].dig("details", "samples").map { |turn| turn.values_at("row", "copy", "session") }
               assert_equal %w[memory reference].product([0, 1], [0, 1, 2, 3]).sort, turns.sort, block
-              assert_equal 8, chapters[suite].dig("details", "settings", "seed")
             end
+            assert_equal kept, chapters["applications"].dig("details", "samples").first(kept.size)
+            assert_equal 8, chapters["applications"].dig("details", "settings", "seed")
             assert_equal ["run.json"], Dir.children(dir)
           end
         end

@@ -54,7 +54,7 @@ module Larder
         test "a machine that was too busy to tell is said to be so" do
           chapter = compare(2, fail_on: 0.05, turn: 1.0, process: 0.4).to_chapter
           assert_not_predicate chapter, :failed?
-          assert_match(/too busy to tell 26\./, chapter.conclusions.first)
+          assert_match(/too busy to tell in 26\./, chapter.conclusions.first)
           assert_equal ["too busy to tell"], chapter.sections.first.blocks.first.rows.map(&:last).uniq
         end
 
