@@ -1,14 +1,13 @@
 # frozen_string_literal: true
 
-# The parts that `larder-lab applications` and `larder-lab stores` measure, and the figures that are made of their
-# samples.
+# The parts that `larder-lab applications`, `stores` and `calls` measure, and the figures that are made of them.
 
 require_relative "figure"
 require_relative "programs"
 require_relative "../../lab/lib/larder/lab/statistics"
 
 module Bench
-  # Rails stores in turns: the calls that applications make, and the published call.
+  # Rails stores in turns: the calls that applications make, the published call, and single calls.
   module Stores
     STATISTICS = ::Larder::Lab::Statistics
 
@@ -17,15 +16,25 @@ module Bench
 
     PARTS = {
       "applications" => Part.new("Rails: pages, fragments, records, JSON, counters", "applications",
-                                 "larder,memory,litecache,redis-loopback,redis"),
+                                 "larder,memory,litecache,redis-loopback,redis,floor"),
       "published" => Part.new("Rails: the published call, one and five threads", "stores",
-                              "larder,memory,litecache,redis-loopback,redis,memcached")
+                              "larder,memory,litecache,redis-loopback,redis,memcached"),
+      "calls" => Part.new("Rails: single calls, by size of the value", "calls", "larder,memory,file,redis,floor")
     }.freeze
 
     OPTIONS = { quick: ["--quick"], full: ["--sessions", "7"] }.freeze
 
-    # The contender that is judged.
+    # The contender that is judged, and the least that a cache in Ruby takes.
     LARDER = "larder"
+    FLOOR = "floor"
+
+    # Keys or fragments of one call, where a target is for each of them.
+    KEYS = { "page" => 10, "index" => 50, "read_multi_10" => 10, "write_multi_10" => 10, "read_multi_100" => 100,
+             "write_multi_100" => 100 }.freeze
+
+    # The plain call, and the blocks that add an option to it.
+    PLAIN = "fetch_hit"
+    OPTIONS_OF_FETCH = %w[fetch_version fetch_namespace fetch_raw fetch_race].freeze
 
     module_function
 
@@ -43,18 +52,25 @@ module Bench
     end
 
     # For each block and contender the time of a call, and how many times as long as larder it took, with the interval
-    # of sessions.
+    # of sessions; where the floor took part, how far larder is from it.
     # @param measures [Array<Hash>] "suite/block/row", each with the seconds of a call in each session
     # @return [Array<Bench::Figure>]
     def figures(measures)
       blocks = measures.reject { |measure| measure["key"] == "reference" }
                        .group_by { |measure| measure["key"].split("/")[1] }
-      blocks.flat_map do |block, all|
-        rows = all.to_h { |measure| [measure["key"].split("/", 3).last, measure["samples"]] }
-        rows.flat_map do |row, seconds|
-          [Figure.estimated("#{block}: #{row}", "us", seconds.map { |second| second * 1e6 }),
-           *as_larder(block, row, seconds, rows[LARDER])]
-        end
+                       .transform_values do |all|
+        all.to_h { |measure| [measure["key"].split("/", 3).last, measure["samples"]] }
+      end
+      blocks.flat_map do |block, rows|
+        [*times(block, rows), *above_floor(block, rows[LARDER], rows[FLOOR]),
+         *(above_plain(block, rows[LARDER], blocks.dig(PLAIN, LARDER)) if OPTIONS_OF_FETCH.include?(block))]
+      end
+    end
+
+    def times(block, rows)
+      rows.flat_map do |row, seconds|
+        [Figure.estimated("#{block}: #{row}", "us", seconds.map { |second| second * 1e6 }),
+         *as_larder(block, row, seconds, rows[LARDER])]
       end
     end
 
@@ -62,6 +78,25 @@ module Bench
       return [] unless larder&.size == seconds.size
 
       [Figure.estimated("#{block}: #{row} as larder", "x", STATISTICS.paired_ratios(seconds, larder))]
+    end
+
+    def above_floor(block, larder, floor)
+      return [] unless larder && floor&.size == larder.size
+
+      keys = KEYS.fetch(block, 1)
+      above = larder.zip(floor).map { |one, other| one - other }
+      [Figure.estimated("#{block}: larder above floor#{", a key" if keys > 1}", "us",
+                        above.map { |second| second * 1e6 / keys }),
+       Figure.estimated("#{block}: larder as floor", "x", STATISTICS.paired_ratios(larder, floor)),
+       Figure.estimated("#{block}: larder's share", "%",
+                        STATISTICS.paired_ratios(above, larder).map { |ratio| 100 * ratio })]
+    end
+
+    def above_plain(block, larder, plain)
+      return [] unless larder && plain&.size == larder.size
+
+      [Figure.estimated("#{block}: larder above #{PLAIN}", "us",
+                        larder.zip(plain).map { |one, other| (one - other) * 1e6 })]
     end
 
     def circumstances(details)
@@ -72,6 +107,6 @@ module Bench
         "sessions" => details.dig("settings", "sessions") }
     end
 
-    private_class_method :as_larder, :circumstances
+    private_class_method :times, :as_larder, :above_floor, :above_plain, :circumstances
   end
 end

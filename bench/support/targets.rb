@@ -34,6 +34,31 @@ module Bench
 
   # All of them, in the order of the report.
   module Targets
+    # Larder and what its calls take with the least that a cache in Ruby can do: what, part, figure, at most.
+    FLOORS = [
+      ["page of ten fragments: the store's share, %", "applications", "page: larder's share", 2],
+      ["index of 50 fragments: the store's share, %", "applications", "index: larder's share", 2],
+      ["`cache do` in a view, us above its floor", "applications", "page: larder above floor, a key", 3],
+      ["fragment, read, us above its floor", "applications", "fragment: larder above floor", 3],
+      ["fragment, written, us above its floor", "applications", "fragment_write: larder above floor", 3],
+      ["fragment, read while all events have a subscriber, us above its floor", "applications",
+       "monitored: larder above floor", 1.5],
+      ["fetch, hit, while all events have a subscriber, us above its floor", "calls",
+       "fetch_subscribed: larder above floor", 1.5],
+      ["read_multi of 100, us a key above its floor", "calls", "read_multi_100: larder above floor, a key", 1],
+      ["write_multi of 100, us a key above its floor", "calls", "write_multi_100: larder above floor, a key", 1],
+      *{ "version" => "version:", "namespace" => "namespace:", "race" => "race_condition_ttl:",
+         "raw" => "raw:" }.map do |block, option|
+        ["#{option}, us above the plain call", "calls", "fetch_#{block}: larder above fetch_hit", 0.5]
+      end,
+      *["10 KB", "100 KB", "1 MB"].map do |size|
+        ["String of #{size}, read: times a Hash and a copy", "calls",
+         "read_#{size.delete(" ").downcase}: larder as floor", 1.5]
+      end
+    ].map do |what, part, figure, bound|
+      Target.new(what: what, part: part, figure: figure, sense: :most, bound: bound)
+    end.freeze
+
     # Calls in an application that is watched: no call may take longer than MemoryStore's.
     MONITORS = Monitors::NAMES.product(Monitors::CALLS).map do |monitor, call|
       Target.new(what: "#{call} under #{monitor}, MemoryStore: times as long", part: "monitors",
@@ -49,7 +74,15 @@ module Bench
           .zip(bounds).map { |(title, row), bound| ["#{what}, #{title}", "published", "#{block}: #{row}", bound] }
       end,
       ["a fragment of 2 KB, written, MemoryStore", "applications", "fragment_write: memory", 2],
-      ["an Active Record object, read, MemoryStore", "applications", "record: memory", 3]
+      ["an Active Record object, read, MemoryStore", "applications", "record: memory", 3],
+      ["hit with a subscriber, MemoryStore", "calls", "fetch_subscribed: memory", 3],
+      ["read_multi of 100, MemoryStore", "calls", "read_multi_100: memory", 10],
+      ["read_multi of 100, Redis", "calls", "read_multi_100: redis", 15],
+      *["1 KB", "10 KB", "100 KB"].map do |size|
+        ["String of #{size}, written, MemoryStore", "calls", "write_#{size.delete(" ").downcase}: memory", 2]
+      end,
+      ["read of 1 MB, Redis", "calls", "read_1mb: redis", 4],
+      ["read of 1 MB, FileStore", "calls", "read_1mb: file", 2]
     ].map do |what, part, figure, bound|
       Target.new(what: "#{what}: times as long", part: part, figure: "#{figure} as larder", sense: :least, bound: bound)
     end.freeze
@@ -93,6 +126,6 @@ module Bench
     end.freeze
 
     # @return [Array<Bench::Target>]
-    ALL = [*MONITORS, *STORES, *ENGINE, *EVICTION].freeze
+    ALL = [*FLOORS, *MONITORS, *STORES, *ENGINE, *EVICTION].freeze
   end
 end

@@ -38,7 +38,7 @@ module Bench
     end
 
     test "a target of the lab is among the figures that its part makes" do
-      Targets::STORES.group_by(&:part).each do |name, some|
+      [*Targets::STORES, *Targets::FLOORS].group_by(&:part).each do |name, some|
         figures = Stores.figures(measures(Stores::PARTS.fetch(name)))
         some.each { |target| assert target.measured(figures), "#{target.figure} is not among the figures" }
       end
@@ -62,6 +62,19 @@ module Bench
       assert_in_delta 30.0, figures.fetch("hit: redis").median, 1e-9
       times = figures.fetch("hit: redis as larder")
       [[15.0, times.median], [10.0, times.low], [20.0, times.high]].each { |pair| assert_in_delta(*pair, 1e-9) }
+    end
+
+    test "larder's distance from the floor is taken session by session" do
+      figures = figures_of("read_multi_10", "larder" => [30e-6, 20e-6, 40e-6], "floor" => [10e-6, 10e-6, 20e-6])
+      assert_equal [2.0, 2.0, 50.0], ["above floor, a key", "as floor"].map { |name|
+        figures.fetch("read_multi_10: larder #{name}").median.round(9)
+      } << figures.fetch("read_multi_10: larder's share").median.round(9)
+    end
+
+    test "an option of fetch is compared with fetch without it" do
+      measures = { "fetch_hit" => 2e-6, "fetch_raw" => 3e-6 }.map { |block, one| measure("#{block}/larder", [one] * 3) }
+      figures = Stores.figures(measures).to_h { |one| [one.name, one] }
+      assert_in_delta 1.0, figures.fetch("fetch_raw: larder above fetch_hit").median, 1e-9
     end
 
     test "a row that has fewer sessions than larder, or that stands alone, has no ratio" do

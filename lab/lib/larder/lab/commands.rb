@@ -16,6 +16,7 @@ end
 
 require_relative "commands/applications"
 require_relative "commands/stores"
+require_relative "commands/calls"
 require_relative "commands/overview"
 require_relative "commands/latency"
 require_relative "commands/scaling"

@@ -16,4 +16,5 @@ module Larder
 end
 
 require_relative "suites/applications"
+require_relative "suites/calls"
 require_relative "suites/published_a"

@@ -11,7 +11,7 @@ module Larder
       README = File.expand_path("../../../README.md", __dir__)
 
       test "the tables of blocks have each, with its title" do
-        %w[applications published-a].zip(tables("block")).each do |suite, rows|
+        %w[applications published-a calls].zip(tables("block")).each do |suite, rows|
           blocks = Suites.fetch(suite).blocks
           assert_equal blocks.map(&:key), names_of(rows)
           assert_equal blocks.map(&:title), rows.map { |row| row.split(" | ")[1] }

@@ -16,8 +16,8 @@ module Larder
         SUMMARY = "every comparison, in one report: larder-lab.html and larder-lab.json"
 
         # In the order in which they run: what is read first comes first, should the run be stopped.
-        ORDER = %w[applications stores features sessions session-stats latency scaling soak stampede capacity network
-                   layered compressors serializers strategies matrix hitratio].freeze
+        ORDER = %w[applications stores calls features sessions session-stats latency scaling soak stampede capacity
+                   network layered compressors serializers strategies matrix hitratio].freeze
 
         # @return [Array<String>] names of commands
         def self.parts

@@ -1,0 +1,195 @@
+# frozen_string_literal: true
+
+# Declares the single calls of Rails' cache API, with Strings from 100 bytes to 1 MB: for those who change a store.
+
+require_relative "shop"
+
+module Larder
+  module Lab
+    module Suites
+      # The keys and values of the suite "calls".
+      module Calls
+        # Bytes of a String, by their names.
+        SIZES = { "100 B" => 100, "1 KB" => 1_000, "10 KB" => 10_000, "100 KB" => 100_000, "1 MB" => 1_000_000 }.freeze
+        # The size in all other blocks.
+        SMALL = 100
+        # Stored keys that calls go round, and the bytes that they have together at most.
+        KEYS = 500
+        MOST_BYTES = 10_000_000
+        # Bytes at the beginning and the end of a String that each read compares, besides the length.
+        ENDS = 32
+        # Keys of one call of read_multi and write_multi.
+        SEVERAL = [10, 100].freeze
+        # Options of a fetch whose cost beyond the plain call is measured.
+        OPTIONS = { "version" => { version: "7" }, "namespace" => { namespace: "tenant" }, "raw" => { raw: true },
+                    "race" => { expires_in: 3600, race_condition_ttl: 10 } }.freeze
+        # Events of the cache, as monitoring subscribes to them.
+        EVENTS = /\Acache_.*\.active_support\z/
+
+        # Texts under the keys of a block, each with bytes of its own.
+        class Texts
+          # @param bytes [Integer]
+          # @param count [Integer]
+          def initialize(bytes, count = [KEYS, MOST_BYTES / bytes].min)
+            html = Shop::Text.html(1, bytes + (count * ENDS * 2))
+            @texts = Array.new(count) { |number| html.byteslice(number * ENDS * 2, bytes).freeze }
+            @beginnings = @texts.map { |text| text.byteslice(0, ENDS).freeze }
+            @ends = @texts.map { |text| text.byteslice(-ENDS, ENDS).freeze }
+            @keys = Array.new(count) { |number| "calls/#{number}".freeze }
+          end
+
+          # @param number [Integer]
+          # @return [String]
+          def key(number)
+            @keys[number % @keys.size]
+          end
+
+          # @param number [Integer]
+          # @return [String]
+          def text(number)
+            @texts[number % @texts.size]
+          end
+
+          # Comparing all of a long String would be a large part of the figure of each store.
+          # @param number [Integer]
+          # @param found [Object] what the store answered
+          # @return [Boolean] whether it has the length, the beginning and the end of that text
+          def right?(number, found)
+            number %= @texts.size
+            found.is_a?(String) && found.bytesize == @texts[number].bytesize &&
+              found.start_with?(@beginnings[number]) && found.end_with?(@ends[number])
+          end
+
+          # Stores all of them, and compares each byte of each.
+          # @param store [ActiveSupport::Cache::Store]
+          # @param options [Hash] of the write and the read
+          # @return [Boolean] whether all came back
+          def stored?(store, **options)
+            @keys.zip(@texts).each { |key, text| store.write(key, text, **options) }
+            @keys.zip(@texts).all? { |key, text| store.read(key, **options) == text }
+          end
+
+          # @param count [Integer]
+          # @return [Array<Hash{String=>String}>] groups of keys and texts
+          def groups(count)
+            @keys.zip(@texts).each_slice(count).map(&:to_h)
+          end
+        end
+
+        module_function
+
+        # @param scene [Bench::Scene] keeps the texts, which are stored
+        # @param bytes [Integer]
+        # @param options [Hash] of the write and the read
+        # @return [void]
+        # @raise [Invalid] if one did not come back
+        def fill(scene, bytes = SMALL, **options)
+          scene[:texts] = Texts.new(bytes)
+          return if scene[:texts].stored?(scene.store, **options) || !scene.keeps?
+
+          raise Invalid, "a wrong value: a String of #{bytes} bytes did not come back as it was stored"
+        end
+
+        # @param scene [Bench::Scene] keeps the subscriber
+        # @return [void]
+        def subscribe(scene)
+          scene[:subscriber] = ActiveSupport::Notifications.subscribe(EVENTS) { |_event| nil }
+        end
+
+        # @param scene [Bench::Scene] after {.subscribe}
+        # @return [void]
+        def unsubscribe(scene)
+          ActiveSupport::Notifications.unsubscribe(scene[:subscriber])
+        end
+      end
+
+      register("calls", Bench::Suite.define("calls") do
+        title "Single calls of the cache API of Rails"
+        answers :read_100b, :write_100b, :fetch_hit
+        question "How long does each call take, and what of it is the store's own time?"
+
+        Calls::SIZES.each do |size, bytes|
+          key = size.delete(" ").downcase
+          block("read_#{key}", "read, #{size}", short: "read #{size}", about: "a hit; HTML") do
+            setup { |scene| Calls.fill(scene, bytes) }
+            call { |scene, i| scene[:texts].right?(i, scene.store.read(scene[:texts].key(i))) }
+          end
+
+          block("write_#{key}", "write, #{size}", short: "write #{size}", about: "over a stored value; HTML") do
+            setup { |scene| Calls.fill(scene, bytes) }
+            call { |scene, i| scene.store.write(scene[:texts].key(i), scene[:texts].text(i)) ? true : false }
+          end
+        end
+
+        block(:read_miss, "read of a missing key") { call { |scene, i| scene.store.read("missing/#{i}").nil? } }
+
+        block(:fetch_hit, "fetch, hit", about: "100 B, with `expires_in:`") do
+          setup { |scene| Calls.fill(scene) }
+          call do |scene, i|
+            scene[:texts].right?(i, scene.store.fetch(scene[:texts].key(i), expires_in: 3600) { "missed" })
+          end
+        end
+
+        Calls::OPTIONS.each do |name, options|
+          block("fetch_#{name}", "fetch, hit, #{options.keys.last}:", short: "fetch #{name}", about: "100 B") do
+            setup { |scene| Calls.fill(scene, **options.except(:race_condition_ttl)) }
+            call do |scene, i|
+              scene[:texts].right?(i, scene.store.fetch(scene[:texts].key(i), **options) { "missed" })
+            end
+          end
+        end
+
+        block(:read_subscribed, "read, 100 B, with a subscriber", about: "to all events of the cache") do
+          setup { |scene| Calls.fill(scene).then { Calls.subscribe(scene) } }
+          call { |scene, i| scene[:texts].right?(i, scene.store.read(scene[:texts].key(i))) }
+          teardown { |scene| Calls.unsubscribe(scene) }
+        end
+
+        block(:fetch_subscribed, "fetch, hit, with a subscriber", about: "100 B; to all events of the cache") do
+          setup { |scene| Calls.fill(scene).then { Calls.subscribe(scene) } }
+          call do |scene, i|
+            scene[:texts].right?(i, scene.store.fetch(scene[:texts].key(i), expires_in: 3600) { "missed" })
+          end
+          teardown { |scene| Calls.unsubscribe(scene) }
+        end
+
+        block(:write_subscribed, "write, 100 B, with a subscriber", about: "to all events of the cache") do
+          setup { |scene| Calls.fill(scene).then { Calls.subscribe(scene) } }
+          call { |scene, i| scene.store.write(scene[:texts].key(i), scene[:texts].text(i)) ? true : false }
+          teardown { |scene| Calls.unsubscribe(scene) }
+        end
+
+        Calls::SEVERAL.each do |count|
+          block("read_multi_#{count}", "read_multi of #{count}", about: "Strings of 1 KB") do
+            setup do |scene|
+              Calls.fill(scene, 1_000)
+              scene[:groups] = scene[:texts].groups(count)
+            end
+            call do |scene, i|
+              group = scene[:groups][i % scene[:groups].size]
+              scene.store.read_multi(*group.keys) == group
+            end
+          end
+
+          block("write_multi_#{count}", "write_multi of #{count}", about: "Strings of 1 KB") do
+            setup { |scene| scene[:groups] = Calls::Texts.new(1_000).groups(count) }
+            call { |scene, i| scene.store.write_multi(scene[:groups][i % scene[:groups].size]) ? true : false }
+          end
+        end
+
+        block(:write_delete, "write and delete", about: "100 B; each call deletes a key that it has written") do
+          setup { |scene| scene[:texts] = Calls::Texts.new(Calls::SMALL) }
+          call do |scene, i|
+            key = scene[:texts].key(i)
+            scene.store.write(key, scene[:texts].text(i))
+            scene.store.delete(key) ? true : false
+          end
+        end
+
+        block(:increment, "increment of a counter", about: "with `expires_in:`") do
+          call { |scene, i| scene.store.increment("counter/#{i % 50}", 1, expires_in: 3600) ? true : false }
+        end
+      end)
+    end
+  end
+end

@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/lab/contenders"
+require "larder/lab/suites"
+require "zlib"
+
+module Larder
+  module Lab
+    module Suites
+      class CallsTest < ActiveSupport::TestCase
+        test "texts have their size and bytes of their own, and compress as HTML does" do
+          Calls::SIZES.each_value do |bytes|
+            texts = Calls::Texts.new(bytes)
+            all = Array.new([Calls::KEYS, Calls::MOST_BYTES / bytes].min) { |number| texts.text(number) }
+            assert_equal [bytes], all.map(&:bytesize).uniq
+            assert_equal all, all.uniq
+            assert_includes 2.0..5.0, bytes.fdiv(Zlib.deflate(all.first).bytesize) if bytes >= 1_000
+          end
+        end
+
+        test "a text is right by length, beginning and end" do
+          texts = Calls::Texts.new(1_000)
+          right = texts.text(3)
+          assert texts.right?(3, right.dup)
+          [nil, texts.text(4), right.chop, "#{right}.", "x#{right[1..]}", "#{right.chop}\0"].each do |wrong|
+            assert_not texts.right?(3, wrong)
+          end
+        end
+
+        test "a store that loses a byte in the middle is found before anything is measured" do
+          store = ActiveSupport::Cache::MemoryStore.new
+          store.define_singleton_method(:read) { |name, **| super(name).dup.tap { |text| text[50] = "\0" } }
+          contender = Struct.new(:store) { def self.keeps_values? = true }.new(store)
+          error = assert_raises(Invalid) { Calls.fill(Bench::Scene.new(contender)) }
+          assert_match(/a String of 100 bytes did not come back/, error.message)
+        end
+      end
+
+      # The contender "floor" answers as a store does, so that it can take part in every block.
+      class FloorTest < ActiveSupport::TestCase
+        setup { @floor = Contenders::FloorStore.new(dir: nil).open.store }
+
+        test "it answers what it was given, as a copy" do
+          text = +"a text that is long enough to be shared by two Strings " * 4
+          [text, 7, nil, :name, { "a" => [1] }].each do |value|
+            @floor.write(["key", 1], value)
+            assert_equal [value], [@floor.read("key/1")]
+          end
+          @floor.write("text", text)
+          text << "changed"
+          @floor.read("text") << "changed"
+          assert_not_includes @floor.read("text"), "changed"
+        end
+
+        test "fetch, read_multi, write_multi, delete and increment are those of a store" do
+          memory = ActiveSupport::Cache::MemoryStore.new
+          answers = [@floor, memory].map do |store|
+            store.write_multi({ "a" => "1", "b" => "2" })
+            [store.read_multi("a", "b", "c"), store.fetch("a") { "missed" }, store.fetch("c", expires_in: 5) { "new" },
+             store.read("c"), store.fetch_multi("a", "d") { |name| "#{name}!" }, store.delete("a"), store.delete("a"),
+             store.exist?("b"), store.increment("n"), store.increment("n", 2)]
+          end
+          assert_equal answers.last, answers.first
+        end
+
+        test "it sends the events that a store sends" do
+          calls = lambda do |store|
+            store.write("a", "1")
+            store.read("a")
+            store.read("missing")
+            store.fetch("a") { "missed" }
+            store.fetch("b") { "new" }
+          end
+          heard = [@floor, ActiveSupport::Cache::MemoryStore.new].map { |store| events { calls.call(store) } }
+          assert_equal heard.last, heard.first
+        end
+
+        private
+
+        def events(&calls)
+          seen = []
+          listener = ->(name, *_, payload) { seen << [name, payload.slice(:hit, :super_operation)] }
+          ActiveSupport::Notifications.subscribed(listener, Calls::EVENTS, &calls)
+          seen
+        end
+      end
+    end
+  end
+end
