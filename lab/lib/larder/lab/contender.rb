@@ -33,6 +33,11 @@ module Larder
           @keeps_values != false
         end
 
+        # @return [Boolean] whether its processes turn YJIT on where Ruby can
+        def yjit?
+          true
+        end
+
         private
 
         # Where {named} puts it.

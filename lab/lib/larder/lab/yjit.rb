@@ -12,7 +12,12 @@ module Larder
       # Does what a Rails application does, in the lab and in each of its workers.
       # @return [void]
       def enable
-        RubyVM::YJIT.enable if defined?(RubyVM::YJIT) && RubyVM::YJIT.respond_to?(:enable)
+        RubyVM::YJIT.enable if can?
+      end
+
+      # @return [Boolean] whether this Ruby turns YJIT on while it runs, as from 3.3 on where it was built with it
+      def can?
+        defined?(RubyVM::YJIT) ? RubyVM::YJIT.respond_to?(:enable) : false
       end
 
       # @return [Boolean]

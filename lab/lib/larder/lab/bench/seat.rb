@@ -84,7 +84,7 @@ module Larder
         def job(plan, dir)
           cold = shared? ? plan.cold_blocks.map(&:key) : []
           { contender: type.key, dir: dir, endpoint: @hosting.endpoint&.merge("place" => place(plan)), size: plan.size,
-            suite: reference? ? Reference::KEY : plan.suite.key, cold: cold, requires: plan.requires }
+            suite: reference? ? Reference::KEY : plan.suite.key, yjit: type.yjit?, cold: cold, requires: plan.requires }
         end
       end
     end

@@ -32,8 +32,8 @@ module Larder
           output = $stdout.dup
           output.sync = true
           $stdout.reopen($stderr) # a store may print
-          Yjit.enable
           job = JSON.parse($stdin.gets || exit!)
+          Yjit.enable if job.fetch("yjit", true)
           job["requires"].each { |file| require file }
           new(job, $stdin, output).serve
         end

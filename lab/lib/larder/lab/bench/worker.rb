@@ -29,6 +29,7 @@ module Larder
         # @param timeout [Numeric] seconds without an answer after which it counts as hung
         def initialize(job, log:, gemfile: nil, timeout: TIMEOUT)
           @log = log
+          @yjit = Yjit.on? && job.fetch(:yjit, true)
           @timeout = timeout
           requests, @requests = IO.pipe
           @answers, answers = IO.pipe
@@ -45,9 +46,9 @@ module Larder
         # @raise [Invalid] if it broke the rules, died, or did not answer in time
         def opened
           answer = receive
-          return answer if answer["yjit"] == Yjit.on?
+          return answer if answer["yjit"] == @yjit
 
-          raise Invalid, "it ran with YJIT #{answer["yjit"] ? "on" : "off"}, unlike the lab"
+          raise Invalid, "it ran with YJIT #{answer["yjit"] ? "on" : "off"}, unlike the others of its kind"
         end
 
         # @param request [Symbol] a public method of {Service}

@@ -3,6 +3,7 @@
 # Declares the blocks that resemble applications: pages, fragments, records, JSON, counters.
 
 require_relative "shop"
+require_relative "../contenders"
 
 module Larder
   module Lab
@@ -11,7 +12,7 @@ module Larder
       register("applications", Bench::Suite.define("applications") do
         title "Caches in Rails applications"
         answers :page, :fragment, :json
-        also "larder-redis"
+        also "larder-redis", *Contenders::WithoutYjit.rows
         only_quick_to_start
         question "How long does a cache take in what Rails applications do?"
 
