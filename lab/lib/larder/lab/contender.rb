@@ -96,6 +96,10 @@ module Larder
         store.clear
       end
 
+      # Called when a block has stored what its calls read.
+      # @return [void]
+      def filled; end
+
       # @return [Integer, nil] bytes that the store occupies on disk; nil for a store without files
       def disk_bytes
         files = Dir.glob(File.join(dir, "**", "*"), File::FNM_DOTMATCH).select { |path| File.file?(path) }

@@ -18,12 +18,18 @@ module Larder
       REMARKS = [
         "Litecache was not recommended: it did not run on Rails 8, is part of a suite of gems, and was too young.",
         "Dragonfly was left off the charts.",
-        "Tuned PostgreSQL: an unlogged table, autovacuum, shared_buffers, and pg_prewarm before the run."
+        "Tuned PostgreSQL: an unlogged table, autovacuum, shared_buffers, and pg_prewarm before the run. The effect " \
+        "of pg_prewarm alone was not published; here it has a row of its own, on a table that has pages.",
+        "PostgreSQL's memory: no figure that could be compared; the table of memory shows it as measured here."
       ].freeze
 
+      # The factor of a step that was taken, and not measured by itself.
+      NOT_GIVEN = "not given"
+
       # A statement about a block of the suite: `faster` was `factor` times as fast as `slower`. The factor is "more" or
-      # "far more" where no number was published, and nil where both were alike. One side may be several rows; all of
-      # them are meant. `slower_block` is the block of the slower side where it is another one, `label` the name then.
+      # "far more" where no number was published, {NOT_GIVEN} where nothing was, and nil where both were alike. One side
+      # may be several rows; all of them are meant. `slower_block` is the block of the slower side where it is another
+      # one; `label` is the name of a finding that its rows and block do not name.
       Finding = Struct.new(:faster, :slower, :block, :factor, :slower_block, :label, keyword_init: true) do
         # @return [String] how they compared, in a cell
         def words
@@ -71,6 +77,8 @@ module Larder
         ["solid_cache-postgresql-tuned", "solid_cache-postgresql", "hit", 1.5],
         ["solid_cache-postgresql-tuned", "solid_cache-postgresql", "miss", 1.5],
         ["solid_cache-postgresql-tuned", "solid_cache-postgresql", "miss_published", "more"],
+        ["solid_cache-postgresql-prewarmed", "solid_cache-postgresql-tuned", "hit", NOT_GIVEN, nil,
+         "pg-tuned, hit: with pg_prewarm/without"],
         ["solid_cache", "redis", "hit", nil],
         ["solid_cache", "solid_cache-postgresql-tuned", "miss", "more"],
         ["solid_cache", "solid_cache-postgresql-tuned", "miss_published", 2.0],

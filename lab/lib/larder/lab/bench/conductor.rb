@@ -32,7 +32,8 @@ module Larder
         attr_reader :absent
         # @return [Hash{Array(String, String)=>String}] row and block => why a row that takes part cannot do this block
         attr_reader :skipped
-        # @return [Hash{String=>Hash}] row => versions, options, server
+        # @return [Hash{String=>Hash}] row => versions, options, server, and "memory" of it "before" and "after" the
+        #   blocks of each session
         attr_reader :recorded
 
         # @param plan [Plan]
@@ -100,7 +101,9 @@ module Larder
           @seats = []
           scratch.directory do |dir|
             seat_all(dir)
+            weigh("before")
             measure(number)
+            weigh("after")
           ensure
             @seats.each(&:leave)
           end
@@ -115,6 +118,14 @@ module Larder
             attempt(row) { @seats << Seat.new(row, copy, plan: @plan, dir: File.join(dir, "#{row}-#{copy}")) }
           end
           @seats.each { |seat| attempt(seat.row) { seat.opened.then { |facts| @recorded[seat.row] ||= facts } } }
+        end
+
+        # @param moment [String] of the session
+        def weigh(moment)
+          @seats.reject { |seat| @absent.key?(seat.row) }.each do |seat|
+            bytes = seat.server_bytes or next
+            ((@recorded[seat.row]["memory"] ||= {})[moment] ||= []) << bytes
+          end
         end
 
         def measure(session)

@@ -51,6 +51,11 @@ module Larder
           attend { @worker.opened.merge("server" => @hosting.server&.recorded) }
         end
 
+        # @return [Integer, nil] bytes of memory of its server; nil without one of the lab's
+        def server_bytes
+          @hosting.server&.memory_bytes
+        end
+
         # @return [Hash{String=>Object}] see {Service}
         # @raise [Invalid] if process or server failed
         def ask(...)

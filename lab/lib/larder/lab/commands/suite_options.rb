@@ -119,7 +119,8 @@ module Larder
           return contenders if @only
 
           slow = suite.quick_to_start? ? contenders.select { |name| registry.fetch(name).slow_to_start? } : []
-          (contenders - slow) | (suite.also - registry.check(@except || []))
+          also = suite.also.reject { |name| quick? && registry.fetch(name).slow_to_start? }
+          (contenders - slow) | (also - registry.check(@except || []))
         end
 
         def all_blocks

@@ -6,8 +6,7 @@ module Larder
   module Lab
     module Contenders
       # Solid Cache on a PostgreSQL that is tuned for it: the settings of its server, and an unlogged table, which
-      # writes no write-ahead log and is empty after a crash. Published was pg_prewarm besides: here the table begins
-      # empty, so there is nothing to warm.
+      # writes no write-ahead log and is empty after a crash. pg_prewarm has a row of its own.
       class SolidCachePostgresqlTunedStore < SolidCachePostgresqlStore
         named "solid_cache-postgresql-tuned", "Solid Cache on PostgreSQL: unlogged table, settings"
         slow_to_start

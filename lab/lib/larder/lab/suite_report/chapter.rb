@@ -7,6 +7,7 @@ require_relative "../warnings"
 require_relative "answer"
 require_relative "findings"
 require_relative "published_findings"
+require_relative "server_memory"
 
 module Larder
   module Lab
@@ -95,7 +96,8 @@ module Larder
           return [] unless comparison
 
           [section("Compared with the published findings", comparison, headline: true),
-           section("In seconds, as they were published", totals, folded: true)]
+           section("In seconds, as they were published, and memory", totals, ServerMemory.table(@conductor.recorded),
+                   folded: true)]
         end
 
         # The blocks that the suite answers by; all others are folded.

@@ -94,6 +94,7 @@ module Larder
 
         # A difference in the published direction is "less so" or "more so" if the interval does not hold the factor.
         def agreement(finding, verdict, estimate)
+          return "" if finding.factor == Published::NOT_GIVEN
           return verdict == :alike ? "as published" : "otherwise" unless finding.factor
           return verdict == :faster ? "reversed" : "otherwise" unless verdict == :slower
           return "as published" unless finding.factor.is_a?(Numeric)

@@ -32,12 +32,14 @@ module Larder
         # @return [void]
         def fill(scene)
           KEYS.times { |number| fetch(scene, number) }
+          scene.contender.filled
         end
       end
 
       register("published-a", Bench::Suite.define("published-a") do
         title "Stores through the cache API of Rails, as published and corrected"
         answers :hit, :miss, :hit_corrected
+        also "solid_cache-postgresql-prewarmed"
         question "How long does the published call take on each store?"
 
         block(:miss, "miss, one thread", short: "miss, 1 thread") { call { |scene, i| PublishedA.fetch(scene, i) } }

@@ -77,6 +77,25 @@ module Larder
           assert_match(/^  memory +\d/, outcome.out)
         end
 
+        slow_test "PostgreSQL's memory is measured, and pg_prewarm finds the pages of the table" do
+          skip "postgres is not installed" unless Servers.fetch("postgresql").path
+
+          outcome = small_run("--only", "solid_cache-postgresql,solid_cache-postgresql-prewarmed", "--blocks", "hit")
+          assert_equal 0, outcome.status, outcome.out
+          skip "Solid Cache is not installed" if outcome.out.include?("not measured: the gem")
+          memory = outcome.out[/Memory of servers\n(?:.+\n)+/]
+          assert_match(/^  solid_cache-postgresql-prewarmed +\d+(\.\d)? MB +\d/, memory)
+        end
+
+        slow_test "pg_prewarm on a table without pages is a wrong measurement" do
+          skip "postgres is not installed" unless Servers.fetch("postgresql").path
+
+          outcome = small_run("--require", fixture("unfilled"), "--only", "unfilled", "--blocks", "hit")
+          skip "Solid Cache is not installed" if outcome.out.include?("the gem")
+          assert_equal 1, outcome.status
+          assert_match(/pg_prewarm found no page of solid_cache_entries/, outcome.out.gsub(/\s+/, " "))
+        end
+
         slow_test "every contender is measured here or says why not, and none is wrong" do
           outcome = small_run("--only", "all", "--blocks", "hit")
           assert_equal 0, outcome.status, outcome.out

@@ -12,7 +12,7 @@ module Larder
 
         test "by default every usual contender and every block takes part, in enough sessions to show a difference" do
           plan = parse.plans.first
-          assert_equal Contenders.usual, plan.rows
+          assert_equal Contenders.usual, plan.rows - plan.suite.also
           assert_equal Suites.fetch("published-a").blocks, plan.blocks
           assert_operator plan.sessions, :>=, Bench::Verdict::LEAST_SESSIONS
           assert_operator parse("--quick").plans.first.sessions, :>=, Bench::Verdict::LEAST_SESSIONS
@@ -29,7 +29,9 @@ module Larder
         test "a suite has its own rows besides the usual ones, unless they are left out or others are named" do
           rows = ->(*arguments) { options(BOTH, *arguments).plans.map(&:rows) }
           slow = Contenders.usual.select { |name| Contenders.fetch(name).slow_to_start? }
-          assert_equal [Contenders.usual - slow + ["larder-redis"], Contenders.usual], rows[]
+          own = BOTH.map { |suite| Suites.fetch(suite).also }
+          assert_equal [Contenders.usual - slow + own.first, Contenders.usual + own.last], rows[]
+          assert_equal([], rows["--quick"].flatten.uniq.select { |name| Contenders.fetch(name).slow_to_start? })
           assert_equal [slow] * 2, rows["--only", slow.join(",")]
           assert_equal [["redis"], ["redis"]], rows["--only", "redis"]
           assert_not_includes rows["--except", "larder-redis"].first, "larder-redis"

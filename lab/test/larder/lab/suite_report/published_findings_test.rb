@@ -53,6 +53,12 @@ module Larder
           assert_agrees "as published", 3.0, found.fetch("litecache, miss: 5 threads/1")
         end
 
+        test "where nothing was published, the ratio measured here is shown without a comparison" do
+          rows = { "solid_cache-postgresql-prewarmed" => 1.0, "solid_cache-postgresql-tuned" => 1.3 }
+          found = comparison(rows).rows.find { |row| row[1] == "not given" }
+          assert_agrees "", 1.3, found.drop(1)
+        end
+
         test "the opposite of a finding is reversed, and a busy machine claims nothing" do
           found = comparison({ "redis" => 1.0, "litecache" => 2.0 }).rows.first
           assert_equal ["litecache/redis: hit, 1 thread", "reversed"], found.values_at(0, 3)
