@@ -36,6 +36,7 @@ class BinLabTest < ActiveSupport::TestCase
     die() { say "$*"; exit 1; }
     . "$1/rakelib/house/apt.sh"
     . "$1/rakelib/house/lab_servers.sh"
+    missing_lab_packages() { [ "$COMPILER" = yes ] || echo build-essential; }
     missing_servers() {
         [ -e "$REFUSED.installed" ] || echo "redis-server redis-server the Redis rows"
         echo "valkey-server valkey-server the Valkey row"
@@ -44,7 +45,7 @@ class BinLabTest < ActiveSupport::TestCase
     install_all() { echo "installs $*" && : >"$REFUSED.installed"; }
     can_install() { [ "$ROOT" = yes ]; }
     at_terminal() { [ "$TERMINAL" = yes ]; }
-    settle_servers "$2" "$REFUSED"
+    settle_packages "$2" "$REFUSED" "$SERVERS"
   BASH
 
   test "as root without a terminal it installs what is missing, and says what stays missing" do
@@ -52,6 +53,26 @@ class BinLabTest < ActiveSupport::TestCase
     assert_equal "installs redis-server valkey-server", installed
     assert_equal "bin/lab: leaves out the Valkey row (valkey-server is missing); " \
                  "sudo bin/servers installs them on Debian", left_out
+  end
+
+  test "a bare container gets a compiler as well, and a command without servers only that" do
+    machine = { root: "yes", compiler: "no" }
+    assert_equal "installs build-essential redis-server valkey-server", settle("ask", **machine).first
+    assert_equal ["installs build-essential"], settle("ask", servers: "no", **machine)
+    assert_empty settle("no", servers: "no", **machine)
+  end
+
+  test "a machine without Ruby and a compiler needs packages for them, a complete one needs none" do
+    script = '. "$1/rakelib/house/apt.sh"; needed_packages'
+    run = lambda do |env|
+      out, err, = Open3.capture3(env, "/bin/bash", "-c", script, "bash", File.expand_path("../..", PROGRAM))
+      assert_empty err
+      out.split
+    end
+    with_directory do |dir|
+      assert_equal %w[ruby ruby-bundler ruby-dev build-essential], run.call("PATH" => dir) - ["ca-certificates"]
+    end
+    assert_empty run.call({})
   end
 
   test "at a terminal it asks once, and remembers a no" do
@@ -82,8 +103,9 @@ class BinLabTest < ActiveSupport::TestCase
     settle_in(dir, how, **machine)
   end
 
-  def settle_in(dir, how, root: "no", terminal: "no", stdin: "", status: 0)
-    env = { "ROOT" => root, "TERMINAL" => terminal, "REFUSED" => File.join(dir, "state", "no") }
+  def settle_in(dir, how, stdin: "", status: 0, **machine)
+    machine = { root: "no", terminal: "no", compiler: "yes", servers: "yes" }.merge(machine)
+    env = machine.transform_keys { |name| name.to_s.upcase }.merge("REFUSED" => File.join(dir, "state", "no"))
     Dir.mkdir(File.join(dir, "state")) unless File.directory?(File.join(dir, "state"))
     out, err, ended = Open3.capture3(env, "bash", "-c", MACHINE, "bash", File.expand_path("../..", PROGRAM), how,
                                      stdin_data: stdin)

@@ -4,6 +4,21 @@
 
 have() { command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ]; }
 
+have_header() { echo "#include <$1>" | cc -E -x c - >/dev/null 2>&1; }
+
+have_ruby_headers() {
+    have ruby && ruby -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))'
+}
+
+# Prints the packages without which nothing can be compiled and run.
+needed_packages() {
+    have ruby || echo ruby
+    have bundle || echo ruby-bundler
+    have_ruby_headers || echo ruby-dev
+    { have cc && have make && have_header stdio.h; } || echo build-essential
+    [ -e /etc/ssl/certs/ca-certificates.crt ] || [ ! -e /etc/debian_version ] || echo ca-certificates
+}
+
 # Debian keeps PostgreSQL's programs off the PATH.
 have_postgres() { have postgres || compgen -G "/usr/lib/postgresql/*/bin/postgres" >/dev/null; }
 

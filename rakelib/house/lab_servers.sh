@@ -1,5 +1,11 @@
-# Installs the servers that bin/lab measures, or says what is left out without them. Sourced by bin/lab after apt.sh; the
-# caller defines say and die.
+# Installs the packages that bin/lab needs and the servers that it measures, or says what is left out without these.
+# Sourced by bin/lab after apt.sh; the caller defines say and die.
+
+# Prints the packages that are missing of those that Larder and the gems of the lab are compiled with.
+missing_lab_packages() {
+    needed_packages
+    have_header openssl/ssl.h || echo libssl-dev # the gems hiredis-client and trilogy
+}
 
 # The lines of apt.sh's table for the servers that bin/lab installs, and that are not here.
 missing_lab_servers() {
@@ -31,13 +37,15 @@ may_install() {
 
 at_terminal() { [ -t 0 ] && [ -t 2 ]; }
 
-# settle_servers yes|no|ask REFUSED: installs what is missing where it may, and says once what is left out
-settle_servers() {
+# settle_packages yes|no|ask REFUSED SERVERS: installs what is missing where it may, servers if SERVERS is yes, and says
+# once what is left out
+settle_packages() {
     local wanted=() left=() package program reason
-    while read -r package program reason; do wanted+=("$package"); done < <(missing_lab_servers)
+    mapfile -t wanted < <(missing_lab_packages)
+    [ "$3" = no ] || while read -r package program reason; do wanted+=("$package"); done < <(missing_lab_servers)
     [ ${#wanted[@]} -gt 0 ] || return 0
     ! may_install "$1" "$2" "${wanted[@]}" || install_all "${wanted[@]}" || true
-    while read -r package program reason; do left+=("$reason ($program is missing)"); done < <(missing_lab_servers)
+    [ "$3" = no ] || while read -r package program reason; do left+=("$reason ($program is missing)"); done < <(missing_lab_servers)
     [ ${#left[@]} -gt 0 ] || return 0
     local list
     list=$(printf '%s, ' "${left[@]}")
