@@ -25,7 +25,7 @@ module Larder
             @entries = {}
           end
 
-          # Methods of ActiveSupport::Cache::Store. Options are ignored.
+          # As ActiveSupport::Cache::Store#read.
           def read(name, _options = nil)
             key = key_of(name)
             return load(@entries[key]) unless heard?("cache_read.active_support")
@@ -35,6 +35,7 @@ module Larder
             end
           end
 
+          # As ActiveSupport::Cache::Store#write.
           def write(name, value, _options = nil)
             key = key_of(name)
             return @entries[key] = copy(value) unless heard?("cache_write.active_support")
@@ -42,6 +43,7 @@ module Larder
             event("cache_write.active_support", key: key) { @entries[key] = copy(value) }
           end
 
+          # As ActiveSupport::Cache::Store#fetch.
           def fetch(name, _options = nil)
             key = key_of(name)
             return fetch_and_tell(name, key) { yield name } if heard?("cache_read.active_support")
@@ -52,6 +54,7 @@ module Larder
             yield(name).tap { |value| @entries[key] = copy(value) }
           end
 
+          # As ActiveSupport::Cache::Store#read_multi.
           def read_multi(*names)
             names.each_with_object({}) do |name, all|
               found = @entries[key_of(name)]
@@ -59,27 +62,33 @@ module Larder
             end
           end
 
+          # As ActiveSupport::Cache::Store#write_multi.
           def write_multi(values, _options = nil)
             values.each { |name, value| @entries[key_of(name)] = copy(value) }
           end
 
+          # As ActiveSupport::Cache::Store#fetch_multi.
           def fetch_multi(*names, **_options)
             names.to_h { |name| [name, fetch(name) { yield name }] }
           end
 
+          # As ActiveSupport::Cache::Store#delete.
           def delete(name, _options = nil)
             @entries.delete(key_of(name)) ? true : false
           end
 
+          # As ActiveSupport::Cache::Store#exist?.
           def exist?(name, _options = nil)
             @entries.key?(key_of(name))
           end
 
+          # As ActiveSupport::Cache::Store#increment.
           def increment(name, amount = 1, _options = nil)
             key = key_of(name)
             @entries[key] = @entries.fetch(key, 0) + amount
           end
 
+          # As ActiveSupport::Cache::Store#clear.
           def clear(_options = nil)
             @entries.clear
           end
