@@ -17,7 +17,7 @@ module Larder
             turns = JSON.parse(File.read(file)).dig("chapters", 0, "details", "samples")
             taken = turns.map { |turn| turn.values_at("block", "row") }
             keys = Suites.fetch("calls").blocks.map(&:key)
-            assert_equal keys.product(%w[larder floor]).sort, taken.uniq.sort
+            assert_equal keys.product(%w[larder floor reference]).sort, taken.uniq.sort
           end
         end
 
