@@ -47,12 +47,12 @@ module Larder
     # A view's read takes a lease for the write that follows. If the view raises in between, the request ends it.
     # What is to be refreshed is computed after the response.
     initializer "larder.requests" do |application|
-      application.executor.to_run { Store::Stamps.begin_work if defined?(Store::Stamps) }
+      application.executor.to_run { Store::Flights.begin_work if defined?(Store::Flights) }
       application.executor.to_complete do
-        next unless defined?(Store::Leases)
+        next unless defined?(Store::Flights)
 
-        Store::Leases.give_up_all
-        Store::Stamps.end_work
+        Store::Flights.give_up_all
+        Store::Flights.end_work
         Store::Refreshes.begin_waiting
       end
     end

@@ -67,7 +67,7 @@ class LarderTreeEncryptedRecordsTest < StoreCase
   # Stores a value, sees no plain text in the file's bytes of it, and returns what is read.
   def through(value)
     store.write("key", value)
-    bytes, = store.instance_variable_get(:@records).get("key", nil)
+    bytes, = store.level.records.get("key", nil)
     assert_empty bytes.scan(SECRET)
     store.read("key")
   end

@@ -44,7 +44,23 @@ static VALUE end_check(VALUE self, VALUE given, VALUE is_real) {
     return self;
 }
 
-void fast_clock_init(VALUE module) {
+/* Larder::Store::Clock.now: Unix seconds, as Rails sees them */
+static VALUE now(VALUE self) {
+    (void)self;
+    return DBL2NUM(fast_clock_now());
+}
+
+/* Larder::Store::Clock.now_ms: the same in milliseconds, as the engine counts it */
+static VALUE now_ms(VALUE self) {
+    (void)self;
+    return LL2NUM(fast_clock_ms(fast_clock_now()));
+}
+
+void fast_clock_init(VALUE store_module, VALUE module) {
+    VALUE clock = rb_define_module_under(store_module, "Clock");
+
+    rb_define_singleton_method(clock, "now", now, 0);
+    rb_define_singleton_method(clock, "now_ms", now_ms, 0);
     id_now = rb_intern("now");
     id_to_f = rb_intern("to_f");
     rb_define_private_method(rb_singleton_class(module), "_begin_clock_check", begin_check, 0);

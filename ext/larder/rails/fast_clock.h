@@ -24,7 +24,7 @@ extern bool fast_clock_is_real;      /* Time.now is Ruby's own */
 extern int64_t fast_clock_coarse_ms; /* the coarse clock, as it was last read */
 #pragma GCC visibility pop
 
-void fast_clock_init(VALUE module);
+void fast_clock_init(VALUE store_module, VALUE module);
 
 /* Seconds since 1970, as Rails sees them. Runs Ruby where Time.now was replaced. */
 double fast_clock_now(void);

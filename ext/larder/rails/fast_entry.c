@@ -2,7 +2,7 @@
  * fast_entry.c — one entry, read or written.
  *
  * A plain value, also an Array or Hash, is encoded and decoded here. Any other is
- * dumped by Rails' coder in Entries#store_dumped, and loaded in Entries#value_found,
+ * dumped by Rails' coder in NativeCalls#store_dumped, and loaded in NativeCalls#value_found,
  * which answers NONE or EXPIRED if there is no value.
  */
 #include "rails/fast_entry.h"
@@ -232,7 +232,7 @@ VALUE fast_entry_record(const fast_store *store, const fast_options *options, co
     return rb_ary_new_from_args(3, plain_bytes(value, &plain), UINT2NUM(record.flags), LL2NUM(record.ttl_ms));
 }
 
-/* Entries#store_bytes takes what is large, is stored in parts, or finds the lock taken: it releases the GVL. A
+/* NativeCalls#store_bytes takes what is large, is stored in parts, or finds the lock taken: it releases the GVL. A
  * namespace is a tag, see Store::Tags. */
 static VALUE store_record(const fast_store *store, const fast_key *key, VALUE value, const plain_value *plain,
                           larder_store *record, int64_t now_ms) {

@@ -43,7 +43,7 @@ typedef struct fast_found {
 enum fast_outcome fast_entry_decode(const fast_store *store, const fast_options *options, const fast_key *key,
                                     const fast_found *found, VALUE *value);
 
-/* What an answer of Entries#value_found or #value_read means. An entry that has expired is deleted. */
+/* The meaning of an answer of NativeCalls#value_found or #value_read. An entry that has expired is deleted. */
 enum fast_outcome fast_entry_outcome(const fast_store *store, const fast_options *options, const fast_key *key,
                                      VALUE answer);
 

@@ -13,7 +13,7 @@
     X(EXPANDED, "expanded_key", 2)      \
     X(VERSIONS, "normalize_version", 4) \
     X(OPTIONS, "merged_options", 8)     \
-    X(TIME, "now_ms", 16)               \
+    X(NOTHING, "unpatched?", 16)        \
     X(EVENTS, "instrument", 32)         \
     X(CALLS, "fetch", 64)
 

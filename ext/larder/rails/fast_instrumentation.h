@@ -22,7 +22,7 @@ enum fast_event {
 #define FAST_EVENT_ENUM(name, operation, bit) FAST_EVENT_##name = (bit),
     FAST_EVENT_LIST(FAST_EVENT_ENUM)
 #undef FAST_EVENT_ENUM
-        FAST_EVENT_STALE = 256,    /* "stale.larder", which Store::StaleServing sends */
+        FAST_EVENT_STALE = 256,    /* "stale.larder", which Store::Computation sends */
     FAST_EVENT_OLD_PAYLOADS = 512, /* there is a subscriber, and this Rails' payloads are not those C knows */
 };
 

@@ -12,9 +12,9 @@ typedef struct fast_options {
     plain_life life;
     bool skip_nil;
     bool compress;
-    bool single_flight;         /* a miss goes to Store::SingleFlight */
+    bool single_flight;         /* a miss goes to Store::Computation */
     bool single_flight_of_call; /* also one of read */
-    bool keeps;                 /* what is written is kept when it is stale: Store::StaleServing writes it */
+    bool keeps;                 /* what is written is kept when it is stale: Store::LocalLevel writes it */
     bool tagged;                /* has tags: Store::Tags writes it */
     bool early;                 /* early_refresh */
     bool raw;                   /* a second level alone has the value */

@@ -1,22 +1,24 @@
 /*
  * fast_steps.c — normalize_key, expanded_key, normalize_version, merged_options and
- * now_ms of the Rails store, which take half of a call that C does not answer: where an
- * APM's module was prepended to ActiveSupport::Cache::Store, or a subclass has methods of
- * its own. Where that module has one of these methods itself, as Datadog's has two, Rails'
- * own takes that step, and the others stay in C.
+ * instrument of the Rails store, which take half of a call that C does not answer: where
+ * debug messages are logged, or an APM's module was prepended to ActiveSupport::Cache::Store, or a subclass has
+ * methods of its own. Where that module has one of these methods itself, as Datadog's has two, Rails' own takes
+ * that step, and the others stay in C.
  *
  * Each calls super where the name or the options are not simple.
  */
 #include "rails/fast_steps.h"
-#include "rails/fast_clock.h"
 #include "rails/fast_guard.h"
+#include "rails/fast_instrumentation.h"
 #include "rails/fast_key.h"
+#include "rails/fast_log.h"
 #include "rails/fast_options.h"
 #include "rails/fast_super.h"
 
 #include <ruby/encoding.h>
 
 static VALUE sym_namespace, sym_version;
+static VALUE operations[FAST_EVENT_COUNT]; /* their names, in the order of their bits */
 
 /* NULL: Rails has to take the step. */
 static const fast_handle *handle_for(VALUE self, enum fast_taken step) {
@@ -84,23 +86,46 @@ static VALUE merged_options(int argc, VALUE *argv, VALUE self) {
     return fast_super(argc, argv);
 }
 
-/* For Store::Instrumentation: are Rails' events sent by its own methods, so that nobody sees it if one is not? */
+/* The bit of an operation's event; 0: it has none here, and Rails sends it. */
+static unsigned event_of(VALUE operation) {
+    for (size_t i = 0; i < FAST_EVENT_COUNT; i++) {
+        if (operations[i] == operation) {
+            return 1U << i;
+        }
+    }
+    return 0;
+}
+
+/* Also instrument_multi. An event without a subscriber is not sent, and not logged unless the log takes it: its
+ * payload costs more than a hit. */
+static VALUE instrument(int argc, VALUE *argv, VALUE self) {
+    unsigned event = argc > 0 ? event_of(argv[0]) : 0;
+
+    if (event && fast_guard_takes(self, FAST_TAKEN_EVENTS) && !fast_instrumentation_wanted(event) &&
+        !fast_log_wanted(self)) {
+        return rb_block_given_p() ? rb_yield(rb_hash_new()) : Qnil;
+    }
+    return fast_super(argc, argv);
+}
+
+/* For Store::Instrumentation: are Rails' events sent by its own methods, so that an event may be skipped? */
 static VALUE may_skip_events(VALUE self) { return fast_guard_takes(self, FAST_TAKEN_EVENTS) ? Qtrue : Qfalse; }
 
-static VALUE now_ms(VALUE self) {
-    if (fast_guard_takes(self, FAST_TAKEN_TIME)) {
-        return LL2NUM(fast_clock_ms(fast_clock_now()));
-    }
-    return rb_call_super(0, NULL);
-}
+/* For Store::Entries: has no method of Rails or of ours been patched, so that ours need not call Rails'? */
+static VALUE is_unpatched(VALUE self) { return fast_guard_takes(self, FAST_TAKEN_NOTHING) ? Qtrue : Qfalse; }
 
 void fast_steps_init(VALUE module) {
     sym_namespace = ID2SYM(rb_intern("namespace"));
     sym_version = ID2SYM(rb_intern("version"));
+#define OPERATION(name, operation, bit) operations[FAST_EVENT_NUMBER_##name] = ID2SYM(rb_intern(operation));
+    FAST_EVENT_LIST(OPERATION)
+#undef OPERATION
     rb_define_private_method(module, "normalize_key", normalize_key, -1);
     rb_define_private_method(module, "expanded_key", expanded_key, -1);
     rb_define_private_method(module, "normalize_version", normalize_version, -1);
     rb_define_private_method(module, "merged_options", merged_options, -1);
+    rb_define_private_method(module, "instrument", instrument, -1);
+    rb_define_private_method(module, "instrument_multi", instrument, -1);
     rb_define_private_method(module, "may_skip_events?", may_skip_events, 0);
-    rb_define_private_method(module, "now_ms", now_ms, 0);
+    rb_define_private_method(module, "unpatched?", is_unpatched, 0);
 }

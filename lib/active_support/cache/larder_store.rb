@@ -43,7 +43,18 @@ module ActiveSupport
     # With `:raise_errors` each use raises instead, a file that cannot be opened as Larder::OpenError. Wrong arguments
     # raise ArgumentError in the constructor.
     class LarderStore < Store
-      include Larder::Store
+      include Larder::Store::MonotonicClock
+      include Larder::Store::Instrumentation
+      include Larder::Store::Options
+      include Larder::Store::Keys
+      include Larder::Store::Entries
+      include Larder::Store::Multi
+      include Larder::Store::Counters
+      include Larder::Store::CompareAndSwap
+      include Larder::Store::Deletion
+      include Larder::Store::Maintenance
+      include Larder::Store::NativeCalls
+      include Larder::Store::FastPath
 
       # @return [true] Rails may give versions beside keys ("recyclable" cache keys)
       def self.supports_cache_versioning?
@@ -56,6 +67,12 @@ module ActiveSupport
       # @api private
       # @return [Larder::Store::Remote, nil] the second level
       attr_reader :remote
+      # @api private
+      # @return [Larder::Store::LocalLevel, Larder::Store::TwoLevels] which answers calls
+      attr_reader :level
+      # @api private
+      # @return [Larder::Store::SingleFlight]
+      attr_reader :single_flight
 
       # Checks its arguments. The first call that needs the file opens it, or makes it with its directories.
       #
@@ -69,17 +86,13 @@ module ActiveSupport
         default_serializer # raises for an unknown ActiveSupport::Cache.format_version, as Rails does without a coder
         super(settings.store_options)
 
-        @error_handler = settings.error_handler
-        @raise_errors = settings.raise_errors
-        @max_key_size = settings.max_key_size
-        @plain_values = settings.plain_values
-        @plain_trees = settings.plain_trees
-        @remote = settings.remote
-        @local_expires_in = settings.local_expires_in
-        @backplane = settings.backplane
         @settings = settings
-        @remote&.when_applied { |kind, texts| tell_of_applied(kind, texts) }
-        @remote&.journal&.when_absent { |error| raised_by_handler?(:journal, nil, error) }
+        @max_key_size = settings.max_key_size
+        @remote = settings.remote
+        @backplane = settings.backplane
+        @failsafe = Larder::Store::Failsafe.new(settings.error_handler, settings.raise_errors)
+        @remote&.when_applied { |kind, texts| @machines.publish_applied(kind, texts) }
+        @remote&.journal&.when_absent { |error| @failsafe.handler_raises?(:journal, nil, error) }
         @options.default = nil # it would add options that were not given
         use(settings.open)
       end
@@ -101,13 +114,42 @@ module ActiveSupport
         use(@settings.open(yield(@cache.path)))
       end
 
+      # @api private
+      # @return [LarderStore] with the same entries, which raises errors instead of answering misses
+      def raising
+        clone.tap(&:raise_errors)
+      end
+
+      protected
+
+      def raise_errors
+        @failsafe = Larder::Store::Failsafe.new(nil, true)
+        use(@cache)
+      end
+
       private
 
       def use(cache)
         @cache = cache
-        @records = Larder::Store::Records.new(cache)
-        Larder::Store::FastPath.attach(self, cache, @options, @max_key_size, @plain_values, @plain_trees,
-                                        !@remote.nil?, !@backplane.nil?)
+        local = local_level(cache)
+        @level = @remote ? two_levels(local) : local
+        @single_flight = Larder::Store::SingleFlight.new(@level, self)
+        Larder::Store::FastPath.attach(self, cache, @options, @max_key_size, @settings.plain_values,
+                                       @settings.plain_trees, @level.slow?, !@backplane.nil?)
+      end
+
+      def local_level(cache)
+        records = Larder::Store::Records.new(cache)
+        format = Larder::Store::RecordFormat.new(self, records, @coder, plain_values: @settings.plain_values,
+                                                                        plain_trees: @settings.plain_trees)
+        Larder::Store::LocalLevel.new(cache, records, format, @failsafe)
+      end
+
+      def two_levels(local)
+        @machines = Larder::Store::Machines.new(@backplane, local.cache, @failsafe) do |listens|
+          Larder::Store::FastPath.listens(self, listens)
+        end
+        Larder::Store::TwoLevels.new(local, @remote, @machines, @settings.local_expires_in) { |key| truncate_key(key) }
       end
     end
   end

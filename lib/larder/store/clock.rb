@@ -1,30 +1,19 @@
 # frozen_string_literal: true
 
-# The current time, and the TTL of counters.
+# The native methods of the clock, which are in ext/larder/rails/fast_clock.c.
 
 module Larder
   module Store
-    # Expiry is decided twice: Rails' entries compare their time of expiry with Time.now, and the engine drops items by
-    # itself. The engine is given the same Time.now, so that tests which travel in time move both.
+    # The time as Rails sees it: Time.now may be stubbed. Expiry is decided twice: Rails' entries compare their time of
+    # expiry with Time.now, and the engine drops items by itself. The engine is given this time, so that tests which
+    # travel in time move both.
+    # @api private
     module Clock
-      private
+      # @!method self.now
+      #   @return [Float] Unix seconds
 
-      # Seconds since 1970, as Rails sees them: Time.now may be stubbed.
-      def now
-        Time.now.to_f
-      end
-
-      # The same as the engine counts it.
-      def now_ms
-        Larder::Options.unix_ms(now)
-      end
-
-      # TTL of a counter in seconds, which has no expiry but the engine's; nil: it never expires. Entries live longer in
-      # the file than for Rails, see ext/larder/value/plain.c.
-      def counter_ttl(expires_in)
-        ttl = expires_in&.to_f
-        ttl unless ttl.nil? || ttl > Larder::Cache::MAX_TTL
-      end
+      # @!method self.now_ms
+      #   @return [Integer] Unix milliseconds, at least 1, as the engine counts them
     end
   end
 end

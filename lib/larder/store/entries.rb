@@ -1,247 +1,344 @@
 # frozen_string_literal: true
 
-# Reads and writes one entry: the methods that Store's public ones call with a finished key and merged options. In the
-# file, a plain value is its own bytes, and any other is bytes of the coder. `raw: true` has no effect, as in
-# MemoryStore and FileStore.
+# The calls about one entry: fetch, read, write, exist?, and the methods under delete.
+
+require "larder/store/call"
+require "larder/store/computation"
+require "larder/store/soft_computation"
 
 module Larder
   module Store
-    # Plain values are instances of String in UTF-8, ASCII or binary, Symbols, Floats, Integers of a machine word, true,
-    # false, nil, and Arrays and Hashes of these. A store that was given a coder or serializer uses it for those too.
+    # Rails' methods of the same names, for a level that can do more: they begin one {Call} each. Under them are Rails'
+    # own hooks `read_entry`, `write_entry` and `delete_entry`, which a subclass may override.
     module Entries
-      Entry = ActiveSupport::Cache::Entry
       DeserializationError = ActiveSupport::Cache::DeserializationError
-      # The bytes of a counter. No entry dumped by Rails' coder matches.
-      COUNTER = /\A-?\d{1,19}\z/
-      LONGEST_COUNTER = 20
-      # An entry with the record in the file that it was made from.
-      module Recorded
-        # @return [Array] as Records#get
-        attr_accessor :record
+      private_constant :DeserializationError
+
+      # As Rails'. docs/reference/options.md has the options that it takes in addition.
+      #
+      # @overload fetch(name, options = nil, &block)
+      ruby2_keywords def fetch(name, *given, &block)
+        options = given.first
+        ours = block && given.size < 2 && (unpatched? || keeps?(options))
+        return super(name, *versioned(name, given), &block) unless ours
+
+        call = call_of(name, options)
+        return SoftComputation.new(self, call, block).fetch if call[:soft_timeout] && call.soft? && level.slow?
+
+        entry = reading(call) { call.keeps? ? kept_entry(call) : fresh_entry(call) } unless call[:force]
+        entry ? serve(entry, call, block) : compute(call, block)
       end
-      private_constant :Entry, :DeserializationError, :COUNTER, :LONGEST_COUNTER, :Recorded
+
+      # As Rails'. Options of the call, as the `cache` of a view gives them: with `single_flight: true` a miss waits for
+      # another caller that computes the value, or takes the lease for the write that follows. With
+      # `stale_while_revalidate:` an entry that is stale is found, but for one caller, which has the lease.
+      #
+      # @overload read(name, options = nil)
+      ruby2_keywords def read(name, *given)
+        options = given.first
+        stale = options.is_a?(Hash) && options.key?(:stale_while_revalidate) && Call.keeps?(options)
+        call = call_of(name, options) if given.size < 2 && (stale || unpatched?)
+        value = if call then stale ? read_kept(call) : read_fresh(call)
+                else super(name, *versioned(name, given))
+                end
+        return value unless value.nil? && options.is_a?(Hash)
+
+        announce_write(call || call_of(name, options), options, stale)
+      end
+
+      # As Rails'. Gives up the leases of earlier reads of the key if this is not the write that they announced.
+      #
+      # @overload write(name, value, options = nil)
+      ruby2_keywords def write(name, value, *given)
+        given = with_jitter(given)
+        options = given.first
+        give_up_reads(name, options) if Flights.begun&.leased? && leases?(options)
+        return super unless given.size < 2 && unpatched?
+
+        call = call_of(name, options)
+        instrument(:write, instrumented_key(name, call.key), call.options) do
+          store_entry(call, ActiveSupport::Cache::Entry.new(value, **call.options, version: call.version))
+        end
+      end
+
+      # As Rails'.
+      #
+      # @overload exist?(name, options = nil)
+      ruby2_keywords def exist?(name, *given)
+        return super(name, *versioned(name, given)) unless given.size < 2 && unpatched?
+
+        call = call_of(name, given.first)
+        instrument(:exist?, instrumented_key(name, call.key)) do
+          entry = level.read(call)
+          (entry && !entry.expired? && !entry.mismatched?(call.version)) || false
+        end
+      end
+
+      # ---- for computations ----
+
+      # Sends the event of a read around the block.
+      #
+      # @api private
+      # @yieldreturn [ActiveSupport::Cache::Entry, nil]
+      def reading(call, operation = :fetch)
+        instrument(:read, Keys::INSTRUMENTS_KEYS ? call.key : call.name, call.options) do |payload|
+          entry = yield
+          if payload
+            payload[:super_operation] = operation if operation
+            payload[:hit] = !entry.nil?
+          end
+          entry
+        end
+      end
+
+      # A hit of `fetch`, after which the value is computed again if that is due.
+      #
+      # @api private
+      def serve(entry, call, block)
+        refresh_if_due(entry, call, block) if call.keeps?
+        hit(entry, call)
+      end
+
+      # @api private
+      # @return [void]
+      def refresh_if_due(entry, call, block)
+        early = !entry.expired? && call[:early_refresh] && level.early?(call.key)
+        Computation.new(self, call, block).refresh(entry, early) if early || entry.expired?
+      end
+
+      # @api private
+      # @return [Object] the value
+      def hit(entry, call)
+        instrument(:fetch_hit, call.name, call.options)
+        entry.value
+      end
+
+      # Runs a block within Rails' event.
+      #
+      # @api private
+      # @return [Array(Object, Hash)] the value, and the options of its write
+      def generate(call)
+        options = call.options.dup
+        value = instrument(:generate, instrumented_key(call.name, call.key), options) do
+          yield call.name, ActiveSupport::Cache::WriteOptions.new(options)
+        end
+        [value, options]
+      end
+
+      # @api private
+      def answered_with_old_value(error)
+        level.failsafe.answered_with_old_value(error, logger)
+      end
 
       private
 
-      def read_entry(key, **options)
-        return read_far(key, options) if @remote
-
-        options[:race_condition_ttl] ? recorded_entry(key) : file_entry(key)
+      # @param options [Hash, nil] of the caller
+      # @return [Call]
+      def call_of(name, options = nil)
+        merged = merged_options(options)
+        key = normalize_key(name, merged)
+        prefix = merged[:namespace] ? namespace_prefix(merged) : ""
+        Call.new(name, key, merged, normalize_version(name, merged), prefix)
       end
 
-      def file_entry(key)
-        found = failsafe(:read_entry) { @records.get_entry(key, now_ms) }
-        entry_of(found) if found
+      # @param merged [Hash]
+      # @return [Call] of several names, or of a key that the caller has made
+      def call_for(key, merged)
+        Call.new(key, key, merged, merged[:version] && normalize_version(key, merged), namespace_prefix(merged))
       end
 
-      # An entry that has expired knows its record: handle_expired_entry may store it again.
-      def recorded_entry(key)
-        record = failsafe(:read_entry) { @records.get(key, now_ms) }
-        entry = entry_of(@records.entry_of(record)) if record
-        entry.extend(Recorded).record = record if entry&.expired?
+      # Rails' methods know the version only after the entry was read, and a slow level asks for it.
+      #
+      # @param given [Array] the arguments of a call after the name
+      # @return [Array]
+      def versioned(name, given)
+        options = given.first
+        return given if !level.slow? || given.size > 1 || (options && options[:version])
+
+        version = normalize_version(name, merged_options(options))
+        version ? instead_of(given, { **(options || {}), version: version }) : given
+      end
+
+      # The options of a call, in the form of those that it was given: keywords, or a Hash.
+      def instead_of(given, options)
+        first = given.first
+        first.nil? || Hash.ruby2_keywords_hash?(first) ? [Hash.ruby2_keywords_hash(options)] : [options]
+      end
+
+      # True if an entry of the call is kept after it has expired.
+      def keeps?(given)
+        return false unless Call.keeps?(@options) || (given.is_a?(Hash) && Call.keeps?(given))
+
+        Call.keeps?(merged_options(given))
+      end
+
+      # After a miss of a read: the caller of a view writes the value next.
+      #
+      # @param given [Hash] options of the call alone
+      # @return [Object, nil] the value of another caller
+      def announce_write(call, given, stale)
+        note_read(call) if given[:tags] || (stale && call.tagged?)
+        return unless stale ? call.single_flight? && !Flights.of(level.records, call.key) : Call.single_flight?(given)
+
+        read_in_single_flight(call)
+      end
+
+      def compute(call, block)
+        return SoftComputation.new(self, call, block).value if call.soft? && !level.slow?
+
+        Computation.new(self, call, block).value
+      end
+
+      # @return [ActiveSupport::Cache::Entry, nil] whose value can be read
+      def fresh_entry(call)
+        entry = level.read(call) or return
+        return expired(entry, call) if entry.expired?
+        return if entry.mismatched?(call.version)
+
+        entry.value
         entry
-      end
-
-      def write_entry(key, entry, **options)
-        return write_far(key, entry, options) if @remote
-
-        record = with_tags(record_of(entry, options), key, options)
-        store_safely(:write_entry) do
-          if options[:unless_exist]
-            write_unless_exist(key, record)
-          else
-            store_record(key, record, now_ms, options)
-          end
-        end
-      end
-
-      def store_record(key, record, time, _options = nil)
-        stored = @records.set(key, record, time)
-        raise refusal(key) unless stored || was_cleared?(record)
-
-        stored
-      end
-
-      # Called by Rails' fetch, which stores an entry again for race_condition_ttl if it has expired a short while ago.
-      # With single flight, callers wait for the new value, and would take this one for it.
-      def handle_expired_entry(entry, key, options)
-        return super unless options[:race_condition_ttl] && entry&.expired?
-
-        if flies?(options)
-          return @remote ? nil : super(entry, key, options.except(:race_condition_ttl)) # which may have a newer one
-        end
-
-        seconds = options[:race_condition_ttl].to_i
-        return super if @remote || seconds <= 0 || now - entry.expires_at > seconds
-
-        store_again(key, entry, seconds, options) if entry.is_a?(Recorded)
+      rescue DeserializationError
         nil
       end
 
-      # Compare and swap keeps the tags of the entry, and does not overwrite what was deleted or written since it was
-      # read.
-      def store_again(key, entry, seconds, options)
-        again = Entry.new(entry.value, version: entry.version, expires_at: now + seconds)
-        again = record_of(again, { **options, expires_in: seconds * 2 })
-        store_safely(:write_entry) { @records.cas(key, entry.record, again, now_ms) }
+      # An entry that has expired is removed, or lives on for race_condition_ttl while it is computed again. With single
+      # flight, callers wait for the new value, and would take the old one for it.
+      #
+      # @return [nil]
+      def expired(entry, call)
+        seconds = call.race
+        if seconds.positive? && call.single_flight?
+          delete_entry(call.key, **call.options) unless level.slow? # which may have a newer one
+        elsif seconds.positive? && Clock.now - entry.expires_at <= seconds
+          level.store_again(call, entry, seconds)
+        else
+          delete_entry(call.key, **call.options)
+        end
+        nil
+      end
+
+      def kept_entry(call)
+        call.usable(level.kept(call), :stale_while_revalidate)
+      end
+
+      def read_fresh(call)
+        instrument(:read, instrumented_key(call.name, call.key), call.options) do |payload|
+          entry = level.read(call)
+          if entry&.expired?
+            delete_entry(call.key, **call.options)
+            entry = nil
+          end
+          entry = nil if entry&.mismatched?(call.version)
+          value_of(entry, payload)
+        end
+      end
+
+      def value_of(entry, payload)
+        payload[:hit] = !entry.nil? if payload
+        entry&.value
+      rescue DeserializationError
+        payload[:hit] = false if payload
+        nil
+      end
+
+      def read_kept(call)
+        entry = nil
+        reading(call, nil) do
+          entry = kept_entry(call)
+          next entry unless entry&.expired?
+
+          if take_for_write(call) then entry = nil
+          else
+            announce("stale.larder", call, reason: :stale_while_revalidate)
+            entry
+          end
+        end
+        entry&.value
+      end
+
+      # Takes the lease of a value that has expired, for the write that follows.
+      def take_for_write(call)
+        token = Computation.new(self, call, nil).take_over(false) or return
+        hold_for_write(call, token, :stale_while_revalidate)
+      end
+
+      # @param token [String, nil] of the lease; nil: another caller's, so that the write stores nothing
+      # @param option [Symbol] of the read
+      def hold_for_write(call, token, option)
+        seconds = Flights.seconds(call.key, call.lease)
+        Flights.current.add(Flight.new(level.records, call.key, token: token, option: option, seconds: seconds))
+      end
+
+      # A view's write with tags follows its read.
+      def note_read(call)
+        Flights.current.note_read(Flight.new(level.records, call.key, stamp: level.stamp(call)))
+      end
+
+      # @return [Object, nil] the value of another caller; nil: this one is to write it
+      def read_in_single_flight(call)
+        state, found = single_flight.join(call, monotonic_now + call.wait)
+        case state
+        when :found then return found
+        when :leased then hold_for_write(call, found, :single_flight)
+        when :alone then hold_for_write(call, nil, :single_flight)
+        end
+        nil
+      end
+
+      # The write that stores a value for a `read` has the option of the read: the `cache` of a view gives it to both.
+      # Any other replaces what the key has, also if another caller has written since the read. So the option of the
+      # store alone does not count.
+      def give_up_reads(name, given)
+        key = normalize_key(name, merged_options(given))
+        Flights.current.all_of(level.records, key).each do |flight|
+          next if flight.option.nil? || (given.is_a?(Hash) && given[flight.option])
+
+          Flights.current.give_up(flight, Clock.now_ms)
+        end
+      end
+
+      def leases?(given)
+        Call.leases?(@options) || (given.is_a?(Hash) && Call.leases?(given))
+      end
+
+      # @param given [Array] the arguments of a call after the value
+      # @return [Array]
+      def with_jitter(given)
+        options = given.first
+        return given unless @options.key?(:jitter) || (options.is_a?(Hash) && options.key?(:jitter))
+
+        all = merged_options(options)
+        return given unless all[:jitter] && all[:expires_in]
+
+        instead_of(given, all.merge(expires_in: all[:expires_in] * (1 - (rand * all[:jitter]))))
+      end
+
+      def store_entry(call, entry)
+        level.write(call, entry, (Flights.for_write(level.records, call.key) if call.leases?))
+      end
+
+      # ---- Rails' hooks ----
+
+      # Called by Rails' fetch, where that is patched.
+      def handle_expired_entry(entry, key, options)
+        entry&.expired? ? expired(entry, native_call(key, key, options)) : entry
+      end
+
+      # Called by Rails' fetch, where that is patched.
+      def save_block_result_to_cache(name, *key, options, &block)
+        compute(native_call(name, key.first || normalize_key(name, options), options), block)
+      end
+
+      def read_entry(key, **options)
+        level.read(call_for(key, options))
+      end
+
+      def write_entry(key, entry, **options)
+        store_entry(call_for(key, options), entry)
       end
 
       def delete_entry(key, **)
-        failsafe(:delete_entry, returning: false) { @cache.delete(key, now: now) }
-      end
-
-      # The engine's `add` fails while an expired entry is kept for race_condition_ttl. Such an entry is replaced by
-      # compare and swap, so that one of several callers succeeds.
-      def write_unless_exist(key, record)
-        time = now_ms
-        return true if @records.add(key, record, time)
-
-        present = @records.get(key, time)
-        return false unless present && entry_of(@records.entry_of(present))&.expired?
-
-        bytes, flags, ttl_ms, *more = record
-        ttl_ms = Larder::Options::SHORTEST_MS if ttl_ms.negative? # also one that has expired already
-        @records.cas(key, present, [bytes, flags, ttl_ms, *more], time)
-      end
-
-      # The block's value; false: the value can never be stored, nil: the cache could not serve.
-      def store_safely(method)
-        yield
-      rescue Larder::UnserializableError
-        raise
-      rescue Larder::InvalidArgument => e
-        failed(method, false, e)
-      rescue *Failsafe::ERRORS => e
-        failed(method, nil, e)
-      end
-
-      def refusal(key)
-        Larder::Error.new("the cache refused to store #{key.inspect}: lock timeout, or cache full; whatever the key " \
-                          "held is dropped")
-      end
-
-      # @return [Array(String, Integer, Integer)] bytes, flags and time to live in milliseconds
-      def record_of(entry, options)
-        plain = plain_record(entry, options)
-        return plain if plain && !to_compress?(plain.first, options)
-
-        bytes = checked_payload(serialize_entry(entry, **options))
-        return plain if plain && bytes.bytesize >= plain.first.bytesize # it did not become smaller
-
-        bytes_record(bytes, options[:expires_in], options[:race_condition_ttl])
-      end
-
-      # The same for bytes of Rails' coder.
-      def bytes_record(bytes, expires_in, race_condition_ttl)
-        [bytes, *@records.terms(expires_in&.to_f, race_condition_ttl&.to_f, now_ms)]
-      end
-
-      # The same for a plain value; nil for any other.
-      def plain_record(entry, options)
-        return if !@plain_values || entry.compressed?
-
-        @records.plain(entry.value, entry.expires_at, options[:expires_in]&.to_f,
-                       options[:race_condition_ttl]&.to_f, entry.version, now_ms, @plain_trees)
-      end
-
-      # Adds the options of compression that the caller left out.
-      def with_compression(options)
-        options.key?(:compress) && options.key?(:compress_threshold) ? options : merged_options(options)
-      end
-
-      def to_compress?(bytes, options)
-        options = with_compression(options)
-        options[:compress] && bytes.bytesize >= options[:compress_threshold]
-      end
-
-      # @param found [String, Array(Object, Float, String), Array(String, Float), nil] bytes, a plain value with its
-      #   expiry and version, or bytes whose record tells when the entry expires
-      def entry_of(found)
-        return deserialize_entry(found) unless found.instance_of?(Array)
-        return deserialize_entry(found.first)&.tap { |entry| entry.expires_at = found.last } if found.size == 2
-
-        value, expires_at, version = found
-        Entry.new(value, expires_at: expires_at, version: version)
-      end
-
-      # Called by the fast path to store a value that is not plain.
-      def store_dumped(key, value, version, expires_at, expires_in, race_condition_ttl, time)
-        bytes = checked_payload(@coder.dump(Entry.new(value, expires_at: expires_at, version: version)))
-        record = bytes_record(bytes, expires_in, race_condition_ttl)
-        store_safely(:write_entry) { store_record(key, record, time) }
-      end
-
-      # Called by the fast path to store a plain value that is large, or whose lock was taken.
-      def store_bytes(key, bytes, flags, ttl_ms, time)
-        store_safely(:write_entry) { store_record(key, [bytes, flags, ttl_ms], time) }
-      end
-
-      # Called by the fast path for bytes that are not a plain value.
-      #
-      # @return [Object] the entry's value, NONE or EXPIRED
-      def value_found(bytes, version)
-        value_of(deserialize_entry(bytes), version)
-      end
-
-      # The same of a record that tells until when the value is fresh: the bytes may say that it has expired.
-      def value_kept(bytes, version)
-        value_of(deserialize_entry(bytes)&.tap { |entry| entry.expires_at = nil }, version)
-      end
-
-      # The same for an entry that the fast path cannot read.
-      def value_read(key, name, version)
-        version = normalize_version(name, version: version)
-        value_of(read_entry(key, version: version), version)
-      end
-
-      # Called by the fast path, within an event, to store a value that it cannot.
-      def write_value(key, name, value, options)
-        write_entry(key, Entry.new(value, **options, version: normalize_version(name, options)), **options)
-      end
-
-      # The same for many.
-      def write_values(hash, options)
-        entries = hash.to_h do |name, value|
-          [normalize_key(name, options), Entry.new(value, **options, version: normalize_version(name, options))]
-        end
-        write_multi_entries(entries, **options) && hash
-      end
-
-      # The same, to find out whether there is a live entry.
-      def entry_live?(key, name, version)
-        version = normalize_version(name, version: version)
-        entry = read_entry(key, version: version)
-        (entry && !entry.expired? && !entry.mismatched?(version)) || false
-      end
-
-      def value_of(entry, version)
-        return FastPath::NONE unless entry
-        return FastPath::EXPIRED if entry.expired?
-
-        entry.mismatched?(version) ? FastPath::NONE : entry.value
-      rescue DeserializationError
-        FastPath::NONE
-      end
-
-      def deserialize_entry(payload, **)
-        payload && counter?(payload) ? Entry.new(payload.to_i) : super
-      end
-
-      # Is it a counter of the engine?
-      def counter?(payload)
-        payload.bytesize <= LONGEST_COUNTER && COUNTER.match?(payload) && rails_coder?
-      end
-
-      # Rails' coder recognizes bytes that it has not dumped; another may not.
-      def rails_coder?
-        @coder.is_a?(ActiveSupport::Cache::Coder)
-      end
-
-      def checked_payload(payload)
-        return payload if payload.is_a?(String)
-
-        raise TypeError, "the coder of LarderStore must dump to a String, it dumped to #{payload.class}: a cache of " \
-                         "bytes cannot hold objects as they are"
+        level.delete(key)
       end
     end
   end

@@ -7,8 +7,10 @@ require "larder/reports"
 
 module Larder
   module Store
-    # Rescues errors of the byte cache. Errors of the caller, as a value that cannot be serialized or a blank key, pass.
-    module Failsafe
+    # Rescues errors of the byte cache and of the remote store. Errors of the caller, as a value that cannot be
+    # serialized or a blank key, pass.
+    # @api private
+    class Failsafe
       # The errors that mean that the cache could not serve.
       ERRORS = [Larder::Error].freeze
 
@@ -25,28 +27,61 @@ module Larder
         Reports.report(exception, source: SOURCE, line: line, **cause)
       end
 
-      private
+      # @param handler [#call, nil] `error_handler:`
+      # @param raises [Boolean] `raise_errors:`
+      def initialize(handler, raises)
+        @handler = handler
+        @raises = raises
+      end
 
-      # The block's value, or `returning` where the cache could not serve.
-      def failsafe(method, returning: nil)
+      # @param method [Symbol] for the report
+      # @param returning [Object]
+      # @return [Object] the block's value, or `returning` if the cache could not serve
+      def guard(method, returning: nil)
         yield
       rescue *ERRORS => e
         failed(method, returning, e)
       end
 
+      # For reads of the remote store.
+      #
+      # @param otherwise [Proc, nil] called if that store must not be asked yet, or does not answer
+      # @return [Object] the block's value, or that of `otherwise`
+      def ask(method, otherwise = nil)
+        yield
+      rescue Remote::Waiting
+        otherwise&.call
+      rescue RemoteError => e
+        failed(method, nil, e)
+        otherwise&.call
+      end
+
+      # For writes.
+      #
+      # @return [Object] the block's value; false: the value can never be stored; nil: the cache could not serve
+      def guard_write(method)
+        yield
+      rescue Larder::UnserializableError
+        raise
+      rescue Larder::InvalidArgument => e
+        failed(method, false, e)
+      rescue *ERRORS => e
+        failed(method, nil, e)
+      end
+
       # @return [Object] `returning`
       # @raise [Larder::Error] `error`, where the store was made with raise_errors: true, or `error_handler:` raises it
       def failed(method, returning, error)
-        raise error if @raise_errors || raised_by_handler?(method, returning, error)
+        raise error if @raises || handler_raises?(method, returning, error)
 
         returning
       end
 
       # Calls `error_handler:`. An error of its own is reported, and does not reach the caller.
       #
-      # @return [Boolean] has it raised the error that it was given?
-      def raised_by_handler?(method, returning, error)
-        @error_handler&.call(method: method, returning: returning, exception: error)
+      # @return [Boolean] true if it has raised the error that it was given
+      def handler_raises?(method, returning, error)
+        @handler&.call(method: method, returning: returning, exception: error)
         false
       rescue StandardError => e
         return true if e.equal?(error)
@@ -55,6 +90,18 @@ module Larder
                "#{method} has failed by #{error.class}: #{error.message}"
         Reports.report(e, source: SOURCE, line: line, of: :error_handler)
         false
+      end
+
+      # Reports an error that was answered with an old value.
+      #
+      # @param logger [Logger, nil]
+      # @return [void]
+      def answered_with_old_value(error, logger)
+        ActiveSupport.error_reporter&.report(error, handled: true, severity: :warning, source: SOURCE)
+      rescue StandardError => e
+        # As Rails does, which without a logger raises: here the old value is the answer.
+        message = "Error subscriber raised an error: #{e.message} (#{e.class})"
+        logger ? logger.fatal { [message, *e.backtrace].join("\n") } : warn(message)
       end
     end
   end

@@ -21,7 +21,7 @@ module Larder
     module FastPath
       # The extension defines EVENTS, the bits of events that a call would have to send, by their names; OLD_PAYLOADS,
       # set with all of them for a subscriber on Rails 7.1, whose payloads C does not know; TAKEN, the bits of STEPS and
-      # of whole calls; and NONE and EXPIRED, which Entries#value_found answers if there is no value.
+      # of whole calls; and NONE and EXPIRED, which NativeCalls#value_found answers if there is no value.
 
       # The Rails on which the tests compare both paths (bin/test --matrix). Others may differ in the methods that C
       # replaces.
@@ -33,9 +33,10 @@ module Larder
         normalize_version namespace_key expanded_key expanded_version truncate_key instrument instrument_multi
         _instrument handle_expired_entry handle_invalid_expires_in get_entry_value save_block_result_to_cache
         read_entry write_entry delete_entry read_multi_entries write_multi_entries delete_multi_entries
-        serialize_entry deserialize_entry entry_of record_of plain_record logger silence? options
-        expand_and_namespace_key to_compress? with_compression now now_ms
+        serialize_entry deserialize_entry logger silence? options expand_and_namespace_key
       ].freeze
+      # Those that {Entries} answers without Rails.
+      OWN_METHODS = %i[fetch read write exist?].freeze
       ENTRY_METHODS = %i[initialize value expired? expires_at version mismatched?].freeze
       OPTION_METHODS = %i[initialize version version= expires_in expires_in= expires_at expires_at=].freeze
       LISTENER_METHODS = %i[listening? all_listeners_for].freeze
@@ -50,8 +51,7 @@ module Larder
         ],
         expanded_key: %i[expanded_key],
         normalize_version: %i[normalize_version expanded_version],
-        merged_options: %i[merged_options normalize_options handle_invalid_expires_in options],
-        now_ms: %i[now now_ms]
+        merged_options: %i[merged_options normalize_options handle_invalid_expires_in options]
       }.freeze
 
       # The methods of a key that Rails calls if it has them, and those by which it finds out.
@@ -68,8 +68,8 @@ module Larder
       ROOT = "#{File.expand_path("../..", __dir__)}/".freeze
       OWN_MODULES = "Larder::Store::"
       RAILS_FILES = %w[cache notifications broadcast_logger].freeze
-      private_constant :STORE_METHODS, :ENTRY_METHODS, :OPTION_METHODS, :WATCHED_METHODS, :LISTENER_METHODS,
-                       :STEPS, :KEY_METHODS, :QUESTIONS, :KEY_CLASSES, :NATIVE_OWNERS,
+      private_constant :STORE_METHODS, :OWN_METHODS, :ENTRY_METHODS, :OPTION_METHODS, :WATCHED_METHODS,
+                       :LISTENER_METHODS, :STEPS, :KEY_METHODS, :QUESTIONS, :KEY_CLASSES, :NATIVE_OWNERS,
                        :LEVEL_METHODS, :ROOT, :OWN_MODULES, :RAILS_FILES
 
       class << self
@@ -101,7 +101,8 @@ module Larder
         # @api private
         def check_methods
           ticket = _begin_method_check
-          stores = objection ? [] : store_classes.map { |store| [store, taken_of(store)] }
+          off = objection
+          stores = store_classes.map { |store| [store, off ? 0 : taken_of(store)] }
           _end_method_check(ticket, stores.sort_by { |_, taken| -taken }) # C keeps the first of a long list
         end
 
@@ -131,7 +132,8 @@ module Larder
                                    builtin?(now))
         end
 
-        # Runs the block with every call on the ordinary path, to compare both.
+        # Runs the block with every call on the ordinary path, to compare both. C still takes the steps that it takes
+        # for such calls.
         #
         # @return [Object] what the block returns
         # @example
@@ -148,9 +150,21 @@ module Larder
         private
 
         def taken_of(store)
-          return TAKEN.values.sum unless objection_to(store, STORE_METHODS)
+          all = @off.positive? ? TAKEN.except(:fetch) : TAKEN
+          return all.values.sum unless objection_to(store, STORE_METHODS)
 
-          STEPS.sum { |step, methods| objection_to(store, methods) ? 0 : TAKEN.fetch(step) }
+          steps = STEPS.sum { |step, methods| objection_to(store, methods) ? 0 : TAKEN.fetch(step) }
+          steps + (alone?(store) ? TAKEN.fetch(:unpatched?) : 0)
+        end
+
+        # True if our methods in Ruby need not call Rails': no patch is below them, or of a method that Rails' would
+        # call. A subclass, or a module before our class, has been called already.
+        def alone?(store)
+          objection_to(store, STORE_METHODS - OWN_METHODS).nil? && OWN_METHODS.none? do |name|
+            method = store.instance_method(name)
+            method = method.super_method until method.nil? || method.owner.equal?(Entries)
+            method.nil? || patch_in(method)
+          end
         end
 
         def store_classes

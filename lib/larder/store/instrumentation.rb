@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# Skips Rails' notifications if they have no subscriber: a hit sends two, and building their payloads costs more than
-# the hit. If there is a subscriber, the log level is debug, or somebody has patched the methods that send events,
-# Rails' own code runs. Sends events of Larder's own, too.
+# Skips Rails' events if they have no subscriber: building their payloads costs more than a hit. If there is a
+# subscriber, the log level is debug, or the methods that send events are patched, Rails' own code runs. Sends Larder's
+# own events. The usual events are skipped in C (ext/larder/rails/fast_steps.c), before these methods.
 
 require "active_support/notifications"
 
 module Larder
   module Store
-    # Overrides Store's private `instrument` and `instrument_multi`.
+    # Overrides Rails' private `instrument` and `instrument_multi`.
     module Instrumentation
       # The events of ActiveSupport's cache. An operation that is not here goes Rails' way.
       EVENTS = %i[
@@ -16,6 +16,21 @@ module Larder
         increment decrement cas cas_multi cleanup prune clear
       ].to_h { |operation| [operation, "cache_#{operation}.active_support"] }.freeze
       private_constant :EVENTS
+
+      # Sends an event of Larder's own around the block, if it has a subscriber. Its payload is shaped as Rails' are.
+      #
+      # @api private
+      # @param event [String] as "wait.larder"
+      # @param call [Call]
+      # @yieldparam payload [Hash]
+      # @return [Object] what the block returns
+      def announce(event, call, more = {})
+        payload = {}
+        return (yield payload if block_given?) unless announces?(event)
+
+        payload.update(call.options, key: call.key, store: self.class.name, **more)
+        ActiveSupport::Notifications.instrument(event, payload) { yield payload if block_given? }
+      end
 
       private
 
@@ -31,19 +46,7 @@ module Larder
         yield({}) if block_given?
       end
 
-      # Sends an event of Larder's own around the block, if it has a subscriber. Its payload is shaped as Rails' are.
-      #
-      # @param event [String] as "wait.larder"
-      # @yieldparam payload [Hash]
-      def announce(event, key, options, more = {})
-        payload = {}
-        return (yield payload if block_given?) unless announces?(event)
-
-        payload.update(options, key: key, store: self.class.name, **more)
-        ActiveSupport::Notifications.instrument(event, payload) { yield payload if block_given? }
-      end
-
-      # Every call asks: subscribers and patches come and go, and tests replace the notifier.
+      # Each call asks: subscribers and patches come and go, and tests replace the notifier.
       def sends?(operation)
         !may_skip_events? || subscribed?(operation)
       end

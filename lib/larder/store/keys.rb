@@ -50,6 +50,12 @@ module Larder
         version == "" ? "" : version&.to_s
       end
 
+      # With this each key of the namespace starts. Without a namespace all keys are meant, also if a class overrides
+      # namespace_key: as in Rails' stores, which only look at the option.
+      def namespace_prefix(options)
+        options[:namespace].nil? ? "" : namespace_key("", options)
+      end
+
       # Ends a key that is too long in a digest of the whole, as Rails 8.1 does.
       def truncate_key(key)
         return key if key.bytesize <= @max_key_size

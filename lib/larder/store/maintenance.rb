@@ -6,20 +6,6 @@ module Larder
   module Store
     # None of this is needed in normal use: the engine makes room by itself.
     module Maintenance
-      # Empties the cache, or with a namespace only that, for all processes, at once whatever its size.
-      #
-      # @param options [Hash, nil] :namespace
-      # @return [true, nil] nil where the cache could not serve
-      # @example
-      #   Rails.cache.clear
-      def clear(options = nil)
-        prefix = namespace_prefix(merged_options(options))
-        failsafe(:clear) do
-          prefix.empty? ? @cache.clear : @cache.delete_tagged(prefix)
-          true
-        end
-      end
-
       # Names of entries, in no particular order. Walks the keys without stopping others; one that is stored or deleted
       # meanwhile may be among them or not.
       #
@@ -30,8 +16,8 @@ module Larder
       #   Rails.cache.keys(prefix: "products/")
       def keys(prefix: "", **options)
         before = namespace_prefix(merged_options(options))
-        failsafe(:keys) do
-          @cache.each_key(prefix: "#{before}#{prefix}".b, now: now).map do |key|
+        level.failsafe.guard(:keys) do
+          @cache.each_key(prefix: "#{before}#{prefix}".b, now: Clock.now).map do |key|
             key.byteslice(before.bytesize..).force_encoding(Encoding::UTF_8)
           end.uniq
         end
@@ -44,10 +30,10 @@ module Larder
       # @example
       #   Rails.cache.cleanup
       def cleanup(_options = nil)
-        failsafe(:cleanup) do
-          next @cache.prune(now: now) unless sends?(:cleanup)
+        level.failsafe.guard(:cleanup) do
+          next @cache.prune(now: Clock.now) unless sends?(:cleanup)
 
-          _instrument(:cleanup, size: @cache.stats[:items]) { @cache.prune(now: now) }
+          _instrument(:cleanup, size: @cache.stats[:items]) { @cache.prune(now: Clock.now) }
         end
       end
 
@@ -64,7 +50,7 @@ module Larder
         dropped = cleanup
         return dropped unless dropped && target_size
 
-        failsafe(:prune) do
+        level.failsafe.guard(:prune) do
           instrument(:prune, target_size, from: @cache.stats[:used_bytes]) do
             dropped + shrink(target_size, deadline)
           end
@@ -82,11 +68,7 @@ module Larder
       #   Rails.cache.stats[:hit_ratio]
       #   Rails.cache.stats[:fast_path] #=> { on: true, reasons: [] }
       def stats
-        file = failsafe(:stats, returning: {}) do
-          { figures: @cache.stats, trusted: @backplane.nil? || @cache.trusted? }
-        end
-        remote = { remote: { **@remote.stats, trusted: file[:trusted] } } if @remote
-        { **file[:figures].to_h, fast_path: FastPath.report(self), **remote.to_h }
+        { **level.stats, fast_path: FastPath.report(self) }
       end
 
       # @return [String]

@@ -1,11 +1,45 @@
 # frozen_string_literal: true
 
-# The multi forms: one call of the engine for all keys.
+# The multi forms: one call of the level for all keys.
 
 module Larder
   module Store
-    # The methods under read_multi, fetch_multi, write_multi and delete_multi.
+    # Rails' methods of the same names, and the hooks under them.
     module Multi
+      # As Rails'. With `stale_while_revalidate:` among the options of the call, entries that are stale are found, too.
+      # They are not computed again, as there is no block.
+      ruby2_keywords def read_multi(*names)
+        given = names.last
+        return super unless given.is_a?(Hash) && given.key?(:stale_while_revalidate) && Call.keeps?(given)
+
+        options = merged_options(names.pop)
+        instrument_multi(:read_multi, instrumented_keys(names, options), options) do |payload|
+          found = kept_entries(calls_of(names, options))
+          found.each do |call, entry|
+            announce("stale.larder", call, reason: :stale_while_revalidate) if entry.expired?
+          end
+          payload[:hits] = instrumented_keys(found.keys.map(&:name), options)
+          found.to_h { |call, entry| [call.name, entry.value] }
+        end
+      end
+
+      # As Rails'. With `single_flight: true`, or options that let stale values be served, each value that this call
+      # computes is stored at once. With tags, the values begin to be computed here.
+      ruby2_keywords def fetch_multi(*names, &block)
+        given = names.last if names.last.is_a?(Hash)
+        return super unless block && !names.empty? && [@options, given].any? { |options| special?(options) }
+
+        options = merged_options(given).dup # the block may change those of the store
+        within_stamp(given, options) do
+          next super unless Call.leases?(options)
+
+          names.pop if given
+          instrument_multi(:read_multi, instrumented_keys(names, options), options) do |payload|
+            fetch_each(names, options, payload, block)
+          end
+        end
+      end
+
       # Stores many at once.
       #
       # @overload write_multi(hash, options = nil)
@@ -20,63 +54,129 @@ module Larder
 
       private
 
-      def read_multi_entries(names, **options)
-        return super if overridden?(:read_entry)
+      # True if the options may have an effect on how missing values are computed.
+      def special?(options)
+        options ? options.key?(:single_flight) || options.key?(:tags) || Call.keeps?(options) : false
+      end
 
-        keys = names.map { |name| normalize_key(name, options) }
-        entries = failsafe(:read_multi_entries, returning: {}) { @records.get_entries(keys, now_ms) }
-        return {} if entries.empty?
+      # Tags of the call concern all its values.
+      def within_stamp(given, options, &block)
+        return yield unless given && given[:tags]
 
-        again = keys.uniq.size < keys.size # two names of one key get values of their own
-        expired = []
-        results = names.zip(keys).each_with_object({}) do |(name, key), found|
-          entry = again ? read_entry(key) : entry_of(entries[key])
-          next unless entry
+        stamp = level.stamp(call_for(nil, options))
+        Flights.within(Flight.new(level.records, nil, stamp: stamp), &block)
+      end
 
-          if entry.expired?
-            expired << key
-          elsif !entry.mismatched?(normalize_version(name, options))
-            add_value(found, name, entry)
-          end
+      def fetch_each(names, options, payload, block)
+        calls = calls_of(names, options)
+        found = options[:force] ? {} : find_each(calls, block)
+        computed = compute_missing(calls.reject { |call| found.key?(call.name) }, block)
+        payload[:hits] = instrumented_keys(found.keys, options)
+        payload[:super_operation] = :fetch_multi
+        names.to_h { |name| [name, found.fetch(name) { computed[name] }] }
+      end
+
+      # @return [Hash{Object=>Object}] values by name. Has computed again what is due.
+      def find_each(calls, block)
+        return read_multi_entries(calls.map(&:name), **calls.first.options) unless calls.first.keeps?
+
+        one = ->(name, _options) { block.call(name) }
+        kept_entries(calls).to_h do |call, entry|
+          refresh_if_due(entry, call, one)
+          [call.name, entry.value]
         end
-        delete_expired(expired, **options) if expired.any?
+      end
+
+      # @return [Hash{Object=>Object}] values by name
+      def compute_missing(calls, block)
+        computations = calls.uniq(&:name).to_h { |call| [call, Computation.new(self, call, block, many: true)] }
+        return {} if computations.empty?
+        return compute_each(computations) unless calls.first.single_flight?
+
+        computed = compute_leased(computations)
+        computed.update(await_missing(computations.reject { |call, _| computed.key?(call.name) }))
+      end
+
+      def compute_each(computations)
+        computations.to_h { |call, computation| [call.name, computation.value] }
+      end
+
+      # The values whose leases no other caller has come first.
+      def compute_leased(computations)
+        computations.each_with_object({}) do |(call, computation), computed|
+          status, lease = level.take_lease(call)
+          computed[call.name] = computation.value_under(lease) if status == Records::TAKEN
+        end
+      end
+
+      # All waits together take `wait:` at most; the time of this call's own blocks does not count.
+      def await_missing(computations)
+        return {} if computations.empty?
+
+        deadline = monotonic_now + computations.each_key.first.wait
+        computations.to_h do |call, computation|
+          value = computation.value(deadline)
+          deadline += computation.spent
+          [call.name, value]
+        end
+      end
+
+      # @return [Hash{Call=>ActiveSupport::Cache::Entry}] entries that can be served
+      def kept_entries(calls)
+        level.kept_many(calls).select { |call, entry| call.usable(entry, :stale_while_revalidate) }
+      end
+
+      # @param options [Hash] merged
+      # @return [Array<Call>]
+      def calls_of(names, options)
+        prefix = namespace_prefix(options)
+        names.map do |name|
+          Call.new(name, normalize_key(name, options), options, normalize_version(name, options), prefix)
+        end
+      end
+
+      # ---- Rails' hooks ----
+
+      def read_multi_entries(names, **options)
+        return super if names.empty? || overridden?(:read_entry)
+
+        options.delete(:event)
+        expired = []
+        results = values_of(level.read_many(calls_of(names, options)), expired)
+        level.drop_expired(expired) if expired.any?
         results
+      end
+
+      # @param found [Hash{Call=>ActiveSupport::Cache::Entry, String}]
+      # @param expired [Array<String>] gets keys
+      # @return [Hash{Object=>Object}] by name
+      def values_of(found, expired)
+        found.each_with_object({}) do |(call, entry), values|
+          next values[call.name] = entry if entry.instance_of?(String)
+          next expired << call.key if entry.expired?
+
+          values[call.name] = entry.value unless entry.mismatched?(call.version)
+        rescue ActiveSupport::Cache::DeserializationError
+          # The value's class is gone: a miss.
+        end
       end
 
       # Is the method of one entry another one than ours? Then it is called for each, as Rails' stores do.
       def overridden?(name)
-        ![Entries, RemoteChanges].include?(method(name).owner)
-      end
-
-      def delete_expired(keys, **options)
-        delete_multi_entries(keys, **options)
-      end
-
-      def add_value(found, name, entry)
-        found[name] = entry.value
-      rescue ActiveSupport::Cache::DeserializationError
-        # The value's class is gone: a miss.
+        !method(name).owner.equal?(Entries)
       end
 
       # @return [Hash, nil] the given Hash; nil: not all of it could be stored
       def write_multi_entries(entries, **options)
-        return super if options[:unless_exist] || tagged?(options) || overridden?(:write_entry)
+        return super if overridden?(:write_entry)
 
-        store_records(entries.transform_values { |entry| record_of(entry, options) }, now_ms) && entries
-      end
-
-      # Called by the fast path, too.
-      def store_records(records, time)
-        store_safely(:write_multi_entries) do
-          refused = @records.set_multi(records, time)
-          refused.empty? || raise(refusal(refused))
-        end
+        level.write_many(entries, call_for(nil, options)) && entries
       end
 
       def delete_multi_entries(keys, **)
         return super if overridden?(:delete_entry)
 
-        failsafe(:delete_multi_entries, returning: 0) { @cache.delete_multi(keys, now: now) }
+        level.delete_many(keys)
       end
     end
   end

@@ -66,8 +66,6 @@ module Larder
 
       ANY = Type.new("anything", ->(_) { true })
       SWITCH = Type.new("true or false", ->(value) { [true, false, nil].include?(value) })
-      # A write has the time of its block in place of true.
-      EARLY = Type.new(SWITCH.words, ->(value) { EarlyRefresh.option?(value) })
       SECONDS = Type.new("seconds as a number or duration", ->(value) { value.nil? || seconds?(value) })
       # Rails itself refuses a Time, and names expires_at.
       LIFE = Type.new(SECONDS.words, ->(value) { value.nil? || seconds?(value) || value.is_a?(Time) })
@@ -137,7 +135,7 @@ module Larder
         [:stale_while_revalidate, BOTH, length_from(SHORTEST), length_from(SHORTEST)],
         [:stale_if_error, BOTH, length_from(SHORTEST), length_from(SHORTEST)],
         [:soft_timeout, BOTH, length_from(SHORTEST), length_from(SHORTEST)],
-        [:early_refresh, BOTH, SWITCH, EARLY],
+        [:early_refresh, BOTH, SWITCH, SWITCH],
         [:tags, BOTH, TAGS, ANY],
         [:jitter, BOTH, PART, PART],
         [:version, BOTH, ANY, ANY],
@@ -154,7 +152,7 @@ module Larder
       end.freeze
       # Options that only Larder's sessions use.
       INTERNAL = %i[kept].freeze
-      private_constant :BOTH, :STORE, :CALL, :POSITIVE, :SHORTEST, :SHORTEST_MAX_KEY, :ANY, :SWITCH, :EARLY, :SECONDS,
+      private_constant :BOTH, :STORE, :CALL, :POSITIVE, :SHORTEST, :SHORTEST_MAX_KEY, :ANY, :SWITCH, :SECONDS,
                        :LIFE, :RACE, :MOMENT, :BYTES, :PREFIX, :PART, :TAGS, :KEY_LIMIT, :HANDLER, :CODER, :SERIALIZER,
                        :COMPRESSOR, :REMOTE, :ID, :LOCK, :LOCAL_LIFE, :ALIASES, :TYPES, :INTERNAL
 

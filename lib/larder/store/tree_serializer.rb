@@ -4,7 +4,7 @@
 
 module Larder
   module Store
-    # Most entries of the file need none, see Entries#plain_record. Those of a remote store do.
+    # Most entries of the file need none, see RecordFormat. Those of a remote store do.
     class TreeSerializer < Larder::Serializer
       NATIVE = Larder::Serializers::TABLE.fetch(:native)
       private_constant :NATIVE

@@ -3,12 +3,13 @@
 # The stage of a LarderStore on a file of its own: besides what callers see, what is in the file, and which calls
 # came into Rails' methods.
 
+require "support/ordinary_methods"
 require "support/differential/stage"
 
 module Differential
   class LarderStage < Stage
     REPLACED = %i[fetch read write delete exist? read_multi write_multi fetch_multi].map do |name|
-      ActiveSupport::Cache::Store.instance_method(name)
+      OrdinaryMethods[name]
     end.freeze
 
     # @param path [String] of the store's file

@@ -62,7 +62,7 @@ module Larder
         end
         private_constant :RaisingFiles
 
-        # Replaces methods of LarderStore that rescue errors, or answer a miss for a file that cannot be opened.
+        # Replaces the method of LarderStore that answers a miss for a file that cannot be opened.
         module RaisingLarder
           # @return [Object, nil]
           # @raise [Larder::Error]
@@ -70,12 +70,6 @@ module Larder
             found = super
             cache.stats if found.nil? # raises if the file cannot be opened
             found
-          end
-
-          private
-
-          def failed(_method, _returning, error)
-            raise error
           end
         end
         private_constant :RaisingLarder
@@ -101,9 +95,10 @@ module Larder
         # @return [ActiveSupport::Cache::Store] with the same entries and connections, that raises its errors; of a
         #   store that is not known, the same
         def self.raising_copy(store)
+          return store.raising.extend(RaisingLarder) if of?(store, "ActiveSupport::Cache::LarderStore")
+
           raising = if store.is_a?(ActiveSupport::Cache::FileStore) then RaisingFiles
                     elsif shared?(store) then ::Larder::Store::Remote::Adapters::Raising
-                    elsif of?(store, "ActiveSupport::Cache::LarderStore") then RaisingLarder
                     end
           raising ? store.clone.extend(raising) : store
         end

@@ -15,7 +15,6 @@ module Larder
 
         # For any store.
         def objection
-          return "Larder::Store::FastPath.without is running" if @off.positive?
           return "Rails #{rails_version} is none of those it was tested on: #{TESTED_RAILS.join(", ")}" unless tested?
 
           patch = surroundings.filter_map { |method| patch_in(method) }.first

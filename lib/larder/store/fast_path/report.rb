@@ -31,6 +31,7 @@ module Larder
 
         def class_reason(store)
           return if enabled?(store.class)
+          return "Larder::Store::FastPath.without is running" if @off.positive?
 
           objection || objection_to(store.class, STORE_METHODS) ||
             "there are more classes of stores than it can tell apart"

@@ -234,7 +234,7 @@ module LarderStoreTests
       store.write("key", "old", expires_in: 60, race_condition_ttl: 60)
       swaps = 0
       travel 70.seconds do
-        records = store.instance_variable_get(:@records)
+        records = store.level.records
         before = store.send(:read_entry, "key").expires_at
         records.define_singleton_method(:cas) do |key, (bytes, flags, expires_at_ms, identity), record, now|
           swaps += 1

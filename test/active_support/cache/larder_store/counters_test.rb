@@ -236,7 +236,7 @@ module LarderStoreTests
     # Another thread runs the block just before the store calls a method of its cache.
     def before(method, cache = store, times: 1)
       calls = 0
-      cache.instance_variable_get(:@records).define_singleton_method(method) do |*arguments, **options|
+      cache.level.records.define_singleton_method(method) do |*arguments, **options|
         Thread.new { yield }.join if (calls += 1) <= times
         super(*arguments, **options)
       end

@@ -263,7 +263,7 @@ module LarderStoreTests
         travel 65.seconds
         entry = store.send(:read_entry, "key", race_condition_ttl: 10)
         change.call(store)
-        assert_nil store.send(:handle_expired_entry, entry, "key", { race_condition_ttl: 10 })
+        assert_nil store.send(:expired, entry, Larder::Store::Call.new("key", "key", { race_condition_ttl: 10 }))
         assert_equal [expected], [store.read("key")]
       end
     end

@@ -3,6 +3,7 @@
 # The fast path while Ruby does its worst: closing, forking, other threads and fibers, blocks that never return. What
 # may end the process runs in a child, or in a Ruby of its own.
 
+require "support/ordinary_methods"
 require "support/store_case"
 require "active_support/core_ext/object/try"
 
@@ -35,7 +36,7 @@ module LarderStoreTests
       CALLS.each do |name, call|
         both do |cache|
           reports = []
-          cache.instance_variable_set(:@error_handler, ->(method:, **) { reports << method })
+          cache.level.failsafe.instance_variable_set(:@handler, ->(method:, **) { reports << method })
           call.(cache)
           cache.cache.close
           [name, call.(cache), reports.uniq]
@@ -305,7 +306,7 @@ module LarderStoreTests
       entered = []
       traces = %i[fetch read write read_multi write_multi].map do |name|
         trace = TracePoint.new(:call) { entered << name }
-        trace.enable(target: ActiveSupport::Cache::Store.instance_method(name))
+        trace.enable(target: OrdinaryMethods[name])
         trace
       end
       yield

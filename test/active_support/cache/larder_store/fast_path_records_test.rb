@@ -3,6 +3,7 @@
 # Records in keys, versions, namespaces and listeners on the fast path: what is asked, how often, and that Rails'
 # methods are not entered.
 
+require "support/ordinary_methods"
 require "support/store_case"
 require "support/fast_path_calls"
 
@@ -42,7 +43,7 @@ module LarderStoreTests
       entered = []
       traces = METHODS.map do |name|
         TracePoint.new(:call) { entered << name }.tap do |trace|
-          trace.enable(target: ActiveSupport::Cache::Store.instance_method(name))
+          trace.enable(target: OrdinaryMethods[name])
         end
       end
       value = yield

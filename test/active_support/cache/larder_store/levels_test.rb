@@ -253,8 +253,10 @@ module LarderStore
       assert_equal "new", @two.fetch(Product.new(1, "2"), single_flight: true) { flunk }
       @one.write("k", "old")
       remote.delete("k")
-      @one.define_singleton_method(:trusted?) { false }
-      assert_equal("new", Timeout.timeout(LONGEST) { @one.fetch("k", single_flight: true) { "new" } })
+      @one.level.define_singleton_method(:trusted?) { false } # C asks the file itself
+      Larder::Store::FastPath.without do
+        assert_equal("new", Timeout.timeout(LONGEST) { @one.fetch("k", single_flight: true) { "new" } })
+      end
     end
 
     test "single flight: a machine that dies is followed by another when its lease ends" do

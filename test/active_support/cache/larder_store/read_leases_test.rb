@@ -9,7 +9,7 @@ module LarderStoreTests
     FLIGHT = { single_flight: true }.freeze
     LEASING = [FLIGHT, { stale_if_error: 60 }, { stale_while_revalidate: 60 }, { early_refresh: true }].freeze
 
-    teardown { Larder::Store::Leases.give_up_all }
+    teardown { Larder::Store::Flights.give_up_all }
 
     LEASING.each do |given|
       on_both_paths "a write without the option stores in any case in a store with #{given.keys.first}" do

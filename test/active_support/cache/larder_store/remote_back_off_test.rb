@@ -20,7 +20,7 @@ module LarderStoreTests
 
     teardown do
       assert Refreshes.await(60)
-      assert_empty Larder::Store::Leases.held
+      assert_empty Larder::Store::Flights.held
     end
 
     OPTIONS.each do |options|

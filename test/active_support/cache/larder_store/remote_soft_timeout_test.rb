@@ -24,7 +24,7 @@ module LarderStoreTests
       @proxy.release
       assert Refreshes.await(60)
       @proxy.stop
-      assert_empty Larder::Store::Leases.held
+      assert_empty Larder::Store::Flights.held
     end
 
     test "the old value is the answer while the remote store is not, and the block runs afterwards, once" do

@@ -12,7 +12,7 @@ module LarderStoreTests
 
     teardown do
       assert Refreshes.await(LONGEST)
-      assert_empty Larder::Store::Leases.held
+      assert_empty Larder::Store::Flights.held
     end
 
     # Changes of the file by the other process. Each leaves another file at the path, or none.

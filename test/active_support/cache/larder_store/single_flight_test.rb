@@ -11,7 +11,7 @@ module LarderStoreTests
   class SingleFlightTest < StoreCase
     FLIGHT = { single_flight: true }.freeze
 
-    teardown { assert_empty Larder::Store::Leases.held }
+    teardown { assert_empty Larder::Store::Flights.held }
 
     # A block that says that it runs, and goes on when it is told to.
     class Gate
@@ -355,7 +355,7 @@ module LarderStoreTests
       assert_equal "written", store.read("key")
       assert_equal("computed", store.fetch("other", FLIGHT) { store.write("other", "written") && "computed" })
       assert_equal "written", store.read("other")
-      Larder::Store::Leases.give_up_all
+      Larder::Store::Flights.give_up_all
     end
 
     on_both_paths "a name that the block changes is the one that is written" do
@@ -379,7 +379,7 @@ module LarderStoreTests
 
     test "a forked child neither ends nor uses the lease of its parent" do
       store.fetch("key", FLIGHT) do
-        assert in_child { Larder::Store::Leases.held.empty? && store.fetch("key", wait: 0, **FLIGHT) { 2 } == 2 }
+        assert in_child { Larder::Store::Flights.held.empty? && store.fetch("key", wait: 0, **FLIGHT) { 2 } == 2 }
         1
       end
       assert_equal 1, store.read("key")

@@ -13,7 +13,7 @@ module LarderStoreTests
 
     teardown do
       assert Refreshes.await(30)
-      assert_empty Larder::Store::Leases.held
+      assert_empty Larder::Store::Flights.held
     end
 
     RAISES = %i[raises raises raises raises].freeze
@@ -116,7 +116,8 @@ module LarderStoreTests
     test "a copy that is not trusted is served after soft_timeout only with stale_if_error" do
       copy = ActiveSupport::Cache::Entry.new("copy", expires_in: 60)
       gate = Queue.new
-      reply = ->(options) { store.send(:softly, copy, options) { gate.pop } }
+      level = new_store(remote: ActiveSupport::Cache::MemoryStore.new).level
+      reply = ->(options) { level.send(:softly, copy, Larder::Store::Call.new("k", "k", options)) { gate.pop } }
       assert_same copy, reply.call({ soft_timeout: 0.01, stale_if_error: 60 })
       gate << :the_pool << :asked
       assert Refreshes.await(30)

@@ -13,7 +13,7 @@ module LarderStoreTests
 
     teardown do
       assert Refreshes.await(LONGEST)
-      assert_empty Larder::Store::Leases.held
+      assert_empty Larder::Store::Flights.held
     end
 
     def refreshed(key = "key")

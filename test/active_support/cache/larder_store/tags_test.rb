@@ -26,7 +26,7 @@ module LarderStoreTests
     class Hammer < Tool
     end
 
-    teardown { Larder::Store::Stamps.end_work }
+    teardown { Larder::Store::Flights.end_work }
 
     on_both_paths "an entry goes with each of its tags, and others stay" do
       store.write("a", 1, tags: %w[red round])
@@ -91,7 +91,7 @@ module LarderStoreTests
       assert_equal "new", store.read("fragment", tags: "t")
       assert_nil store.read("other", tags: "t")
       store.delete_tagged("t")
-      Larder::Store::Stamps.end_work
+      Larder::Store::Flights.end_work
       store.write("other", "later", tags: "t")
       assert_equal "later", store.read("other")
     end
@@ -132,7 +132,7 @@ module LarderStoreTests
       travel 11.seconds do
         entry = store.send(:read_entry, "key", race_condition_ttl: 30)
         store.write("key", "newer")
-        store.send(:handle_expired_entry, entry, "key", { race_condition_ttl: 30 })
+        store.send(:expired, entry, Larder::Store::Call.new("key", "key", { race_condition_ttl: 30 }))
         assert_equal "newer", store.read("key")
       end
     end
@@ -219,7 +219,7 @@ module LarderStoreTests
     end
 
     on_both_paths "a piece of work within another one, or in another fiber, forgets nothing of it" do
-      stamps = Larder::Store::Stamps
+      stamps = Larder::Store::Flights
       stamps.begin_work
       assert_nil store.read("fragment", tags: "t")
       stamps.begin_work
@@ -376,7 +376,7 @@ module LarderStoreTests
         assert_match(message, assert_raises(ArgumentError) { store.write("k", 1, tags: wrong) }.message)
         assert_match(message, assert_raises(ArgumentError) { store.delete_tagged(wrong) }.message)
       end
-      assert_match "up to 128 tags, of which its namespace is one; these are 129", assert_raises(ArgumentError) {
+      assert_match "up to 128 tags, including its namespace; these are 129", assert_raises(ArgumentError) {
         store.write("k", 1, tags: (1..129).to_a)
       }.message
       assert store.write("k", 1, tags: (1..128).to_a)

@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+# The calls that remove many entries.
+
+require "larder/store/key_matcher"
+
+module Larder
+  module Store
+    # Tags, patterns and namespaces name them. docs/adr/0032-tags.md describes tags.
+    module Deletion
+      # Deletes all entries that have one of the tags, in all processes, at once whatever their number. Also those whose
+      # values are being computed.
+      #
+      # @param tags [Array<String, Symbol, Class, Object>] as of `tags:`, also Arrays of them
+      # @return [true, nil] nil where the cache could not serve; then the deletion is applied later
+      # @raise [ArgumentError] something is no tag
+      # @example
+      #   Rails.cache.delete_tagged(product, "front page")
+      def delete_tagged(*tags)
+        names = Tagging.texts(tags)
+        instrument(:delete_tagged, names) do
+          announce("delete_tagged.larder", Call.new(names, names, {})) { level.delete_tagged(names) }
+        end
+      end
+
+      # Deletes the entries whose key matches. Walks all keys of the cache (of the namespace, where there is one), which
+      # stops nobody from using it.
+      #
+      # @param matcher [Regexp, String] a Regexp is searched in the key; a glob must match all of it, as
+      #   File.fnmatch? has it with FNM_DOTMATCH: `*`, `?`, `[abc]`, `[a-z]`, `[^a]`, and `\` before a character that
+      #   stands for itself; `/` and a leading dot are characters as any other
+      # @param options [Hash, nil] :namespace
+      # @return [Integer, nil] how many were deleted; nil where the cache could not serve
+      # @raise [ArgumentError] the matcher is something else
+      # @example
+      #   cache.delete_matched(/\Aproducts\//)
+      #   cache.delete_matched("products/*")
+      def delete_matched(matcher, options = nil)
+        options = merged_options(options)
+        keys = key_matcher_of(matcher, options)
+        shown = keys.regexp? ? keys.pattern.inspect : keys.pattern
+        given = keys.regexp? ? matcher.inspect : matcher
+        instrument(:delete_matched, instrumented_key(given, shown)) { level.delete_matched(keys) }
+      end
+
+      # Empties the cache, or with a namespace only that, for all processes, at once whatever its size.
+      #
+      # @param options [Hash, nil] :namespace
+      # @return [true, nil] nil where the cache could not serve
+      # @example
+      #   Rails.cache.clear
+      def clear(options = nil)
+        level.clear(namespace_prefix(merged_options(options)), options)
+      end
+
+      private
+
+      def key_matcher_of(matcher, options)
+        case matcher
+        when Regexp then KeyMatcher.new(regexp_of(matcher, options), nil, namespace_prefix(options))
+        when String then KeyMatcher.new(namespace_key(matcher, options), matcher, namespace_key("", options))
+        else
+          raise ArgumentError, "delete_matched of LarderStore takes a Regexp or a glob String, not #{matcher.inspect}"
+        end
+      end
+
+      # Rails' method takes only a String or a Proc as namespace.
+      def regexp_of(pattern, options)
+        namespace = options[:namespace]
+        namespace = namespace.call if namespace.respond_to?(:call)
+        key_matcher(pattern, { namespace: namespace ? namespace.to_s : nil })
+      end
+    end
+  end
+end

@@ -1,0 +1,252 @@
+# frozen_string_literal: true
+
+# The computations that each thread of this process has begun.
+
+require "concurrent/map"
+require "larder/store/flight"
+
+module Larder
+  module Store
+    # Two kinds: blocks that run, and reads of views that announced a write. The list belongs to a thread, so it needs
+    # no lock. It is the only data that a call leaves for a later one.
+    # @api private
+    class Flights
+      VARIABLE = :larder_flights
+      NONE = [].freeze
+      # Keys whose blocks took longer than their leases, and for how many seconds.
+      OVERRUNS = Concurrent::Map.new
+      MOST_OVERRUNS = 100
+      # Reads of tagged entries that were not written yet: keys of a fiber, and reads of a key.
+      MOST_KEYS = 10_000
+      MOST_OF_A_KEY = 8
+      private_constant :VARIABLE, :NONE, :OVERRUNS, :MOST_OVERRUNS, :MOST_KEYS, :MOST_OF_A_KEY
+
+      # A fiber's pieces of work of the application, one within the other: their number, and their reads by key.
+      Work = Struct.new(:depth, :reads)
+      private_constant :Work
+
+      class << self
+        # @return [Flights, nil] those of this thread; nil: it has begun none yet
+        def begun
+          Thread.current.thread_variable_get(VARIABLE)
+        end
+
+        # @return [Flights] those of this thread
+        def current
+          begun || new.tap { |flights| Thread.current.thread_variable_set(VARIABLE, flights) }
+        end
+
+        # @return [Array<Flight>] flights of this thread that have leases of this process
+        def held
+          begun ? begun.held : NONE
+        end
+
+        # @return [Flight, nil] the last flight of a key that has a lease
+        def of(records, key)
+          begun&.of(records, key)
+        end
+
+        # @return [Flight, nil] as {#for_write}
+        def for_write(records, key)
+          begun&.for_write(records, key)
+        end
+
+        # While the block runs, this thread is on the flight, which has no lease.
+        #
+        # @param flight [Flight]
+        # @return [Object] the block's value
+        def within(flight)
+          flights = current.tap { |all| all.add(flight) }
+          yield flight
+        ensure
+          flights.drop(flight)
+        end
+
+        # @return [void]
+        def give_up_all
+          begun&.give_up_all
+        end
+
+        # A piece of work of the application, as a request, begins. It may do so within another one.
+        # @return [void]
+        def begin_work
+          current.begin_work
+        end
+
+        # It ends: forgets reads that no write has followed.
+        # @return [void]
+        def end_work
+          begun&.end_work
+        end
+
+        # A value that took longer than its lease was not stored if another caller has the next one, and might never be.
+        # So this process takes the next lease of the key for twice as long.
+        #
+        # @param flight [Flight]
+        # @param seconds [Float] length of its lease
+        # @return [void]
+        def note_overrun(flight, seconds)
+          took = flight.age
+          return if took < seconds
+
+          OVERRUNS.delete(OVERRUNS.keys.first) if OVERRUNS.size >= MOST_OVERRUNS
+          OVERRUNS[flight.key] = took
+        end
+
+        # @return [Float] for how long a lease of the key is to be taken
+        def seconds(key, given)
+          return given if OVERRUNS.empty?
+
+          (2 * (OVERRUNS[key] || 0)).clamp(given, Larder::Cache::MAX_TTL)
+        end
+
+        # Tells the fast path how many leases are held by all threads. A thread that died with some, also in a fork,
+        # leaves the number too high, which makes writes with single_flight slower, and nothing else.
+        #
+        # @return [void]
+        def count_leases(change)
+          @leases = (@leases || 0) + change
+          FastPath.send(:_leases_held, @leases)
+        end
+      end
+
+      # @api private
+      def initialize
+        @flights = []
+        @works = {}.compare_by_identity
+      end
+
+      # @return [Boolean] true if there is one with a lease, also of the process that forked this one
+      def leased?
+        @flights.any?(&:leased?)
+      end
+
+      # @return [Array<Flight>] those that have leases of this process
+      def held
+        @flights.select { |flight| flight.leased? && flight.own? }
+      end
+
+      # Begins a flight.
+      #
+      # @param flight [Flight]
+      # @return [Flight] the same
+      def add(flight)
+        @flights += [flight]
+        Flights.count_leases(1) if flight.leased?
+        flight
+      end
+
+      # Ends a flight.
+      #
+      # @return [Boolean] false: it had ended
+      def drop(flight)
+        rest = @flights.reject { |other| other.equal?(flight) }
+        return false if rest.size == @flights.size
+
+        @flights = rest
+        Flights.count_leases(-1) if flight.leased?
+        true
+      end
+
+      # @return [Flight, nil] the last flight of a key that has a lease; or of the process that forked this one while it
+      #   computed the value: what this one makes of it is not stored
+      def of(records, key)
+        @flights.reverse_each.find { |flight| flight.leased? && flight.of?(records, key) }
+      end
+
+      # @return [Array<Flight>] all that have a lease of the key, also of reads whose writes have not come
+      def all_of(records, key)
+        @flights.select { |flight| flight.leased? && flight.of?(records, key) }
+      end
+
+      # @return [Flight, nil] the flight whose value a write of the key stores: one with a lease, or that of the block
+      #   that runs in this fiber
+      def for_write(records, key)
+        of(records, key) || @flights.reverse_each.find { |flight| flight.of?(records, key) && here?(flight) }
+      end
+
+      # Ends a flight whose value was not stored, and its lease, so that others need not wait. If the file cannot be
+      # reached, the lease ends by itself.
+      #
+      # @param now_ms [Integer, nil] Unix time in milliseconds; nil: the engine's clock
+      # @param fresh [Integer] seconds for which the old value counts as fresh
+      # @return [Boolean, nil]
+      def give_up(flight, now_ms = nil, fresh = 0)
+        return unless drop(flight) && flight.token
+
+        flight.records.lease_end(flight.key, flight.token, fresh * 1000, now_ms)
+      rescue Larder::Error
+        false
+      end
+
+      # The same for all flights with leases of this thread.
+      # @return [void]
+      def give_up_all
+        held.each { |flight| give_up(flight) }
+      end
+
+      # Notes the read of a tagged entry that was missing, as a view writes it next.
+      #
+      # @param flight [Flight] without a lease
+      # @return [void]
+      def note_read(flight)
+        reads = work.reads
+        return if reads.size >= MOST_KEYS && !reads.key?(flight.key) # its write takes the latest of all
+
+        of_key = (reads[flight.key] ||= [])
+        of_key.shift if of_key.size >= MOST_OF_A_KEY
+        of_key << flight
+      end
+
+      # @param follows_read [Boolean] true if the write may be that which a read announced: then the read is forgotten
+      # @return [String, nil] the stamp of a write; nil: its value began to be computed now
+      def stamp_of(records, key, follows_read:)
+        running = @flights.select { |flight| flight.stamp && flight.records.equal?(records) && here?(flight) }
+        found = (take_read(records, key) if follows_read) || running.reverse.find { |flight| flight.key == key } ||
+                running.last || (latest_read if follows_read)
+        found&.stamp
+      end
+
+      # @return [void]
+      def begin_work
+        work.depth += 1
+      end
+
+      # @return [void]
+      def end_work
+        mine = @works[Fiber.current] or return
+        mine.depth = [mine.depth - 1, 0].max
+        @works.delete(Fiber.current) if mine.depth.zero?
+      end
+
+      private
+
+      def here?(flight)
+        flight.fiber.equal?(Fiber.current)
+      end
+
+      # The work of this fiber. Fibers that have ended leave nothing.
+      def work
+        @works[Fiber.current] ||= begin
+          @works.delete_if { |fiber, _| !fiber.alive? }
+          Work.new(0, {})
+        end
+      end
+
+      # The latest read of the key.
+      def take_read(records, key)
+        reads = @works[Fiber.current]&.reads
+        of_key = reads && reads[key] or return
+        at = of_key.rindex { |flight| flight.records.equal?(records) } or return
+
+        of_key.delete_at(at).tap { reads.delete(key) if of_key.empty? }
+      end
+
+      # Where reads were no longer noted, one of before them.
+      def latest_read
+        reads = @works[Fiber.current]&.reads
+        reads.values.last&.last if reads && reads.size >= MOST_KEYS
+      end
+    end
+  end
+end

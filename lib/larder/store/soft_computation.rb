@@ -1,0 +1,188 @@
+# frozen_string_literal: true
+
+# Answers with an old value if the block of `fetch`, or the remote store, takes too long, and lets both go on.
+
+require "larder/store/computation"
+require "larder/store/soft_calls"
+
+module Larder
+  module Store
+    # `soft_timeout:`, for calls that find a value which `stale_if_error:` allows to serve. The remote store is asked
+    # and the block run in the pool of Refreshes. All waits of a call end at one deadline, which is computed at its
+    # beginning.
+    # @api private
+    class SoftComputation
+      include MonotonicClock
+
+      # @param store [ActiveSupport::Cache::LarderStore]
+      # @param call [Call]
+      # @param block [Proc]
+      def initialize(store, call, block)
+        @store = store
+        @level = store.level
+        @records = @level.records
+        @call = call
+        @block = block
+        @deadline = monotonic_now + call[:soft_timeout].to_f
+      end
+
+      # A whole `fetch` where the remote store may be slow, too.
+      #
+      # @return [Object] the value
+      def fetch
+        copy = old_copy
+        return fetch_later unless copy
+        return hit(@store.reading(@call) { copy }) if !copy.expired? && @level.trusted?
+
+        computing? ? serve(copy) : fetch_soon(copy)
+      end
+
+      # After a miss in the file.
+      #
+      # @return [Object] the value
+      def value
+        old = old_copy
+        return compute_hard unless old
+        return serve(old) if computing?
+
+        soft, joined = begin_call(old) { nil }
+        soft ? answer(soft, joined) : compute_hard
+      end
+
+      private
+
+      # True if the block of the same key makes the call.
+      def computing?
+        Flights.of(@records, @call.key)
+      end
+
+      # There is a copy, which is the answer unless the remote store and the block answer in time.
+      def fetch_soon(copy)
+        soft, joined = begin_call(copy) { |later| [@level.kept(later)] }
+        return serve(copy) unless soft
+
+        entry = @store.reading(@call) { @call.usable(soft.seen(left), :stale_while_revalidate) }
+        entry ? hit(entry) : answer(soft, joined)
+      end
+
+      # There is none, so the call needs the answer of the remote store. That may be an old value.
+      def fetch_later
+        found = nil
+        entry = @store.reading(@call) do
+          found = @level.kept(@call)
+          @call.usable(found, :stale_while_revalidate)
+        end
+        return @store.serve(entry, @call, @block) if entry
+
+        soft, joined = begin_call(found) { [found] } if usable(found)
+        soft ? answer(soft, joined) : compute_hard
+      end
+
+      # A hit, which is computed again already if it is old.
+      def hit(entry)
+        @store.announce("stale.larder", @call, reason: :stale_while_revalidate) if entry.expired?
+        @store.hit(entry, @call)
+      end
+
+      def serve(entry, reason = :soft_timeout)
+        @store.announce("stale.larder", @call, reason: reason) if entry.expired?
+        entry.value
+      end
+
+      # As without the option.
+      def compute_hard
+        Computation.new(@store, @call, @block).value
+      end
+
+      # Begins a computation in the pool, or joins that of another caller. One for an old value that was deleted or
+      # replaced since is not joined: its value may be of before that.
+      #
+      # @yieldparam later [Call]
+      # @yieldreturn [Array(ActiveSupport::Cache::Entry, nil), nil] what is stored; nil: what the file has
+      # @return [Array(SoftCalls::Call, Boolean), nil] as of {SoftCalls.join}
+      def begin_call(old)
+        later = @call.later
+        SoftCalls.join([@records, @call.key, later.version, old.expires_at]) do |soft|
+          stored = yield later
+          soft.see(stored.first) if stored
+          compute(soft, later) unless stored && settled?(stored.first)
+        rescue Exception => e # rubocop:disable Lint/RescueException -- the callers raise it, as without the option
+          soft.value = nil
+          @store.answered_with_old_value(soft.failure = e)
+        end
+      end
+
+      # True if there is nothing to compute.
+      def settled?(entry)
+        entry = usable(entry)
+        entry && (!entry.expired? || @level.backs_off?(@call, entry))
+      end
+
+      def compute(soft, later)
+        status, lease = @level.take_lease(later)
+        case status
+        when Records::TAKEN
+          soft.lease = lease
+          watched = ->(_, options) { @block.call(@call.name, options).tap { |value| soft.value = [value] } }
+          soft.value = Computation.new(@store, later, watched).recompute(lease)
+        when Records::LEASED then soft.other = lease
+        else
+          fresh = later.usable(@level.kept_copy(later.key), nil)
+          fresh ? soft.value = [fresh.value] : soft.refused = true
+        end
+      end
+
+      # The value, or the old one at the deadline. If that was deleted, the caller computes.
+      def answer(soft, joined)
+        done = joined ? join(soft) : soft.done?(left)
+        raise soft.failure if done && soft.failure
+
+        found = soft.value || (value_of_other(soft) if done)
+        return found.first if found
+
+        old = old_entry(soft) unless soft.refused
+        return compute_hard unless old
+
+        serve(old, done && !soft.other ? :stale_if_error : :soft_timeout)
+      end
+
+      def join(soft)
+        @records.count_deed(Records::WAITED)
+        @store.announce("wait.larder", @call) do |payload|
+          done = soft.done?(left)
+          payload[:hit] = !soft.value.nil?
+          done
+        end
+      end
+
+      # @return [Array, nil] the value that another process makes
+      def value_of_other(soft)
+        return unless soft.other
+
+        state, found = @store.single_flight.await(@call, soft.other, @deadline)
+        [found] if state == :found
+      end
+
+      # The old value, unless it was deleted while the block ran.
+      def old_entry(soft)
+        return old_copy unless soft.seen?
+
+        ended = soft.lease && !soft.done?(0) && @level.lease_over?(@call.key, soft.lease, 0, nil)
+        usable(soft.seen(0)) unless ended
+      end
+
+      def old_copy
+        usable(@level.kept_copy(@call.key))
+      end
+
+      def usable(entry)
+        @call.usable(entry, :stale_if_error)
+      end
+
+      # @return [Float] seconds until the deadline
+      def left
+        [@deadline - monotonic_now, 0].max
+      end
+    end
+  end
+end

@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/paths"
+
+module Guards
+  # How long the way of a call through the Ruby methods is: a reader follows it, and each method costs time.
+  class PathsTest < ActiveSupport::TestCase
+    include TemporaryDirectory
+
+    # Methods of Larder and of ActiveSupport::Cache, own files, and changes of file, at most.
+    LIMITS = {
+      "hit in C" => [0, 0, 0],
+      "ordinary hit" => [20, 3, 8],
+      "ordinary miss and write" => [55, 9, 39],
+      "ordinary delete" => [9, 6, 7]
+    }.freeze
+
+    test "no way through the store becomes longer" do
+      measured = Paths.measure(directory)
+      LIMITS.each do |name, limits|
+        assert measured.fetch(name).zip(limits).all? { |length, limit| length <= limit },
+               "#{name}: #{measured[name].join(", ")} methods, files and changes of file; at most #{limits.join(", ")}"
+      end
+    end
+  end
+end

@@ -1,0 +1,47 @@
+# frozen_string_literal: true
+
+require "active_support/cache/larder_store"
+
+# Counts the Ruby methods that one call of the store enters, of Larder and of ActiveSupport::Cache.
+module Paths
+  ROOT = File.expand_path("../../lib/larder", __dir__)
+  OPTIONS = { expires_in: 300 }.freeze
+
+  class << self
+    # @param directory [String]
+    # @return [Hash{String=>Array(Integer, Integer, Integer)}] methods, own files, and changes of file from one method
+    #   to the next, by the name of a call
+    def measure(directory)
+      one = store(directory, "one")
+      { "hit in C" => count { one.fetch("warm", **OPTIONS) { 1 } }, **ordinary(one) }
+    end
+
+    private
+
+    def ordinary(store)
+      Larder::Store::FastPath.without do
+        { "ordinary hit" => count { store.fetch("warm", **OPTIONS) { 1 } },
+          "ordinary miss and write" => count { store.fetch("new", **OPTIONS) { 1 } },
+          "ordinary delete" => count { store.delete("new") } }
+      end
+    end
+
+    def store(directory, name, **options)
+      path = File.join(directory, "#{name}.larder")
+      made = ActiveSupport::Cache::LarderStore.new(path, size: 8 << 20, **options)
+      2.times { made.write("warm", 1) && made.fetch("other", **OPTIONS) { 1 } }
+      made
+    end
+
+    def count(&block)
+      files = []
+      TracePoint.new(:call) { |point| files << point.path if counts?(point.path) }.enable(&block)
+      own = files.uniq.count { |file| file.start_with?(ROOT) }
+      [files.size, own, files.each_cons(2).count { |one, other| one != other }]
+    end
+
+    def counts?(path)
+      path.start_with?(ROOT) || path.include?("active_support/cache")
+    end
+  end
+end
