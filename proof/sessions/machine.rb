@@ -52,6 +52,18 @@ module SessionProof
       end
     end
 
+    # The store's time is the world's, and that of the proof stands still for an operation and the look after it, which
+    # take half a minute where machines wait for the store. So the store keeps a session for longer than it lives, and
+    # the time that a request has decides whether it is over, on each machine the same.
+    module Kept
+      LONGER = 60
+      private_constant :LONGER
+
+      def left(*)
+        super + LONGER
+      end
+    end
+
     # @param job [Hash{String => String, nil}]
     def initialize(job)
       FaultsOfMachines.apply(job["fault"]) if job["fault"]
@@ -65,6 +77,7 @@ module SessionProof
       @repository = sessions.repository
       @repository.backend.singleton_class.prepend(Pauses)
       @repository.singleton_class.prepend(Ends)
+      @repository.lifetimes.singleton_class.prepend(Kept)
       @repository.instance_variable_set(:@clock, -> { Thread.current[NOW] || Time.now })
       @statistics = Larder::Sessions::Statistics.new(@repository)
     end

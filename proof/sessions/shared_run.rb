@@ -4,10 +4,11 @@
 
 require "fileutils"
 require "tmpdir"
+require_relative "clock"
 require_relative "shared_driver"
 
 module SessionProof
-  # Makes outages, moves the clock, and counts.
+  # Makes outages, and counts.
   class SharedRun
     DRIVERS = 8
     # Each driver has so many.
@@ -15,8 +16,6 @@ module SessionProof
     # Operations between two outages, and the seconds that one takes.
     CALM = 40
     SECONDS = (0.1..1.6)
-    # Operations in a second of the proof's clock, which is never slower than the world's.
-    PACE = 10
     POLL_SECONDS = 0.01
     COUNTS = { operations: "operations on sessions of two machines, each compared with a naive model",
                overlaps: "times that two to four requests of two machines overlapped",
@@ -41,7 +40,8 @@ module SessionProof
       @fault = fault
       @copies = copies
       @weather = Weather.new
-      @board = Hash.new(0).merge(kill: 1, clock: 0)
+      clock = Clock.new { count(:operations) }
+      @board = Hash.new { |_, place| place == :clock ? clock.now : 0 }.merge(kill: 1)
       @drivers = []
     end
 
@@ -51,8 +51,6 @@ module SessionProof
       Dir.mktmpdir("larder-sessions") do |directory|
         machines = Machines.new(directory, fault: @fault, copies: @copies)
         machines.start
-        @began = [Process.clock_gettime(Process::CLOCK_REALTIME, :second), now]
-        tick
         play(machines)
       ensure
         machines.stop
@@ -89,7 +87,6 @@ module SessionProof
     def lead(machines)
       next_outage = CALM
       while (done = count(:operations)) < @operations
-        tick
         sleep(POLL_SECONDS)
         next if done < next_outage
 
@@ -109,10 +106,6 @@ module SessionProof
       end
     end
 
-    def tick
-      @board[:clock] = @began.first + [count(:operations) / PACE, (now - @began.last).to_i].max
-    end
-
     def count(name)
       @drivers.sum { |driver| driver.counts[name] }
     end
@@ -125,10 +118,6 @@ module SessionProof
 
       { **COUNTS.to_h { |name, label| [label, count(name)] },
         "outages of the store, or of a link to it" => @weather.count }
-    end
-
-    def now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end
