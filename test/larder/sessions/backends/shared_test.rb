@@ -125,6 +125,17 @@ module Larder
           assert_equal({ "user_id" => 1, "cart" => 3 }, @there.values)
         end
 
+        test "a copy ends no later than the store's entry" do
+          record = @there.find.record
+          ends = record.used + @there.repository.lifetimes.left(record, record.used)
+          assert_operator far { |redis| redis.pttl(NAME) }.fdiv(1000) + Time.now.to_f, :>=, ends
+          @there.later(ends - 1 - @there.repository.now)
+          far { |redis| redis.del(NAME) }
+          assert_equal({ "user_id" => 1 }, @there.values)
+          @there.later(1)
+          assert_nil @there.values
+        end
+
         test "while the store is dead copies are found, changes are refused at once, and no machine reports twice" do
           errors = reported do
             TestServers.kill(@server)
