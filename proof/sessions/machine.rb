@@ -25,6 +25,7 @@ module SessionProof
     NOW = :session_proof_now
     NEXT_ID = :session_proof_next_id
     ENDED = :session_proof_ended
+    FAILED = :session_proof_failed
     FOUND = Larder::Sessions::Middleware::FOUND
 
     # Waits now and then before a call of the store.
@@ -33,6 +34,18 @@ module SessionProof
         define_method(name) do |*arguments, **options|
           sleep(rand(PAUSE)) if rand(PAUSES).zero? && Thread.current[:session_proof_changes]
           super(*arguments, **options)
+        end
+      end
+    end
+
+    # Remembers whether a call of the store has failed.
+    module Failures
+      %i[read add swap delete].each do |name|
+        define_method(name) do |*arguments, **options|
+          super(*arguments, **options)
+        rescue Larder::Sessions::UnavailableError
+          Thread.current[FAILED] = true
+          raise
         end
       end
     end
@@ -75,7 +88,7 @@ module SessionProof
       sessions.singleton_class.prepend(Ids)
       @application = Rack::MockRequest.new(sessions)
       @repository = sessions.repository
-      @repository.backend.singleton_class.prepend(Pauses)
+      @repository.backend.singleton_class.prepend(Pauses, Failures)
       @repository.singleton_class.prepend(Ends)
       @repository.lifetimes.singleton_class.prepend(Kept)
       @repository.instance_variable_set(:@clock, -> { Thread.current[NOW] || Time.now })
@@ -149,15 +162,19 @@ module SessionProof
       answer
     end
 
+    # A request whose sign-out the store does not take gets no error: its session ends instead.
+    #
     # @return [Boolean] true if it was done; of :begin and :renew, if the browser got the cookie
+    # @raise [Larder::RemoteError] the store did not take it
     def change(kind, id, to, set, removed)
       Thread.current[NEXT_ID] = to
-      Thread.current[ENDED] = nil
+      Thread.current[ENDED] = Thread.current[FAILED] = nil
       answer = get(id, kind, set, removed)
       return Thread.current[ENDED] if kind == :end
       return Array(answer["set-cookie"]).join.include?("#{cookie(to)};") if to
+      return answer.body != ABSENT unless answer.errors.include?("dropped")
 
-      answer.body != ABSENT && !answer.errors.include?("dropped")
+      Thread.current[FAILED] ? raise(Larder::RemoteError, answer.errors) : false
     ensure
       Thread.current[NEXT_ID] = nil
     end
@@ -183,7 +200,7 @@ module SessionProof
 
     SETTINGS = { idle_timeout: Subject::IDLE, anonymous_timeout: Subject::ANONYMOUS,
                  max_lifetime: Subject::MAX_LIFETIME, per_user: Subject::PER_USER }.freeze
-    private_constant :SETTINGS, :NOW, :NEXT_ID, :ENDED, :FOUND, :COOKIE, :ABSENT
+    private_constant :SETTINGS, :NOW, :NEXT_ID, :ENDED, :FAILED, :FOUND, :COOKIE, :ABSENT
   end
 end
 

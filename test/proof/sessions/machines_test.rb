@@ -7,6 +7,7 @@ require_relative "../../../proof/sessions/shared_driver"
 module Proof
   # Two machines of the proof, with copies on each, look alike where they have to.
   class SessionMachinesTest < ActiveSupport::TestCase
+    include Processes
     include TemporaryCaches
 
     SUBJECT = SessionProof::Subject
@@ -41,6 +42,21 @@ module Proof
       end
     end
 
+    test "a sign-out that the store did not take is answered as unknown" do
+      assert @subject.ask(0, :change, :begin, nil, ID, { "user_id" => 5 }, [])
+      assert_equal [{ "user_id" => 5 }] * 2, found
+      @machines.outage("stop", Random.new(1)) do
+        assert(eventually { copied?(0) })
+        assert_raises(SessionProof::Machines::Unknown) { @subject.ask(0, :change, :commit, ID, nil, {}, ["user_id"]) }
+      end
+    end
+
+    test "a change of a session that has ended is refused" do
+      assert @subject.ask(0, :change, :begin, nil, ID, { "user_id" => 5 }, [])
+      assert_equal true, @subject.ask(1, :change, :end, ID, nil, {}, [])
+      assert_equal false, @subject.ask(1, :change, :commit, ID, nil, {}, ["user_id"])
+    end
+
     private
 
     # On each machine.
@@ -62,6 +78,13 @@ module Proof
       cache.clear
     ensure
       cache&.close
+    end
+
+    # While the store is stopped.
+    def copied?(machine)
+      @subject.ask(machine, :find, [ID]).first
+    rescue SessionProof::Machines::Unknown
+      false
     end
   end
 end
