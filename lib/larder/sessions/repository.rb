@@ -170,11 +170,12 @@ module Larder
         bytes = @backend.read(PREFIX + key)
         record = bytes && Record.parse(bytes)
         moved = record&.moved? # by a process that was killed before it deleted this
+        over = record && @lifetimes.over?(record, now) # and still stored, as the clocks of machines differ
         outcome = @index.counting((record unless moved), nil, key) do
           begun = true
           @backend.delete(PREFIX + key) && !moved ? :stored : :gone
         end
-        end_successors(key) || outcome == :stored
+        end_successors(key) || (outcome == :stored && !over)
       rescue DamagedError => error
         begun = true
         @report.call(error) # this process cannot use the file, and finds no session in it either

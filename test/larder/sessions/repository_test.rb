@@ -30,6 +30,16 @@ module Larder
         assert_nil @repository.find("o" * 32)
       end
 
+      def test_the_end_of_a_session_whose_time_is_over_answers_that_there_was_none
+        @repository = repository(lifetimes: Lifetimes.new(idle: 600))
+        @repository.lifetimes.define_singleton_method(:left) { |*given| super(*given) + 600 } # as by a slower clock
+        @repository.begin(K, { "user_id" => 1 })
+        @now += 1000
+        assert_nil @repository.find("o" * 32)
+        assert_equal false, @repository.end(K)
+        assert_nil @backend.read("s/#{K}")
+      end
+
       def test_a_key_is_begun_once
         assert @repository.begin(K, { "a" => 1 })
         assert_not @repository.begin(K, { "a" => 2 })
