@@ -40,7 +40,7 @@ module SessionProof
     ALL = {
       "end-does-not-follow" => [Backends::Shared, EndDoesNotFollow],
       "swap-is-blind" => [Backends::Shared, SwapIsBlind],
-      "end-is-forgotten" => [Larder::Store::Remote::Journal, EndIsForgotten]
+      "end-is-forgotten" => [Larder::Store::Remote::Outbox::Journal, EndIsForgotten]
     }.freeze
     private_constant :ALL
   end

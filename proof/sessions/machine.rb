@@ -195,7 +195,7 @@ module SessionProof
     # @return [Boolean] true if the store answers, and has all that waited here
     def settled?
       remote = @repository.backend.instance_variable_get(:@larder).remote
-      remote.ready? && remote.answers? && remote.journal.empty?
+      remote.outbox.ready? && remote.answers? && remote.outbox.empty?
     end
 
     SETTINGS = { idle_timeout: Subject::IDLE, anonymous_timeout: Subject::ANONYMOUS,

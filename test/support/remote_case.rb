@@ -51,7 +51,7 @@ class RemoteCase < StoreCase
   # @return [Boolean] has the remote store all changes of the machine?
   def caught_up?(store)
     store.read("other")
-    store.instance_variable_get(:@remote).journal.empty?
+    store.instance_variable_get(:@remote).outbox.journal.empty?
   end
 
   # One machine changes keys, each to higher and higher numbers or to nothing, while another one reads them, and the

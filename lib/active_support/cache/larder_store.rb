@@ -65,7 +65,7 @@ module ActiveSupport
       attr_reader :cache
 
       # @api private
-      # @return [Larder::Store::Remote, nil] the second level
+      # @return [Larder::Store::Remote::Client, nil] the second level
       attr_reader :remote
       # @api private
       # @return [Larder::Store::LocalLevel, Larder::Store::TwoLevels] which answers calls
@@ -91,8 +91,8 @@ module ActiveSupport
         @remote = settings.remote
         @backplane = settings.backplane
         @failsafe = Larder::Store::Failsafe.new(settings.error_handler, settings.raise_errors)
-        @remote&.when_applied { |kind, texts| @machines.publish_applied(kind, texts) }
-        @remote&.journal&.when_absent { |error| @failsafe.handler_raises?(:journal, nil, error) }
+        @remote&.outbox&.when_applied { |kind, texts| @machines.publish_applied(kind, texts) }
+        @remote&.outbox&.when_absent { |error| @failsafe.handler_raises?(:journal, nil, error) }
         @options.default = nil # it would add options that were not given
         use(settings.open)
       end

@@ -18,7 +18,7 @@ module Larder
       private_constant :Entry, :SUFFIX, :FORMAT
 
       # @param local [LocalLevel]
-      # @param remote [Remote]
+      # @param remote [Remote::Client]
       # @yieldparam key [String]
       # @yieldreturn [String] the key, short enough for the store
       def initialize(local, remote, &shorten)

@@ -22,12 +22,12 @@ module Larder
 
       # @param address [Address]
       # @param path [String] of the file whose lock decides which process listens
-      # @param remote [Remote]
+      # @param remote [Remote::Client]
       # @raise (see Address#server)
       def initialize(address, path:, remote:)
         @address = address
         @server = address.server
-        @journal = remote.journal
+        @journal = remote.outbox.journal
         @outbox = Outbox.new
         @telling = Errand.new { tell_all }
         @listener = Listener.new(@server, path: path, remote: remote, telling: @telling)

@@ -28,7 +28,7 @@ module Larder
       # @return [Integer] of 64 bits, never 0
       attr_reader :digest
 
-      # @param remote [String] see Remote#identity
+      # @param remote [String] see Remote::Client#identity
       # @param backplane [String] see Backplane::Address#place
       # @param local_expires_in [Float] seconds
       def initialize(remote:, backplane:, local_expires_in:)

@@ -2,6 +2,8 @@
 
 # The copies in the file of entries of the remote store.
 
+require "larder/store/tag_texts"
+
 module Larder
   module Store
     # Each is used for `local_expires_in` at most from when the remote store was asked.
@@ -18,35 +20,41 @@ module Larder
       LEASE_MS = 10_000
       # When the remote store was asked, in Unix seconds, and the stamp of before.
       Asked = Struct.new(:at, :stamp)
-      private_constant :LEASE_MS
+      NO_TEXTS = TagTexts.new.freeze
+      private_constant :LEASE_MS, :NO_TEXTS
 
-      # @param local [LocalLevel]
-      # @param remote [Remote]
-      # @param tags [TagVersions]
-      # @param back_offs [BackOffs]
+      # @param levels [TwoLevels]
       # @param expires_in [Float] seconds
-      def initialize(local, remote, tags, back_offs, expires_in)
-        @local = local
-        @records = local.records
-        @format = local.format
-        @failsafe = local.failsafe
-        @remote = remote
-        @tags = tags
-        @back_offs = back_offs
+      def initialize(levels, expires_in)
+        @local = levels.local
+        @records = @local.records
+        @format = @local.format
+        @failsafe = @local.failsafe
+        @remote = levels.remote
+        @machines = levels.machines
+        @tags = levels.tags
+        @back_offs = levels.back_offs
         @expires_in = expires_in
       end
 
-      # Reads the remote store, and stores copies in the file.
+      # The remote store is asked from now on, and other machines are listened to.
+      # @return [Asked]
+      def asked
+        @machines.listen
+        Asked.new(Clock.now_ms / 1000.0, @local.stamp)
+      end
+
+      # Reads the remote store, and stores copies in the file. The leases are taken before: what is listed later has
+      # ended them.
       #
       # @param keys [Array<String>]
       # @param call [Call]
-      # @yieldreturn [Asked] called when the leases are taken: what is listed later has ended them
       # @return [Hash{String=>ActiveSupport::Cache::Entry, String}] by key, also entries that have expired. A String is
       #   the value of an entry that is live and has no version
       # @raise [RemoteError]
       def fill(keys, call)
         leased(keys) do |leases|
-          asked = yield
+          asked = self.asked
           found = @remote.read_multi(keys)
           strings = keep_strings(found, asked, leases, call)
           next strings if found.empty?
@@ -60,9 +68,9 @@ module Larder
       # @return [ActiveSupport::Cache::Entry, nil]
       def fill_one(key, call)
         leased([key]) do |leases|
-          asked = yield
-          entry = @remote.read(key)
-          keep_opened(entry ? { key => entry } : {}, asked, leases, call)[key]
+          asked = self.asked
+          entry = @remote.read(key) or next
+          keep_opened({ key => entry }, asked, leases, call)[key]
         end
       end
 
@@ -73,7 +81,8 @@ module Larder
       # @return [Array<String>] keys of which there are copies now
       def keep(entries, asked, leases, call)
         keys = leases.keys
-        keep_all(entries, call.texts, asked, leases, call)
+        texts = call.options[:tags] || !call.prefix.empty? ? call.texts : NO_TEXTS
+        keep_all(entries, texts, asked, leases, call)
         keys - leases.keys
       end
 

@@ -59,7 +59,7 @@ module Larder
 
       # Publishes a change of the journal, which was not in the remote store when it was made.
       #
-      # @param kind [Symbol] as of Remote::Journal#note
+      # @param kind [Symbol] as of Remote::Outbox::Journal#note
       # @return [void]
       def publish_applied(kind, texts)
         case kind

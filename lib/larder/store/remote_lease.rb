@@ -37,7 +37,7 @@ module Larder
         @call = call
         @key = call.key
         @flight = flight
-        @text = "#{@remote.journal.machine}/#{SecureRandom.hex(8)}"
+        @text = "#{@remote.outbox.machine}/#{SecureRandom.hex(8)}"
         @taken = @stored = false
         @old = nil # what was there when it was taken, and had expired or was of another version
       end
@@ -52,7 +52,7 @@ module Larder
         return AGAIN if joined == :again || (joined == true && ended_early?)
 
         # Another machine may have stored the value since it was missed here.
-        found ||= @failsafe.guard(:fetch) { find if @remote.ready? } if joined == true
+        found ||= @failsafe.guard(:fetch) { find if @remote.outbox.ready? } if joined == true
         return found.value if found
         return yield(joined != :alone) unless joined == true && @taken
 
@@ -147,7 +147,7 @@ module Larder
 
       # The lease of this caller in the file says that no other one of its machine is at work.
       def ownerless?(held)
-        held.start_with?("#{@remote.journal.machine}/") ||
+        held.start_with?("#{@remote.outbox.machine}/") ||
           @remote.heartbeat.silent?(held) { @remote.read(beat_key(held))&.value }
       end
 
@@ -193,13 +193,13 @@ module Larder
       # is deleted, too.
       def give_up
         @failsafe.guard(:fetch) do
-          next unless @taken && @remote.ready?
+          next unless @taken && @remote.outbox.ready?
 
           if held? then @remote.delete(Remote.lease_key(@key))
           elsif @stored then @levels.delete(@key)
           end
         rescue RemoteError
-          @remote.journal.note(:delete, [@key]) if @stored
+          @remote.outbox.note(:delete, [@key]) if @stored
           raise
         end
       end

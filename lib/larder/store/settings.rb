@@ -42,7 +42,7 @@ module Larder
       # @return [Boolean] also lists, hashes and whatever else Larder::Tree knows?
       attr_reader :plain_trees
 
-      # @return [Remote, nil] the second level
+      # @return [Remote::Client, nil] the second level
       attr_reader :remote
       # @return [Backplane, nil] that tells machines of changes
       attr_reader :backplane
@@ -142,9 +142,9 @@ module Larder
         end
 
         address = Backplane::Address.new(backplane) if backplane
-        @remote = Remote.new(given, journal: Companions.journal(path), id: id, backplane: address&.place.to_s,
-                                    sign_with: sign_with, namespace: options[:namespace],
-                                    flights: options[:single_flight] ? true : false)
+        @remote = Remote::Client.new(given, id: id, sign_with: sign_with, namespace: options[:namespace],
+                                            flights: options[:single_flight] ? true : false)
+        Remote::Outbox.new(@remote, Companions.journal(path), backplane: address&.place.to_s)
         @local_expires_in = (life || (address ? Copies::LONGER : Copies::LOCAL_EXPIRES_IN)).to_f
         configure(address)
         inherited = @remote.store.options.slice(*INHERITED).compact

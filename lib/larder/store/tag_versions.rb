@@ -37,7 +37,7 @@ module Larder
         end
       end
 
-      # @param remote [Remote]
+      # @param remote [Remote::Client]
       def initialize(remote)
         @remote = remote
       end
@@ -61,7 +61,7 @@ module Larder
       # @raise [RemoteError]
       def change(names)
         keys = names.map { |name| key_of(name) }
-        @remote.change(:delete, keys) { @remote.write_multi(keys.to_h { |key| [key, new_version] }, LIFE) }
+        @remote.outbox.change(:delete, keys) { @remote.write_multi(keys.to_h { |key| [key, new_version] }, LIFE) }
       end
 
       # @param entry [ActiveSupport::Cache::Entry]

@@ -20,7 +20,7 @@ module Larder
         # @param name [String]
         # @return [Boolean] has this machine deleted the entry, and has the store not got that, or gets it once more?
         def listed?(name)
-          @store.remote.journal.unlisted([@store.remote.own_key(name)]).empty?
+          @store.remote.outbox.unlisted([@store.remote.own_key(name)]).empty?
         rescue ::Larder::Error
           false # a read says why the journal cannot be used
         end
@@ -100,7 +100,7 @@ module Larder
 
         # Has the store delete what is listed, if that is due.
         def catch_up
-          direct { @store.remote.ready? }
+          direct { @store.remote.outbox.ready? }
           nil
         rescue UnavailableError
           nil

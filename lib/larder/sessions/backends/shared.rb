@@ -32,9 +32,10 @@ module Larder
         def initialize(store, copies:, request: -> {})
           @larder = store
           @copies = copies
-          store.remote.when_applied { |kind, texts| follow(texts) if kind == :delete }
+          store.remote.outbox.when_applied { |kind, texts| follow(texts) if kind == :delete }
           @name = "#{store.remote.store.class.name}#{", with copies on each machine" if copies}"
-          @calls = Calls.new(@name, report: method(:report), request: request, give_up: store.remote.method(:give_up))
+          @calls = Calls.new(@name, report: method(:report), request: request,
+                                    give_up: store.remote.outbox.method(:give_up))
           @store = Remote.new(store, @calls)
         end
 
@@ -58,7 +59,7 @@ module Larder
         # @param (see Single#end_later)
         # @return [void]
         def end_later(key)
-          @larder.remote.journal.note(:delete, [key, ENDED + key].map { |one| @larder.remote.own_key(name(one)) })
+          @larder.remote.outbox.note(:delete, [key, ENDED + key].map { |one| @larder.remote.own_key(name(one)) })
         end
 
         # The store is called to delete the session, or that is listed for later. A mark that could not be written is

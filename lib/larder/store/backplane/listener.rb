@@ -32,7 +32,7 @@ module Larder
 
         # @param server [Server]
         # @param path [String] of the file whose lock decides which process listens
-        # @param remote [Remote]
+        # @param remote [Remote::Client]
         # @param telling [Errand] says that all copies are old, if a message could not be sent
         def initialize(server, path:, remote:, telling:)
           @server = server
@@ -157,7 +157,7 @@ module Larder
         # The machine's own messages are ignored: what it has written is in its file.
         def receive(message)
           machine, kind, texts = Message.decode(message)
-          drop(kind, texts) unless machine == @remote.journal.machine
+          drop(kind, texts) unless machine == @remote.outbox.machine
         rescue Larder::Error
           @cache.clear # a text is too long, or the file is busy
         end
@@ -179,7 +179,7 @@ module Larder
 
         # Repairs lost messages, and applies what the journal lists, also if the application makes no call.
         def keep_up
-          journal = @remote.journal
+          journal = @remote.outbox.journal
           @telling.start if journal.unsent
           @replaying.start if journal.due?
         rescue Larder::Error
@@ -187,7 +187,7 @@ module Larder
         end
 
         def apply_journal
-          @remote.ready?
+          @remote.outbox.ready?
         rescue RemoteError
           nil # the next call reports it
         end

@@ -10,7 +10,7 @@ require "larder/store/remote/adapters/solid_cache"
 
 module Larder
   module Store
-    class Remote
+    module Remote
       # Rails' stores on servers answer an error by a miss, and a delete that failed as one that found nothing.
       # LarderStore has to know the difference. So an adapter has its store raise.
       # @api private

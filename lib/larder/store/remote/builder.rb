@@ -8,7 +8,7 @@ require "larder/store/remote/adapters"
 
 module Larder
   module Store
-    class Remote
+    module Remote
       # A store without a coder of its own gets Larder's.
       # @api private
       module Builder

@@ -4,11 +4,10 @@
 
 require "larder/circuit_breaker"
 require "larder/signal_handler"
-require "larder/store/monotonic_clock"
 
 module Larder
   module Store
-    class Remote
+    module Remote
       # The store must not be asked, because it has not got all changes.
       class Waiting < RemoteError
         # @api private
@@ -22,23 +21,16 @@ module Larder
 
       # Errors of the store's client become {RemoteError}s. The handler of a signal makes no call: clients and pools
       # take locks, and the call that it has interrupted may have the connection. A circuit breaker keeps callers from
-      # waiting for a server that hangs. An operation that was given up may arrive later, and so may one that its client
-      # has repeated: the journal then expects it.
+      # waiting for a server that hangs.
       # @api private
       class Calls
-        include MonotonicClock
-
-        # Seconds after which a client may have given up an attempt, and made the one that was answered.
-        SLOW = 0.3
         # Calls that may take long.
         LONG = %i[clear delete_matched].freeze
-        private_constant :SLOW, :LONG
+        private_constant :LONG
 
         # @param adapter [Adapters::Any]
-        # @param journal [Journal]
-        def initialize(adapter, journal)
+        def initialize(adapter)
           @adapter = adapter
-          @journal = journal
           @breaker = CircuitBreaker.new(hung: adapter.hung_after) { |error| unanswered?(error) }
         end
 
@@ -61,34 +53,6 @@ module Larder
         # @return [void]
         def pause
           @breaker.open
-        end
-
-        # Makes calls that change keys, whose late arrival is expected if they are given up.
-        #
-        # @param keys [Array<String>]
-        # @param sent [Boolean] is a change sent in any case?
-        # @yieldparam send [Proc] to call when a change of the keys is about to be sent; answers its argument
-        # @return [Object] the block's value
-        def expecting(keys, sent: false)
-          answered = false
-          since = monotonic_now
-          yield(lambda { |value = nil|
-            sent = true
-            value
-          }).tap { answered = true }
-        rescue Waiting, Refused
-          answered = true
-          raise
-        ensure
-          @journal.expect(keys) if sent && (!answered || slow?(since))
-        end
-
-        # True if the client may have repeated a call. Its first attempt may still arrive.
-        #
-        # @param since [Float] when the call began, by the monotonic clock
-        # @return [Boolean]
-        def slow?(since)
-          monotonic_now - since > SLOW
         end
 
         private

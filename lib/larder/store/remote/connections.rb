@@ -4,7 +4,7 @@
 
 module Larder
   module Store
-    class Remote
+    module Remote
       # Stands before the client or the pool of clients of a store on a server, as Rails' stores call it. A client is
       # used by one caller at a time. A call that is left by Timeout, by an exception of another thread, or by `throw`
       # or `break`, may leave a request without its answer. Such a client is closed before the next caller gets it. It

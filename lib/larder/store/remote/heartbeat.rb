@@ -8,7 +8,7 @@ require "larder/store/monotonic_clock"
 
 module Larder
   module Store
-    class Remote
+    module Remote
       # A lease in the remote store ends by a delete of its key, so its entry must not be written a second time: that
       # would bring back a lease which a delete has ended. Instead, a process with leases that are older than a second
       # writes an entry of its own for each of them every second, with a higher number each time. A process that has
@@ -34,7 +34,7 @@ module Larder
         Sight = Struct.new(:beat, :at)
         private_constant :EVERY, :KEPT, :MOST_SEEN, :Lease, :Sight
 
-        # @param remote [Remote]
+        # @param remote [Remote::Client]
         def initialize(remote)
           @remote = remote
           @mutex = Mutex.new

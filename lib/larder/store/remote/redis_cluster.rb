@@ -6,7 +6,7 @@ require "concurrent/map"
 
 module Larder
   module Store
-    class Remote
+    module Remote
       # Extends a RedisCacheStore. One command with many keys is refused by a cluster if their slots differ, unless the
       # client splits it. Clients of clusters do so for some commands, and not if the first key has a hash tag. So each
       # key gets a command here.

@@ -6,7 +6,7 @@ require "larder/store/addresses"
 
 module Larder
   module Store
-    class Remote
+    module Remote
       # The methods `of_…` answer a String that is the same for the same servers, or nil if they cannot tell. No answer
       # has a password. The order of servers does not matter, as clients place keys by the names of servers.
       # @api private

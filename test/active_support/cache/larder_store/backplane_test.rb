@@ -120,7 +120,7 @@ module LarderStore
         @two.read_multi(*names)
         @one.delete_multi(names)
         assert(eventually { @two.read_multi(*names).empty? })
-        assert_not @one.instance_variable_get(:@remote).journal.unsent
+        assert_not @one.instance_variable_get(:@remote).outbox.journal.unsent
       end
 
       test "a machine keeps its copy of what it writes" do
@@ -265,7 +265,7 @@ module LarderStore
       @one.write("k", "new")
       start_server
       assert(eventually { @two.read("k") == "new" })
-      assert(eventually { !@one.instance_variable_get(:@remote).journal.unsent })
+      assert(eventually { !@one.instance_variable_get(:@remote).outbox.journal.unsent })
     end
 
     test "a server that stops answering is one that fails" do
@@ -284,10 +284,10 @@ module LarderStore
       @two.read("k")
       Process.kill(:STOP, @server.pid)
       Timeout.timeout(LONGEST) { 100.times { |number| @one.write("k", number) } }
-      assert @one.instance_variable_get(:@remote).journal.unsent
+      assert @one.instance_variable_get(:@remote).outbox.journal.unsent
       Process.kill(:CONT, @server.pid)
       assert(eventually { @two.read("k") == 99 })
-      assert(eventually { !@one.instance_variable_get(:@remote).journal.unsent })
+      assert(eventually { !@one.instance_variable_get(:@remote).outbox.journal.unsent })
     ensure
       Process.kill(:CONT, @server.pid)
     end
@@ -315,9 +315,9 @@ module LarderStore
       assert(eventually { writer.backtrace.to_a.any? { |line| line.include?("store/backplane") } })
       writer.raise(Interrupted)
       assert_raises(Interrupted) { writer.value }
-      assert @one.instance_variable_get(:@remote).journal.unsent
+      assert @one.instance_variable_get(:@remote).outbox.journal.unsent
       Process.kill(:CONT, @server.pid)
-      assert(eventually { !@one.instance_variable_get(:@remote).journal.unsent })
+      assert(eventually { !@one.instance_variable_get(:@remote).outbox.journal.unsent })
     ensure
       Process.kill(:CONT, @server.pid)
     end

@@ -90,7 +90,7 @@ module LarderStore
     private
 
     def journal_of(store)
-      store.instance_variable_get(:@remote).journal
+      store.instance_variable_get(:@remote).outbox.journal
     end
 
     def telling_of(store)

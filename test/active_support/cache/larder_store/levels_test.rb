@@ -461,7 +461,7 @@ module LarderStore
       one = new_store("told.larder", remote: [:memory_store, {}])
       assert_equal({ store: "ActiveSupport::Cache::MemoryStore", waiting: false, listed: 0, overflown: false,
                      trusted: true }, one.stats[:remote])
-      one.remote.journal.note(:delete, %w[a b])
+      one.remote.outbox.journal.note(:delete, %w[a b])
       assert_equal({ waiting: true, listed: 2 }, one.stats[:remote].slice(:waiting, :listed))
       [one, path_of("told.larder")].each do |subject|
         found = Larder::Doctor.run(subject).findings.find { |finding| finding.check == :remote }

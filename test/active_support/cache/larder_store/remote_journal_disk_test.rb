@@ -6,7 +6,7 @@ require "support/journal_case"
 require "larder/doctor"
 
 module LarderStore
-  # Larder::Store::Remote::Journal, on file systems of its own.
+  # Larder::Store::Remote::Outbox::Journal, on file systems of its own.
   class RemoteJournalDiskTest < JournalCase
     setup do
       @a = start("redis")

@@ -6,7 +6,7 @@
 require "support/journal_case"
 
 module LarderStore
-  # Larder::Store::Remote::Journal.
+  # Larder::Store::Remote::Outbox::Journal.
   class RemoteJournalTest < JournalCase
     # Long keys that are more than the journal takes.
     FULL = 25_000
@@ -137,7 +137,7 @@ module LarderStore
       journal = journal_of(two)
       journal.instance_variable_get(:@mark).make # all that is left of it
       write_on(@a, "k" => "old")
-      journal.define_singleton_method(:monotonic_now) { super() + Larder::Store::Remote::Journal::Members::DAY }
+      journal.define_singleton_method(:monotonic_now) { super() + Larder::Store::Remote::Outbox::Members::DAY }
       assert(eventually { two.read("k").nil? && !two.stats[:remote][:waiting] })
       assert_not exist?(@a, "k")
     end
@@ -213,7 +213,7 @@ module LarderStore
     end
 
     def journal_of(store)
-      store.instance_variable_get(:@remote).journal
+      store.instance_variable_get(:@remote).outbox.journal
     end
 
     def fill(store)

@@ -10,9 +10,9 @@ require "redis"
 require "dalli"
 
 module LarderStore
-  # Larder::Store::Remote::Journal::Lists, over a proxy that holds requests back, and over a server that is stopped.
+  # Larder::Store::Remote::Outbox::Lists, over a proxy that holds requests back, and over a server that is stopped.
   class RemoteLateTest < RemoteCase
-    State = Larder::Store::Remote::Journal::State
+    State = Larder::Store::Remote::Outbox::State
     # Interrupts a call.
     class Stop < StandardError; end
 
@@ -149,7 +149,7 @@ module LarderStore
 
     test "an operation that is given up while a delete of its key is applied has that delete applied again" do
       @one.write("n", "old")
-      journal = @one.instance_variable_get(:@remote).journal
+      journal = @one.instance_variable_get(:@remote).outbox.journal
       journal.note(:delete, %w[k n])
       visits = []
       2.times do
@@ -187,7 +187,7 @@ module LarderStore
 
     test "an operation and a delete of it are listed for all names, whatever state the key has for each" do
       lists = [@one, machine("one", remote: direct)].map { |store| store.tap { |one| one.read("other") } }
-                                                    .map { |store| store.instance_variable_get(:@remote).journal }
+                                                    .map { |store| store.instance_variable_get(:@remote).outbox.journal }
       one, two = lists
       one.repeat(:delete, ["k"]) # for its own list
       two.expect(["k"])

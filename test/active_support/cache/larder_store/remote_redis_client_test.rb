@@ -114,7 +114,7 @@ module LarderStore
       one.write_multi(names.to_h { |name| [name, 1] })
       TestServers.kill(@servers_here.first)
       names.each { |name| one.write(name, 2) }
-      assert_not one.instance_variable_get(:@remote).journal.empty?
+      assert_not one.instance_variable_get(:@remote).outbox.journal.empty?
       there = names.select { |name| new_store("other.larder", remote: remote).read(name) }
       assert_includes 1..19, there.size
       travel(6, with_usec: true) { assert_equal(there, names.select { |name| one.read(name) }) }

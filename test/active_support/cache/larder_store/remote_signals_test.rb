@@ -113,7 +113,7 @@ module LarderStore
     test "while the journal lists changes a handler finds nothing, and the next call applies them" do
       one = machine("one", remote: redis)
       plain.write("a", 1)
-      one.remote.journal.note(:delete, ["b"])
+      one.remote.outbox.journal.note(:delete, ["b"])
       assert_nil(in_handler { one.read("a") })
       assert(eventually { one.read("a") == 1 })
     end

@@ -97,7 +97,7 @@ module LarderStore
         errors = reported { Array.new(5) { |number| Thread.new { one.delete("k#{number}") } }.each(&:join) }
         assert_equal [Larder::RemoteError], errors.map(&:class)
         assert_match(/ConnectionPool::TimeoutError/, errors.first.message)
-        assert_not one.instance_variable_get(:@remote).journal.empty?
+        assert_not one.instance_variable_get(:@remote).outbox.journal.empty?
         @proxy.delay = 0
         assert(eventually { caught_up?(one) })
       end
@@ -108,7 +108,7 @@ module LarderStore
         assert_same true, @two.delete("k")
         assert caught_up?(@two)
         assert_same true, @one.write("k", "new")
-        assert_not @one.instance_variable_get(:@remote).journal.empty?
+        assert_not @one.instance_variable_get(:@remote).outbox.journal.empty?
         assert caught_up?(@one)
         assert_equal "new", @one.read("k"), "this machine has it, no other"
       end

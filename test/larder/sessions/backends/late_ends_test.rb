@@ -106,7 +106,7 @@ module Larder
             renewed = get(@there, "/sign_in?8", get(@there, "/renew", cookie).last).last
             @proxy.release
             MovedClock.forward(PAUSES)
-            assert(eventually { get(@here, "/", cookie) && store_of(@here).remote.journal.empty? })
+            assert(eventually { get(@here, "/", cookie) && store_of(@here).remote.outbox.journal.empty? })
             assert_equal ["8", "8"], [@here, @there].map { |one| get(one, "/", renewed).first }
           end
         end
@@ -129,7 +129,7 @@ module Larder
             renewed = get(@there, "/sign_in?8", cookie).last
             @proxy.release
             MovedClock.forward(PAUSES)
-            assert(eventually { get(@here, "/", cookie) && store_of(@here).remote.journal.empty? })
+            assert(eventually { get(@here, "/", cookie) && store_of(@here).remote.outbox.journal.empty? })
             assert_equal ["8", "8"], [@here, @there].map { |one| get(one, "/", renewed).first }
           end
         end
@@ -177,7 +177,7 @@ module Larder
         def cut_off
           @proxy.hold
           yield
-          refute_predicate store_of(@here).remote.journal, :empty?
+          refute_predicate store_of(@here).remote.outbox.journal, :empty?
         end
 
         def assert_ends(*cookies)

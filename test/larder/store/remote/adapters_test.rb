@@ -27,7 +27,7 @@ class LarderStoreRemoteAdaptersTest < ActiveSupport::TestCase
   }.freeze
 
   def remote(store)
-    Larder::Store::Remote.new(store, journal: path_of("journal"), id: "none")
+    Larder::Store::Remote::Client.new(store, id: "none")
   end
 
   STORES.each do |name, made|

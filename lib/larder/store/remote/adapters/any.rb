@@ -7,7 +7,7 @@ require "securerandom"
 
 module Larder
   module Store
-    class Remote
+    module Remote
       module Adapters
         # Serves any other store. The store itself decides which errors it raises, and which it answers by a miss.
         class Any

@@ -9,7 +9,7 @@ require "larder/store/remote/servers"
 
 module Larder
   module Store
-    class Remote
+    module Remote
       module Adapters
         # MemCacheStore.
         #

@@ -8,7 +8,7 @@ require "larder/store/remote/servers"
 
 module Larder
   module Store
-    class Remote
+    module Remote
       module Adapters
         # RedisCacheStore: Redis, Valkey, or a cluster. Its client is one of the gem redis, or of redis-client.
         class Redis < Server

@@ -7,7 +7,7 @@ require "larder/store/remote/connections"
 
 module Larder
   module Store
-    class Remote
+    module Remote
       module Adapters
         # Replaces the methods that rescue errors in these stores.
         module Raising

@@ -8,7 +8,7 @@ require "larder/store/remote/servers"
 
 module Larder
   module Store
-    class Remote
+    module Remote
       module Adapters
         # Makes a call again if the database has undone its transaction for that of another process. MariaDB and MySQL
         # do that where two processes store keys that are not there, and SQLite before Rails 8 where two of them count.

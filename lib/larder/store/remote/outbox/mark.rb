@@ -6,8 +6,8 @@ require "fileutils"
 
 module Larder
   module Store
-    class Remote
-      class Journal
+    module Remote
+      class Outbox
         # It is synced to the disk, so it survives a crash of the machine, which may empty the journal.
         # @api private
         class Mark

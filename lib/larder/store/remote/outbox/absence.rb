@@ -6,8 +6,8 @@ require "shellwords"
 
 module Larder
   module Store
-    class Remote
-      class Journal
+    module Remote
+      class Outbox
         # If there is no file, and none can be made, no process has listed anything in it. Then the remote store may be
         # used, which is reported once in a process.
         # @api private

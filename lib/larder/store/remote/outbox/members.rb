@@ -6,8 +6,8 @@ require "json"
 
 module Larder
   module Store
-    class Remote
-      class Journal
+    module Remote
+      class Outbox
         # One record of the journal's file has a row for each remote store and prefix of keys. Processes renew it. After
         # {DAY} without that, its remote store is no longer taken to be in use.
         # @api private

@@ -8,8 +8,8 @@ require "securerandom"
 
 module Larder
   module Store
-    class Remote
-      class Journal
+    module Remote
+      class Outbox
         # While there are any, the process has an empty file next to the journal, which tells the other processes that
         # they do not know all changes. It stays if the process is killed. Its name changes with each change, so that a
         # process that has cleared the remote store removes only files of changes before that.

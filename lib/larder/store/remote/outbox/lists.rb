@@ -3,12 +3,12 @@
 # The lists in the journal's file, one for each remote store.
 
 require "larder/store/monotonic_clock"
-require "larder/store/remote/journal/state"
+require "larder/store/remote/outbox/state"
 
 module Larder
   module Store
-    class Remote
-      class Journal
+    module Remote
+      class Outbox
         # An entry is a kind, the id of the remote store and a text. Its value is a {State}, or empty when it is taken
         # off. Marks are records of the remote store with a fresh state, or State::NONE, so that a value never gets
         # longer. All are pinned. Every method raises Larder::Error if the file cannot be used, FullError if it has no
@@ -30,6 +30,12 @@ module Larder
           # Entries that are applied at once.
           BATCH = 100
           private_constant :KINDS, :PENDING, :WIDE, :OVERFLOWN, :GONE, :BATCH
+
+          # @param remote [Integer]
+          # @return [String] under which {#pending} is
+          def self.pending_mark(remote)
+            PENDING.b << [remote].pack("Q<")
+          end
 
           # @param cache [Larder::Cache]
           def initialize(cache)

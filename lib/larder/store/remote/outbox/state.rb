@@ -6,8 +6,8 @@ require "securerandom"
 
 module Larder
   module Store
-    class Remote
-      class Journal
+    module Remote
+      class Outbox
         # The value of each record of a List: a letter, a time and random bytes. So no two are the same, and a record
         # can be swapped for one of the same length.
         #

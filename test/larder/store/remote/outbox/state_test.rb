@@ -6,7 +6,7 @@ require "test_helper"
 require "active_support/cache/larder_store"
 
 class LarderStoreRemoteJournalStateTest < ActiveSupport::TestCase
-  State = Larder::Store::Remote::Journal::State
+  State = Larder::Store::Remote::Outbox::State
 
   test "a fresh change is due, a repetition and a late operation are due later, and nothing is never due" do
     assert State.due?(State.fresh)

@@ -1,0 +1,149 @@
+# frozen_string_literal: true
+
+# Reads of two levels.
+
+require "concurrent/atomic/event"
+require "larder/store/refreshes"
+
+module Larder
+  module Store
+    class TwoLevels
+      # A copy in the file is the answer while it is fresh and trusted. Otherwise the remote store is asked, and if that
+      # does not answer, the copy is used for what it may be.
+      # @api private
+      class Reads
+        # @param levels [TwoLevels]
+        def initialize(levels)
+          @local = levels.local
+          @failsafe = levels.failsafe
+          @remote = levels.remote
+          @machines = levels.machines
+          @copies = levels.copies
+          @back_offs = levels.back_offs
+        end
+
+        # As of LocalLevel. A copy of another version is not an answer.
+        def read(call)
+          return remote_entry(call) if call.options[:raw]
+
+          copy = @local.entry(call.key)
+          copy = nil if copy && !fresh?(copy, call)
+          return copy if copy && @machines.trusted?
+
+          entry = fill(call) { copy }
+          # Rails' fetch stores an entry again that has expired a short while ago.
+          entry unless entry&.expired? && !call.options[:race_condition_ttl]
+        end
+
+        # As of LocalLevel.
+        def kept(call)
+          copy = @local.kept(call)
+          return copy if copy && !copy.expired? && @machines.trusted?
+
+          softly(copy, call) { fill(call) { kept_without_remote([call])[call.key] } }
+        end
+
+        # As of LocalLevel. A String is the value of an entry without a version.
+        def read_many(calls)
+          return remote_many(calls) if calls.first[:raw]
+
+          found = @local.read_many(calls)
+          found.select! { |call, entry| fresh?(entry, call) }
+          return found.merge(remote_many(calls - found.keys)) if @machines.trusted?
+
+          remote_many(calls) { found }
+        end
+
+        # Entries of the remote store that the file does not have.
+        #
+        # @param calls [Array<Call>]
+        # @yield if that store does not answer
+        # @return [Hash{Call=>ActiveSupport::Cache::Entry, String}]
+        def remote_many(calls)
+          return {} if calls.empty?
+
+          entries = remote_entries(calls) { return block_given? ? yield : {} }
+          calls.each_with_object({}) do |call, found|
+            entry = entries[call.key]
+            found[call] = entry if entry.instance_of?(String) || (entry && fresh?(entry, call))
+          end
+        end
+
+        # As of LocalLevel.
+        def kept_many(calls)
+          found = @local.kept_many(calls)
+          asked = calls
+          asked = calls.reject { |call| found[call] && fresh?(found[call], call) } if @machines.trusted?
+          return found if asked.empty?
+
+          entries = fill_many(asked) { kept_without_remote(asked) }
+          asked.each do |call|
+            entry = entries[call.key]
+            entry ? found[call] = entry : found.delete(call)
+          end
+          found
+        end
+
+        private
+
+        def remote_entry(call)
+          @failsafe.ask(:read_entry) do
+            @machines.listen
+            @remote.read(call.key, raw: call[:raw])
+          end
+        end
+
+        # Yields if the remote store does not answer.
+        def fill(call, &otherwise)
+          @failsafe.ask(:read_entry, otherwise) { @copies.fill_one(call.key, call) }
+        end
+
+        def fill_many(calls, &otherwise)
+          keys = calls.map(&:key).uniq
+          @failsafe.ask(:read_multi_entries, otherwise) { @copies.fill(keys, calls.first) } || {}
+        end
+
+        # An entry that is raw has no copy.
+        def remote_entries(calls, &otherwise)
+          return fill_many(calls, &otherwise) unless calls.first[:raw]
+
+          @failsafe.ask(:read_multi_entries, otherwise) do
+            @machines.listen
+            @remote.entries_of(@remote.read_multi(calls.map(&:key).uniq, raw: true), raw: true)
+          end || {}
+        end
+
+        def fresh?(entry, call)
+          !entry.expired? && !entry.mismatched?(call.version)
+        end
+
+        # Copies that may be the answer while the remote store does not answer.
+        #
+        # @return [Hash{String=>ActiveSupport::Cache::Entry}]
+        def kept_without_remote(calls)
+          copies = calls.to_h { |call| [call.key, @local.kept(call)] }.compact
+          @back_offs.apply(copies, calls.first, ask: false)
+        end
+
+        # Yields to ask the remote store.
+        #
+        # @param copy [ActiveSupport::Cache::Entry, nil] of this machine
+        # @return [ActiveSupport::Cache::Entry, nil] the copy, if that takes long and the copy may be served
+        def softly(copy, call)
+          return yield unless copy && call[:soft_timeout] && call[:stale_if_error] &&
+                              Call.within?(copy, call[:stale_if_error])
+
+          done, found = Concurrent::Event.new, nil
+          begun = Refreshes.now do
+            found = yield
+          ensure
+            done.set
+          end
+          return yield unless begun
+
+          done.wait(call[:soft_timeout].to_f) ? found : copy
+        end
+      end
+    end
+  end
+end
