@@ -9,6 +9,9 @@ module Larder
   #
   # A call that fails at once is not counted, as it costs its caller nothing. The breaker interrupts no call. One that
   # is interrupted late, as by Timeout, counts as a failure. Each process has its own breaker.
+  #
+  # While it is closed, a call that succeeds takes no lock: it adds itself to the calls, and removes itself, by single
+  # methods of Hash, which other threads do not interrupt.
   # @api private
   class CircuitBreaker
     # No call was made.
@@ -45,14 +48,19 @@ module Larder
       caller = Fiber.current
       return yield if @calls.key?(caller) # within another call
 
-      started = enter(caller, long) or return yield
+      started = @clock.call
+      watch(started, caller) if @open_until || @hung || @pid != Process.pid
       answered = false
       begin
-        yield.tap { answered = true }
+        @calls[caller] = long ? Float::INFINITY : started
+        answer = yield
+        answered = true
+        answer
       rescue StandardError => error
         raise
       ensure
-        leave(caller, started, answered, error)
+        @calls.delete(caller)
+        leave(caller, started, answered, error) unless answered && @trial.nil?
       end
     end
 
@@ -66,17 +74,16 @@ module Larder
       @open_until = @trial = nil
     end
 
-    # @return [Float, nil] now; nil: the handler of a signal cannot lock
-    def enter(caller, long)
-      now = @clock.call
+    # Before a call, where it is not just closed. The handler of a signal cannot lock, and makes its call.
+    def watch(now, caller)
       @mutex.synchronize do
         reset unless @pid == Process.pid
         trip(now) if @open_until.nil? && hung?(now)
-        refuse if @open_until && (now < @open_until || @trial)
-        @trial = caller if @open_until
-        @calls[caller] = long ? Float::INFINITY : now
+        next unless @open_until
+
+        refuse if now < @open_until || @trial
+        @trial = caller
       end
-      now
     rescue ThreadError
       nil
     end
@@ -85,12 +92,13 @@ module Larder
       raise OpenError, "it did not answer, and is not called for #{@pause} s"
     end
 
-    # Calls that hang open it once.
+    # Calls that hang open it once. Others add theirs without the lock.
     def hung?(now)
-      return false unless @hung && @calls.any? { |_, started| now - started > @hung }
+      return false unless @hung
 
-      @calls.delete_if { |_, started| now - started > @hung }
-      true
+      hung = @calls.to_a.filter_map { |caller, started| caller if now - started > @hung }
+      hung.each { |caller| @calls.delete(caller) }
+      hung.any?
     end
 
     def trip(now)
@@ -103,13 +111,14 @@ module Larder
       now = @clock.call
       failed = !answered && now - started >= @late && @failure.call(error)
       @mutex.synchronize do
-        @calls.delete(caller)
         if failed then count(now, @trial.equal?(caller))
         elsif @trial.equal?(caller)
           @trial = nil # if it was interrupted, another call is the trial
           @open_until = nil if answered || error
         end
       end
+    rescue ThreadError
+      nil # as of watch
     end
 
     def count(now, trial)

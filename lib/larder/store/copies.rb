@@ -29,6 +29,7 @@ module Larder
         @local = levels.local
         @records = @local.records
         @format = @local.format
+        @plain = @format.plain?({})
         @failsafe = @local.failsafe
         @remote = levels.remote
         @machines = levels.machines
@@ -105,12 +106,14 @@ module Larder
       # @param keys [Array<String>]
       # @yieldparam leases [Hash{String=>String}]
       def leased(keys)
-        leases = @failsafe.guard(:read_entry) { @records.leases(keys, LEASE_MS, Clock.now_ms) } || {}
+        leases = begin
+          @records.leases(keys, LEASE_MS, Clock.now_ms)
+        rescue *Failsafe::ERRORS => e
+          @failsafe.failed(:read_entry, {}, e)
+        end
         yield leases
       ensure
-        leases&.each do |key, lease|
-          @failsafe.guard(:read_entry) { @records.lease_end(key, lease, 0, Clock.now_ms) }
-        end
+        leases&.each { |key, lease| end_lease(key, lease) }
       end
 
       # @param keys [Array<String>]
@@ -126,7 +129,7 @@ module Larder
       # @param found [Hash{String=>String}] bytes of Rails' coder
       # @return [Hash{String=>String}] their values
       def keep_strings(found, asked, leases, call)
-        return {} unless @remote.bytes? && @format.plain?(call.options)
+        return {} unless @remote.bytes? && plain?(call)
 
         @failsafe.guard(:read_entry, returning: {}) do
           @records.keep_strings(found, leases, *terms(call.namespace_texts, asked))
@@ -144,24 +147,29 @@ module Larder
         entries
       end
 
-      # Takes leases that have ended, as their copies were stored, off the Hash.
+      # Takes leases that have ended, as their copies were stored, off the Hash. C stores plain entries, and answers
+      # those that are for a coder.
       def keep_all(entries, texts, asked, leases, call)
-        @failsafe.guard(:read_entry) do
-          keep_plain(entries, texts, asked, leases, call).each do |key, entry|
-            keep_record(key, entry, texts, asked, leases, call)
-          end
+        if plain?(call)
+          entries = @records.keep_copies(entries, leases, *terms(texts, asked), @format.plain_trees)
         end
+        entries.each { |key, entry| keep_record(key, entry, texts, asked, leases, call) }
+      rescue *Failsafe::ERRORS => e
+        @failsafe.failed(:read_entry, nil, e)
       end
 
-      # @return [Hash{String=>ActiveSupport::Cache::Entry}] those that are for a coder
-      def keep_plain(entries, texts, asked, leases, call)
-        return entries unless @format.plain?(call.options)
-
-        @records.keep_copies(entries, leases, *terms(texts, asked), @format.plain_trees)
+      def plain?(call)
+        @plain && !call.keeps
       end
 
       def terms(texts, asked)
         [asked.at + @expires_in, Clock.now_ms, texts, asked.stamp]
+      end
+
+      def end_lease(key, lease)
+        @records.lease_end(key, lease, 0, Clock.now_ms)
+      rescue *Failsafe::ERRORS => e
+        @failsafe.failed(:read_entry, nil, e)
       end
 
       def keep_record(key, entry, texts, asked, leases, call)

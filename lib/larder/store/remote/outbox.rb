@@ -97,7 +97,8 @@ module Larder
           answer = yield if asked
           settled = asked
           @journal.changed(kind, texts) if settled && !quiet
-          @journal.expect(texts) if settled && entries.any? && slow?(since)
+          slow = Process.clock_gettime(Process::CLOCK_MONOTONIC) - since > SLOW
+          @journal.expect(texts) if settled && slow && entries.any?
           answer
         rescue StandardError, ScriptError => e
           settled = mistaken?(kind, entries) unless e.is_a?(RemoteError)
@@ -125,7 +126,8 @@ module Larder
           answered = true
           raise
         ensure
-          @journal.expect(keys) if sent && (!answered || slow?(since))
+          # The client may have repeated a call that was slow, whose first attempt may still arrive.
+          @journal.expect(keys) if sent && (!answered || monotonic_now - since > SLOW)
         end
 
         # The remote store is not called for a pause: changes are listed, and other machines get their messages later.
@@ -136,11 +138,6 @@ module Larder
         end
 
         private
-
-        # True if the client may have repeated a call that began then. Its first attempt may still arrive.
-        def slow?(since)
-          Process.clock_gettime(Process::CLOCK_MONOTONIC) - since > SLOW
-        end
 
         # Is it several servers, and is it known which keys to wait for?
         def in_part?

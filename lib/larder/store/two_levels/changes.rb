@@ -36,7 +36,7 @@ module Larder
           @failsafe.guard_write(:write_entry) do
             asked = asked_for(call)
             far = marked(entry, call, asked)
-            if without_copy?(call) then write_remotely(call, far)
+            if call.options[:raw] || call.options[:unless_exist] then write_remotely(call, far)
             elsif flight&.leased? then write_in_flight(flight, call, entry, far, asked)
             else
               write_together({ call.key => entry }, call, asked) { |kept| @remote.write(call.key, far, kept) }
@@ -47,7 +47,7 @@ module Larder
         # As of LocalLevel.
         def write_many(entries, call)
           return true if entries.empty?
-          return write_each(entries, call) if call.leases? || call[:tags] || without_copy?(call)
+          return write_each(entries, call) if call.leases? || WITHOUT_COPY.any? { |option| call[option] } || call[:tags]
 
           @failsafe.guard_write(:write_multi_entries) do
             asked = asked_for(call.of(entries.each_key.first))
@@ -137,10 +137,6 @@ module Larder
 
           raise ::ArgumentError, "tags: of LarderStore with remote: cannot be those of a raw value or a counter, " \
                                  "which delete_tagged would not delete; leave out tags:, or raw:"
-        end
-
-        def without_copy?(call)
-          WITHOUT_COPY.any? { |option| call.options[option] }
         end
 
         def write_each(entries, call)

@@ -30,7 +30,7 @@ module Larder
           copy = nil if copy && !fresh?(copy, call)
           return copy if copy && @machines.trusted?
 
-          entry = fill(call) { copy }
+          entry = @failsafe.ask(:read_entry, -> { copy }) { @copies.fill_one(call.key, call) }
           # Rails' fetch stores an entry again that has expired a short while ago.
           entry unless entry&.expired? && !call.options[:race_condition_ttl]
         end
@@ -40,7 +40,10 @@ module Larder
           copy = @local.kept(call)
           return copy if copy && !copy.expired? && @machines.trusted?
 
-          softly(copy, call) { fill(call) { kept_without_remote([call])[call.key] } }
+          softly(copy, call) do
+            without = -> { kept_without_remote([call])[call.key] }
+            @failsafe.ask(:read_entry, without) { @copies.fill_one(call.key, call) }
+          end
         end
 
         # As of LocalLevel. A String is the value of an entry without a version.
@@ -94,10 +97,6 @@ module Larder
         end
 
         # Yields if the remote store does not answer.
-        def fill(call, &otherwise)
-          @failsafe.ask(:read_entry, otherwise) { @copies.fill_one(call.key, call) }
-        end
-
         def fill_many(calls, &otherwise)
           keys = calls.map(&:key).uniq
           @failsafe.ask(:read_multi_entries, otherwise) { @copies.fill(keys, calls.first) } || {}

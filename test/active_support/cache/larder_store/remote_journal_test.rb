@@ -137,7 +137,7 @@ module LarderStore
       journal = journal_of(two)
       journal.instance_variable_get(:@mark).make # all that is left of it
       write_on(@a, "k" => "old")
-      journal.define_singleton_method(:monotonic_now) { super() + Larder::Store::Remote::Outbox::Members::DAY }
+      journal.instance_variable_set(:@renew_at, 0) # a day later
       assert(eventually { two.read("k").nil? && !two.stats[:remote][:waiting] })
       assert_not exist?(@a, "k")
     end

@@ -128,7 +128,7 @@ module Larder
 
             found = (@cache || cache).get_multi(@marks)
             return pending == State::NONE unless found[@marks.first] == State::NONE && found[MACHINE] == @file &&
-                                                 monotonic_now < @renew_at
+                                                 Process.clock_gettime(Process::CLOCK_MONOTONIC) < @renew_at
 
             @listed = false
             true
