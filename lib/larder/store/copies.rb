@@ -129,10 +129,10 @@ module Larder
       # @param found [Hash{String=>String}] bytes of Rails' coder
       # @return [Hash{String=>String}] their values
       def keep_strings(found, asked, leases, call)
-        return {} unless @remote.bytes? && plain?(call)
+        return {} unless @plain && !call.keeps && @remote.bytes?
 
         @failsafe.guard(:read_entry, returning: {}) do
-          @records.keep_strings(found, leases, *terms(call.namespace_texts, asked))
+          @records.keep_strings(found, leases, asked.at + @expires_in, Clock.now_ms, call.namespace_texts, asked.stamp)
         end
       end
 
@@ -150,20 +150,13 @@ module Larder
       # Takes leases that have ended, as their copies were stored, off the Hash. C stores plain entries, and answers
       # those that are for a coder.
       def keep_all(entries, texts, asked, leases, call)
-        if plain?(call)
-          entries = @records.keep_copies(entries, leases, *terms(texts, asked), @format.plain_trees)
+        if @plain && !call.keeps
+          entries = @records.keep_copies(entries, leases, asked.at + @expires_in, Clock.now_ms, texts, asked.stamp,
+                                         @format.plain_trees)
         end
         entries.each { |key, entry| keep_record(key, entry, texts, asked, leases, call) }
       rescue *Failsafe::ERRORS => e
         @failsafe.failed(:read_entry, nil, e)
-      end
-
-      def plain?(call)
-        @plain && !call.keeps
-      end
-
-      def terms(texts, asked)
-        [asked.at + @expires_in, Clock.now_ms, texts, asked.stamp]
       end
 
       def end_lease(key, lease)
