@@ -13,7 +13,7 @@ module Paths
     #   to the next, by the name of a call
     def measure(directory)
       one = store(directory, "one")
-      { "hit in C" => count { one.fetch("warm", **OPTIONS) { 1 } }, **ordinary(one) }
+      { "hit in C" => count { one.fetch("warm", **OPTIONS) { 1 } }, **ordinary(one), **two_levels(directory) }
     end
 
     private
@@ -24,6 +24,29 @@ module Paths
           "ordinary miss and write" => count { store.fetch("new", **OPTIONS) { 1 } },
           "ordinary delete" => count { store.delete("new") } }
       end
+    end
+
+    # Methods of FileStore count, too: 36 of those of a miss and its write.
+    def two_levels(directory)
+      two = store(directory, "two", remote: [:file_store, File.join(directory, "far")])
+      flights = store(directory, "three", remote: [:file_store, File.join(directory, "far3")], single_flight: true)
+      { "two levels: hit in C" => count { two.fetch("warm", **OPTIONS) { 1 } },
+        "two levels: read of nothing" => count { two.read("none") },
+        "two levels: miss and write" => count { two.fetch("new", **OPTIONS) { 1 } },
+        "two levels: miss with single flight" => count { flights.fetch("new", **OPTIONS) { 1 } },
+        "two levels: write" => count { two.write("newer", 1, **OPTIONS) },
+        "two levels: delete" => count { two.delete("newer") },
+        "two levels: fetch_multi, 5 of 100 in the remote store" => count_missing(two) }
+    end
+
+    def count_missing(store)
+      keys = Array.new(100) { |number| "many#{number}" }
+      store.write_multi(keys.to_h { |key| [key, "value"] })
+      measured = Array.new(2) do
+        store.level.local.delete_many(keys.last(5))
+        count { store.fetch_multi(*keys) { 1 } }
+      end
+      measured.last # the first call of a process is longer
     end
 
     def store(directory, name, **options)

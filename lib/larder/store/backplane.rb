@@ -5,7 +5,7 @@
 require "larder/store/backplane/address"
 require "larder/store/backplane/listener"
 require "larder/store/backplane/message"
-require "larder/store/backplane/outbox"
+require "larder/store/backplane/batches"
 
 module Larder
   module Store
@@ -28,7 +28,7 @@ module Larder
         @address = address
         @server = address.server
         @journal = remote.outbox.journal
-        @outbox = Outbox.new
+        @batches = Batches.new
         @telling = Errand.new { tell_all }
         @listener = Listener.new(@server, path: path, remote: remote, telling: @telling)
       end
@@ -86,7 +86,7 @@ module Larder
       def send_with_others(change)
         deadline = Deadline.in(DEADLINE)
         error = nil
-        settled = @outbox.put(change, deadline) { |changes| error = try_to_send(changes, deadline) }
+        settled = @batches.put(change, deadline) { |changes| error = try_to_send(changes, deadline) }
         failure(error) if error
       rescue ThreadError => e
         failure(e)
@@ -115,7 +115,7 @@ module Larder
       # In the errand's thread. A change after the mark was read has another mark.
       def tell_all
         deadline = Deadline.in(DEADLINE)
-        @outbox.alone(deadline) do
+        @batches.alone(deadline) do
           next unless (mark = @journal.unsent)
 
           send_all([Message::EVERYTHING], deadline)

@@ -10,7 +10,7 @@ module Larder
       #
       # The thread that sends holds a lock. Ruby releases it in a child process, which does not have that thread.
       # @api private
-      class Outbox
+      class Batches
         # Changes, and whether a thread has dealt with them.
         Batch = Struct.new(:changes, :settled)
         private_constant :Batch
