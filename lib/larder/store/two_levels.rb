@@ -75,8 +75,9 @@ module Larder
         true
       end
 
-      # May the remote store be asked? Other machines are listened to from then on.
-      # @return [Boolean]
+      # Other machines are listened to from then on.
+      #
+      # @return [Boolean] true if the remote store may be asked
       def ready?
         @machines.listen
         @remote.outbox.ready?

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What a level has to do, whatever is behind it: the file alone, or the file and a remote store.
+# The behaviour that all levels share: the file alone, and the file with each kind of remote store.
 
 require "support/remote_case"
 require "redis"
@@ -13,7 +13,7 @@ class LarderStoreLevelsTest < RemoteCase
   Records = Larder::Store::Records
   NAMESPACE = "n:"
 
-  # What is `remote:` of the store.
+  # The value of `remote:`, by the kind of level.
   KINDS = {
     "the file" => -> {},
     "a file and a memory store" => -> { ActiveSupport::Cache::MemoryStore.new },
@@ -33,7 +33,7 @@ class LarderStoreLevelsTest < RemoteCase
     end
   end
 
-  test_levels "what was written is read, and nothing else" do
+  test_levels "a written entry is read, and nothing else" do
     assert_nil @level.read(call("a"))
     assert_equal true, write("a", "one", version: "1", expires_in: 60)
     assert_equal %w[one 1], @level.read(call("a", {}, "1")).then { |entry| [entry.value, entry.version] }
@@ -47,7 +47,7 @@ class LarderStoreLevelsTest < RemoteCase
     assert @level.read(call("a", {}, "2")).mismatched?("2")
   end
 
-  test_levels "an entry that has expired is not fresh, and one for race_condition_ttl is there and can be stored again" do
+  test_levels "an entry that has expired is not fresh, and one for race_condition_ttl can be stored again" do
     write("a", 1, expires_in: 10)
     write("b", 2, expires_in: 10, race_condition_ttl: 20)
     travel 15.seconds

@@ -159,7 +159,7 @@ module Larder
           @calls.attempt(:write_multi) { @store.send(:write_multi_entries, named, **terms(kept_in)) ? true : false }
         end
 
-        # Can the entry be written at all?
+        # Raises if the entry can never be written.
         #
         # @param entry [ActiveSupport::Cache::Entry]
         # @return [void]
@@ -247,7 +247,7 @@ module Larder
           raise Waiting if to_ask([key]).empty?
         end
 
-        # @return [Array<String>] those of the keys for which the store may be asked
+        # @return [Array<String>] those of the keys that the store may be asked for
         # @raise [Waiting] it may not be asked for any
         def to_ask(keys)
           @outbox ? @outbox.to_ask(keys) : keys

@@ -63,15 +63,16 @@ module Larder
           raise unreadable(e)
         end
 
-        # May the remote store be asked? Applies what is listed, if that is due.
-        # @return [Boolean]
+        # Applies the listed changes, if that is due.
+        #
+        # @return [Boolean] true if the remote store may be asked
         # @raise [RemoteError] what is listed could not be applied, or the journal not opened
         def ready?
           quiet? || reading_journal { caught_up? || in_part? }
         end
 
         # @param keys [Array<String>]
-        # @return [Array<String>] those of the keys for which the remote store may be asked
+        # @return [Array<String>] those of the keys that the remote store may be asked for
         # @raise [Waiting] it is not known which these are
         # @raise (see #ready?)
         def to_ask(keys)

@@ -21,8 +21,8 @@ class LarderStoreRemoteOutboxTest < ActiveSupport::TestCase
 
         super(*arguments, **options)
       end
-      private name
     end
+    private :read_entry, :write_entry, :delete_entry, :write_multi_entries
 
     def clear(*)
       down ? raise(Errno::ECONNREFUSED) : super
