@@ -119,12 +119,12 @@ module Larder
             nil # as of expect
           end
 
-          # Each call of the remote store asks this. So what {#pending} looks at is read by one call.
+          # Each call of the remote store asks this, so it is short: it reads what {#pending} looks at by one call.
           #
           # @return [Boolean] is nothing listed at all?
           # @raise [Larder::Error] it is unknown, as its file cannot be opened
           def quiet?
-            return false unless @memory.empty?
+            return false unless @memory.changes.empty?
 
             found = (@cache || cache).get_multi(@marks)
             return pending == State::NONE unless found[@marks.first] == State::NONE && found[MACHINE] == @file &&

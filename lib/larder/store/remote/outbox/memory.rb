@@ -22,6 +22,9 @@ module Larder
           MOST = 1024
           private_constant :MOST
 
+          # @return [Hash] is empty if there are none
+          attr_reader :changes
+
           # @param journal [String] path
           # @param remote [Integer]
           def initialize(journal, remote)
