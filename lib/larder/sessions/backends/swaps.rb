@@ -3,6 +3,8 @@
 # Compare-and-swap for the stores that machines share, where Rails has none. The store's server compares, so no lock is
 # needed, and a process that was stopped in between changes nothing afterwards.
 
+require "larder/redis_script"
+
 module Larder
   module Sessions
     module Backends
@@ -12,7 +14,7 @@ module Larder
         # Extends a RedisCacheStore: on Redis, Valkey, or a cluster of them.
         module Redis
           # Replaces a value, unless it has changed.
-          SCRIPT = <<~LUA
+          SCRIPT = RedisScript.new(<<~LUA)
             if redis.call("GET", KEYS[1]) ~= ARGV[1] then
               return 0
             end
@@ -36,7 +38,7 @@ module Larder
 
             life = options[:expires_in]
             arguments = [value, yield(value), life ? (life * 1000).ceil.to_s : ""]
-            node_of(name) { |node| replace(node, name, arguments) } == 1
+            node_of(name) { |node| SCRIPT.call(node, [name], arguments) } == 1
           end
 
           private
@@ -44,13 +46,6 @@ module Larder
           # Clients of several servers choose the one of the key, or have such a method.
           def node_of(name)
             redis.then { |client| yield(client.respond_to?(:node_for) ? client.node_for(name) : client) }
-          end
-
-          # Clients of redis-client have no methods for commands.
-          def replace(node, name, arguments)
-            return node.eval(SCRIPT, keys: [name], argv: arguments) if node.respond_to?(:eval)
-
-            node.call("EVAL", SCRIPT, 1, name, *arguments)
           end
         end
 

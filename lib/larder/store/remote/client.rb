@@ -6,6 +6,7 @@ require "forwardable"
 require "larder/store/remote/adapters"
 require "larder/store/remote/builder"
 require "larder/store/remote/calls"
+require "larder/store/remote/leases"
 
 module Larder
   module Store
@@ -48,6 +49,8 @@ module Larder
         attr_reader :outbox
         # @return [Heartbeat]
         attr_reader :heartbeat
+        # @return [Leases]
+        attr_reader :leases
 
         # As of Adapters::Any.
         def_delegators :@adapter, :bytes?, :matches?, :raw_counters?
@@ -70,6 +73,7 @@ module Larder
           @identity = Servers.identity(@adapter, given, id)
           @calls = Calls.new(@adapter)
           @heartbeat = Heartbeat.new(self)
+          @leases = Leases.new(@adapter, @calls, method(:name_of), method(:to_ask))
           @plain_names = @adapter.plain_names?
           @flights = flights
         end

@@ -222,7 +222,8 @@ module LarderStore
     end
 
     test "one that is interrupted where its lease was just taken leaves none" do
-      @one.remote.store.singleton_class.prepend(interruption)
+      @one.remote.store.singleton_class.prepend(interruption(:write_entry))
+      @one.remote.leases.singleton_class.prepend(interruption(:take))
       assert_raises(Timeout::Error) { @one.fetch("k", OPTIONS) { flunk } }
       assert_empty Redis.new(url: @server.endpoint["url"]).keys("*/larder/lease")
       assert_equal "next", within(SOON) { @two.fetch("k", OPTIONS) { "next" } }
@@ -340,13 +341,23 @@ module LarderStore
     # Runs the block once before or after the value is stored.
     def once(moment, store = @one, &block)
       blocks = { moment => block }
-      store.remote.store.singleton_class.prepend(Module.new do
+      around = lambda do |&write|
+        blocks.delete(:before)&.call
+        write.call.tap { blocks.delete(:after)&.call }
+      end
+      store.remote.store.singleton_class.prepend(writes_around("k", around))
+      store.remote.leases.singleton_class.prepend(Module.new do
+        define_method(:write) { |*arguments| around.call { super(*arguments) } }
+      end)
+    end
+
+    def writes_around(name, around)
+      Module.new do
         define_method(:write_entry) do |key, *arguments, **options|
-          blocks.delete(:before)&.call if key == "k"
-          super(key, *arguments, **options).tap { blocks.delete(:after)&.call if key == "k" }
+          key == name ? around.call { super(key, *arguments, **options) } : super(key, *arguments, **options)
         end
         private :write_entry
-      end)
+      end
     end
 
     def remote
@@ -422,12 +433,10 @@ module LarderStore
     end
 
     # A write of the remote store that is interrupted when it has been applied.
-    def interruption
+    def interruption(method)
       Module.new do
-        private
-
-        def write_entry(*, **)
-          super
+        define_method(method) do |*arguments, **options|
+          super(*arguments, **options)
           raise Timeout::Error, "interrupted"
         end
       end

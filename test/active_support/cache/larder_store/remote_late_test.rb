@@ -34,8 +34,7 @@ module LarderStore
         Timeout.timeout(0.05) { store.write("k", "late") }
       rescue Timeout::Error
         nil
-      end,
-      "fetch with single_flight" => ->(store) { store.delete("k") && store.fetch("k", single_flight: true) { "late" } }
+      end
     }.freeze
 
     setup do
@@ -61,6 +60,16 @@ module LarderStore
         arrives { assert_nil value(@one) }
         assert_ends_without { assert_nil value(@one) }
       end
+    end
+
+    test "a value under a lease that arrives after a confirmed delete finds the lease ended, and is not stored" do
+      give_up { @one.fetch("k", single_flight: true) { "late" } }
+      assert(eventually { caught_up?(@one) })
+      @one.delete("k")
+      @proxy.release
+      assert(eventually { @proxy.idle? })
+      far.increment("after") # the server has run all before
+      assert_not there?("k")
     end
 
     test "a write that its client repeated, so that the first attempt arrives late, is deleted again" do

@@ -64,6 +64,9 @@ module Larder
             false
           end
 
+          # @return [RedisLeases, nil] nil: leases are taken and checked by calls of the store
+          def leases; end
+
           # @param _pattern [Regexp, String]
           # @return [Boolean] does its delete_matched take such a pattern? Otherwise it raises
           def matches?(_pattern)

@@ -2,6 +2,7 @@
 
 # Redis, Valkey and clusters of them as second levels.
 
+require "larder/store/remote/adapters/redis_leases"
 require "larder/store/remote/adapters/server"
 require "larder/store/remote/redis_cluster"
 require "larder/store/remote/servers"
@@ -42,6 +43,12 @@ module Larder
             @at_once
           end
 
+          def leases
+            return @leases if defined?(@leases)
+
+            @leases = (RedisLeases.new(@store, errors) if at_once? && as_rails?)
+          end
+
           def matches?(pattern)
             pattern.is_a?(String)
           end
@@ -57,6 +64,11 @@ module Larder
           end
 
           private
+
+          # @return [Boolean] true if no method of the application reads or writes entries
+          def as_rails?
+            %i[read_entry write_entry serialize_entry deserialize_entry].all? { |method| known?(method) }
+          end
 
           # A client of redis-client alone has a pool, which gives each call another connection.
           def holdable?
