@@ -46,6 +46,18 @@ module Larder
         or_old { @store.single_flight.on_lease(@call, token) { |flight| compute_and_store(flight) } }
       end
 
+      # As {#value}, on a flight that the caller ends.
+      #
+      # @param flight [Flight]
+      # @return [Object]
+      def value_on(flight)
+        or_old do
+          next compute_and_store(flight) unless flight.leased?
+
+          @store.single_flight.on_flight(@call, flight) { compute_and_store(flight) }
+        end
+      end
+
       # Computes a value again that has expired or soon will, once and later.
       #
       # @param entry [ActiveSupport::Cache::Entry, nil] the old one; nil: it is in the file
@@ -140,7 +152,7 @@ module Larder
       def compute_on(flight)
         if @call[:tags] || (@call[:namespace] && @call.leases?)
           @call.texts # raises for what is not a tag, before the value is computed
-          flight.stamp = @level.stamp(@call)
+          flight.stamp ||= @level.stamp(@call)
         end
         value, options = compute
         flight.compute_ms = (@took * 1000).ceil if @call[:early_refresh]

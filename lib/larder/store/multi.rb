@@ -2,6 +2,8 @@
 
 # The multi forms: one call of the level for all keys.
 
+require "larder/store/computed_together"
+
 module Larder
   module Store
     # Rails' methods of the same names, and the hooks under them.
@@ -24,18 +26,19 @@ module Larder
       end
 
       # As Rails'. With `single_flight: true`, or options that let stale values be served, each value that this call
-      # computes is stored at once. With tags, the values begin to be computed here.
+      # computes is stored at once; with a remote store the values of a short while are stored together. With tags, the
+      # values begin to be computed here.
       ruby2_keywords def fetch_multi(*names, &block)
         given = names.last if names.last.is_a?(Hash)
         return super unless block && !names.empty? && [@options, given].any? { |options| special?(options) }
 
         options = merged_options(given).dup # the block may change those of the store
-        within_stamp(given, options) do
+        within_stamp(given, options) do |stamp|
           next super unless Call.leases?(options)
 
           names.pop if given
           instrument_multi(:read_multi, instrumented_keys(names, options), options) do |payload|
-            fetch_each(names, options, payload, block)
+            fetch_each(names, options, payload, block, stamp)
           end
         end
       end
@@ -52,6 +55,24 @@ module Larder
         super && hash
       end
 
+      # Stores values that a call has computed.
+      #
+      # @api private
+      # @param values [Hash{Call=>Object}] of calls with the same options
+      # @param flights [Hash{String=>Flight}] by key
+      # @return [void]
+      def write_computed(values, flights)
+        options = values.each_key.first.options
+        named = values.transform_keys { |call| Keys::INSTRUMENTS_MANY_KEYS ? call.key : call.name }
+        instrument_multi(:write_multi, named, options) do
+          entries = values.to_h do |call, value|
+            terms = with_jitter([options]).first
+            [call.key, ActiveSupport::Cache::Entry.new(value, **terms, version: call.version)]
+          end
+          write_multi_entries(entries, flights: flights, **options)
+        end
+      end
+
       private
 
       # True if the options may have an effect on how missing values are computed.
@@ -60,17 +81,17 @@ module Larder
       end
 
       # Tags of the call concern all its values.
-      def within_stamp(given, options, &block)
+      def within_stamp(given, options)
         return yield unless given && given[:tags]
 
         stamp = level.stamp(call_for(nil, options))
-        Flights.within(Flight.new(level.records, nil, stamp: stamp), &block)
+        Flights.within(Flight.new(level.records, nil, stamp: stamp)) { yield stamp }
       end
 
-      def fetch_each(names, options, payload, block)
+      def fetch_each(names, options, payload, block, stamp)
         calls = calls_of(names, options)
         found = options[:force] ? {} : find_each(calls, block)
-        computed = compute_missing(calls.reject { |call| found.key?(call.name) }, block)
+        computed = compute_missing(calls.reject { |call| found.key?(call.name) }, block, stamp)
         payload[:hits] = instrumented_keys(found.keys, options)
         payload[:super_operation] = :fetch_multi
         names.to_h { |name| [name, found.fetch(name) { computed[name] }] }
@@ -87,13 +108,39 @@ module Larder
         end
       end
 
+      # @param stamp [String, nil] of tags
       # @return [Hash{Object=>Object}] values by name
-      def compute_missing(calls, block)
-        computations = calls.uniq(&:name).to_h { |call| [call, Computation.new(self, call, block, many: true)] }
-        return {} if computations.empty?
-        return compute_each(computations) unless calls.first.single_flight?
+      def compute_missing(calls, block, stamp = nil)
+        calls = calls.uniq(&:name)
+        return {} if calls.empty?
 
-        computed = compute_leased(computations)
+        together = level.slow? && unpatched?
+        computed = together ? compute_together(calls, block, stamp) : {}
+        left = calls.reject { |call| computed.key?(call.name) }
+        computations = left.to_h { |call| [call, Computation.new(self, call, block, many: true)] }
+        computed.update(compute_left(computations, together))
+      end
+
+      # Those whose leases no other caller has: all together, or one after the other if the blocks are slow.
+      def compute_together(calls, block, stamp)
+        computed = {}
+        slow = false
+        until calls.empty?
+          together = ComputedTogether.new(self, slow ? calls.first(1) : calls, block, stamp)
+          computed.update(together.run.values)
+          slow ||= together.slow?
+          calls = calls.reject { |call| computed.key?(call.name) || together.of_others.include?(call) }
+        end
+        computed
+      end
+
+      # @param of_others [Boolean] do other callers have their leases?
+      # @return [Hash{Object=>Object}] values by name
+      def compute_left(computations, of_others)
+        return {} if computations.empty?
+        return compute_each(computations) unless computations.each_key.first.single_flight?
+
+        computed = of_others ? {} : compute_leased(computations)
         computed.update(await_missing(computations.reject { |call, _| computed.key?(call.name) }))
       end
 
@@ -167,10 +214,11 @@ module Larder
       end
 
       # @return [Hash, nil] the given Hash; nil: not all of it could be stored
-      def write_multi_entries(entries, **options)
-        return super if overridden?(:write_entry)
+      def write_multi_entries(entries, flights: nil, **options)
+        return super(entries, **options) if overridden?(:write_entry)
 
-        level.write_many(entries, call_for(nil, options)) && entries
+        call = call_for(nil, options)
+        (flights ? level.write_many(entries, call, flights) : level.write_many(entries, call)) && entries
       end
 
       def delete_multi_entries(keys, **)

@@ -34,6 +34,87 @@ module Larder
         "#{Remote.lease_key(key)}/#{lease[%r{[^/]*\z}]}"
       end
 
+      # Takes leases of several keys by one call, where the remote store runs scripts. Otherwise each machine computes.
+      #
+      # @param levels [TwoLevels]
+      # @param flights [Hash{Call=>Flight}]
+      # @yieldparam flights [Hash{Call=>Flight}] of the values that are to be computed. Those are stored when it returns
+      # @return [Hash{Object=>Object}] by name, the values that other machines have stored
+      def self.across_many(levels, flights)
+        leases = flights.filter_map { |call, flight| new(levels, call, flight) if flight.token }
+        leases = [] unless take_all(levels, leases)
+        found = levels.failsafe.guard(:fetch, returning: {}) { find_all(levels, leases) } if leases.any?
+        beating(levels, found ? leases.select(&:taken?) - found.keys : []) do |calls|
+          yield found ? flights.slice(*calls) : flights
+        end
+        found.to_h.to_h { |lease, entry| [lease.call.name, entry.value] }
+      ensure
+        end_all(levels, leases) if leases
+      end
+
+      # @return [Boolean, nil] true: it is known which leases this caller has; otherwise it computes without them
+      def self.take_all(levels, leases)
+        levels.failsafe.guard(:fetch) do
+          next unless leases.any?(&:scripted?) && levels.ready?
+
+          leases.each(&:note_moment)
+          Scripts.take_all(levels.remote, leases.to_h(&:wanted))
+        end
+      end
+
+      # Gives the owners' signs of life while the block runs.
+      #
+      # @yieldparam calls [Array<Call>] of the leases
+      def self.beating(levels, leases)
+        return yield [] if leases.empty?
+
+        leases.each(&:fly)
+        beats = leases.map { |lease| beat_key(lease.key, lease.text) }
+        levels.remote.heartbeat.while_running(beats, leases.first.method(:report_beat)) { yield leases.map(&:call) }
+      end
+
+      # The values that other machines have stored. This one keeps copies of them for those who wait here.
+      #
+      # @param leases [Array<RemoteLease>] with the same options
+      # @return [Hash{RemoteLease=>ActiveSupport::Cache::Entry}]
+      def self.find_all(levels, leases)
+        entries = leases.to_h { |lease| [lease.key, lease.entry] }.compact
+        names = levels.tags.open(entries)
+        levels.back_offs.apply(entries, leases.first.call)
+        leases.filter_map { |lease| (entry = lease.landed(entries, names)) && [lease, entry] }.to_h
+      end
+
+      # Stores values of several keys by one call, where the remote store runs scripts.
+      #
+      # @param entries [Hash{RemoteLease=>ActiveSupport::Cache::Entry}]
+      # @param kept_in [Float, nil] seconds
+      # @return [Hash{RemoteLease=>Boolean}] was it stored?
+      # @raise [RemoteError]
+      def self.write_all(remote, entries, kept_in)
+        together, others = entries.partition { |lease, _| lease.scripted? && lease.taken? }
+        answers = Scripts.write_all(remote, together.to_h.transform_keys(&:lease), kept_in)
+        others.to_h { |lease, entry| [lease, lease.write(entry, kept_in)] }
+              .update(together.to_h { |lease, _| [lease, answers[lease.lease]] })
+      end
+
+      # @return [void]
+      def self.end_all(levels, leases)
+        left = leases.select(&:taken?)
+        return if left.empty?
+
+        levels.failsafe.guard(:fetch) { Scripts.end_all(levels.remote, left.map(&:lease)) if levels.remote.outbox.ready? }
+      end
+      private_class_method :take_all, :beating, :end_all
+
+      # @return [Call]
+      attr_reader :call
+      # @return [String]
+      attr_reader :key
+      # @return [String]
+      attr_reader :text
+      # @return [Scripts, Steps]
+      attr_reader :lease
+
       # @param levels [TwoLevels]
       # @param call [Call]
       # @param flight [Flight, nil] nil: no lease could be stored in the file
@@ -63,7 +144,7 @@ module Larder
         return yield(joined != :alone) unless joined == true && @lease.taken?
 
         @flight&.remote = self
-        @remote.heartbeat.while_running(RemoteLease.beat_key(@key, @text), method(:report_beat)) { yield true }
+        @remote.heartbeat.while_running([RemoteLease.beat_key(@key, @text)], method(:report_beat)) { yield true }
       ensure
         give_up if joined == true
       end
@@ -76,17 +157,68 @@ module Larder
         @lease.taken? ? @lease.write(entry, kept_in) : @remote.write(@key, entry, kept_in)
       end
 
+      # @return [Boolean] has this caller the lease, for all that is known?
+      def taken?
+        @lease.taken?
+      end
+
+      # @return [Boolean]
+      def scripted?
+        @lease.is_a?(Scripts)
+      end
+
+      # ---- for leases of several keys ----
+
+      # @api private
+      # @return [void]
+      def note_moment
+        @asked = @levels.asked
+      end
+
+      # @api private
+      # @return [Array(Scripts, Float)] the lease and its seconds
+      def wanted
+        [@lease, seconds]
+      end
+
+      # @api private
+      # @return [void]
+      def fly
+        @flight.remote = self
+      end
+
+      # @api private
+      # @return [ActiveSupport::Cache::Entry, nil] which the remote store has
+      def entry
+        @asked = @levels.asked unless scripted? # before the entry is read
+        @lease.entry
+      end
+
+      # @api private
+      # @param entries [Hash{String=>ActiveSupport::Cache::Entry}] that no tag has deleted, by key
+      # @param names [Hash{String=>Array<String>}] their tags
+      # @return [ActiveSupport::Cache::Entry, nil] if it is the answer. The file has a copy then
+      def landed(entries, names)
+        entry = entries[@key]
+        return if entry.nil? || entry.expired? || entry.mismatched?(@call.version)
+
+        record = @levels.copies.record_of(entry, @asked, TagTexts.of(names[@key], @call.prefix), @call)
+        @levels.local.store(@key, record, @flight, @call) if record && @flight&.token
+        entry
+      end
+
+      # @api private
+      # A thread of its own calls it, so it does not raise.
+      def report_beat(error)
+        @failsafe.handler_raises?(:fetch, nil, error)
+      end
+
       # @return [Boolean] true if this lease says whether another caller has changed the key
       def decides?
         @lease.decides?
       end
 
       private
-
-      # A thread of its own calls it, so it does not raise.
-      def report_beat(error)
-        @failsafe.handler_raises?(:fetch, nil, error)
-      end
 
       # @return [Array] true: the lease is taken; nil and an entry; :again: the lease in the file has ended; :alone:
       #   waited as long as it may; or nothing, as the remote store does not answer
@@ -127,9 +259,9 @@ module Larder
       def take
         return true unless @levels.ready? # then each machine computes
 
-        @asked = @levels.asked
+        note_moment
         taken = @lease.take(seconds)
-        return taken if @lease.is_a?(Steps) || @remote.leases.usable?
+        return taken if !scripted? || @remote.leases.usable?
 
         @lease = lease_by(Steps) # the script was refused
         @lease.take(seconds)
@@ -153,18 +285,8 @@ module Larder
           @remote.heartbeat.silent?(held) { @remote.read(RemoteLease.beat_key(@key, held))&.value }
       end
 
-      # The value that another machine has stored, of which this one keeps a copy for those who wait here.
       def find
-        asked = @lease.is_a?(Steps) ? @levels.asked : @asked # before the entry was read
-        entry = @lease.entry
-        entries = entry ? { @key => entry } : {}
-        names = @levels.tags.open(entries)[@key]
-        entry = @levels.back_offs.apply(entries, @call)[@key]
-        return if entry.nil? || entry.expired? || entry.mismatched?(@call.version)
-
-        record = @levels.copies.record_of(entry, asked, TagTexts.of(names, @call.prefix), @call)
-        @levels.local.store(@key, record, @flight, @call) if record && @flight&.token
-        entry
+        RemoteLease.find_all(@levels, [self])[self]
       end
 
       def give_up

@@ -106,16 +106,21 @@ module Larder
       def on_lease(call, token, backs_off: call[:stale_if_error])
         return yield nil unless token
 
-        fresh = 0
+        flight = Flights.current.add(Flight.new(@records, call.key, token: token))
+        on_flight(call, flight, backs_off: backs_off) { yield flight }
+      ensure
+        Flights.current.give_up(flight, Clock.now_ms) if flight
+      end
+
+      # The same on a flight with a lease. That ends if the block raises; otherwise the caller ends it.
+      def on_flight(call, flight, backs_off: call[:stale_if_error])
         began = Clock.now
         earlier = $ERROR_INFO
-        flight = Flights.current.add(Flight.new(@records, call.key, token: token))
-        yield flight
+        yield
       rescue StandardError => e
-        fresh = @level.after_error(call, began) if flight && backs_off && !Outside.raised?(e, since: earlier)
+        fresh = backs_off && !Outside.raised?(e, since: earlier) ? @level.after_error(call, began) : 0
+        Flights.current.give_up(flight, Clock.now_ms, fresh)
         raise
-      ensure
-        Flights.current.give_up(flight, Clock.now_ms, fresh) if flight
       end
 
       private

@@ -110,6 +110,15 @@ module Larder
         RemoteLease.new(self, call, flight).run(deadline, &block)
       end
 
+      # As {#across}, for the values of several keys.
+      #
+      # @param flights [Hash{Call=>Flight}]
+      # @yieldparam flights [Hash{Call=>Flight}] of the values that are to be computed
+      # @return [Hash{Object=>Object}] by name, the values that other machines have computed
+      def across_many(flights, &block)
+        RemoteLease.across_many(self, flights, &block)
+      end
+
       # ---- errors of blocks ----
 
       # As of LocalLevel. The lease does not make the file's old value fresh, which another machine may have replaced.

@@ -46,14 +46,14 @@ module Larder
 
         # Beats while the block runs.
         #
-        # @param key [String] of the entry that is written
+        # @param keys [Array<String>] of the entries that are written
         # @param report [#call] called with errors, in another thread
         # @return [Object] what the block returns
-        def while_running(key, report)
-          add(key, Lease.new(monotonic_now, report))
+        def while_running(keys, report)
+          keys.each { |key| add(key, Lease.new(monotonic_now, report)) }
           yield
         ensure
-          @mutex.synchronize { @leases.delete(key) }
+          @mutex.synchronize { keys.each { |key| @leases.delete(key) } }
         end
 
         # @param lease [String] the text of another process's lease

@@ -12,14 +12,13 @@ module Larder
         # Takes leases of several keys by one call.
         #
         # @param remote [Remote::Client]
-        # @param leases [Array<Scripts>]
-        # @param seconds [Float]
+        # @param leases [Hash{Scripts=>Float}] with their seconds
         # @return [Boolean] false: the remote store refuses the script
         # @raise [RemoteError]
-        def self.take_all(remote, leases, seconds)
-          wanted = leases.to_h { |lease| [lease.key, lease.wanted(seconds)] }
+        def self.take_all(remote, leases)
+          wanted = leases.to_h { |lease, seconds| [lease.key, lease.wanted(seconds)] }
           answers = remote.leases.take(wanted)
-          leases.each { |lease| lease.answered(*answers && answers[lease.key]) }
+          leases.each_key { |lease| lease.answered(*answers && answers[lease.key]) }
           !answers.nil?
         end
 
@@ -31,6 +30,8 @@ module Larder
         # @return [Hash{Scripts=>Boolean}] was it stored?
         # @raise [RemoteError]
         def self.write_all(remote, entries, kept_in)
+          return {} if entries.empty?
+
           writes = entries.to_h { |lease, entry| [lease.key, lease.write_of(entry, kept_in)] }
           answers = remote.leases.write(writes) || {}
           entries.to_h { |lease, _| [lease, lease.written(answers[lease.key] || false)] }

@@ -2,6 +2,8 @@
 
 # Changes of two levels.
 
+require "larder/store/written_together"
+
 module Larder
   module Store
     class TwoLevels
@@ -45,14 +47,14 @@ module Larder
         end
 
         # As of LocalLevel.
-        def write_many(entries, call)
+        #
+        # @param flights [Hash{String=>Flight}] by key, under which the values were computed
+        def write_many(entries, call, flights = nil)
           return true if entries.empty?
-          return write_each(entries, call) if call.leases? || WITHOUT_COPY.any? { |option| call[option] } || call[:tags]
+          return write_each(entries, call) if WITHOUT_COPY.any? { |option| call[option] }
 
-          @failsafe.guard_write(:write_multi_entries) do
-            asked = asked_for(call.of(entries.each_key.first))
-            write_together(entries, call, asked) { |kept| @remote.write_multi(entries, kept) }
-          end
+          flights ||= call.leases? ? entries.to_h { |key, _| [key, Flights.for_write(@records, key)] } : {}
+          @failsafe.guard_write(:write_multi_entries) { WrittenTogether.new(@levels, self, entries, call, flights).run }
         end
 
         # As of LocalLevel.
@@ -114,6 +116,19 @@ module Larder
               @remote.count(operation, call.key, amount, call.options) if @levels.ready?
             end
           end
+        end
+
+        # @return [Float, nil] seconds for which the remote store has to keep the entry
+        def kept_in(entry, call)
+          ends = entry.expires_at or return
+          options = call.options
+          left = ends - Clock.now
+          return left if options[:raw] # the bytes have no expiry of their own
+          return left unless call.keeps || options[:race_condition_ttl]
+
+          windows = Call::STALE.filter_map { |name| options[name]&.to_f }
+          windows << RACE if options[:race_condition_ttl]
+          left + windows.max.to_f
         end
 
         private
@@ -234,19 +249,6 @@ module Larder
         ensure
           @copies.drop(keys)
           @machines.publish(:keys, keys)
-        end
-
-        # @return [Float, nil] seconds for which the remote store has to keep the entry
-        def kept_in(entry, call)
-          ends = entry.expires_at or return
-          options = call.options
-          left = ends - Clock.now
-          return left if options[:raw] # the bytes have no expiry of their own
-          return left unless call.keeps || options[:race_condition_ttl]
-
-          windows = Call::STALE.filter_map { |name| options[name]&.to_f }
-          windows << RACE if options[:race_condition_ttl]
-          left + windows.max.to_f
         end
       end
     end

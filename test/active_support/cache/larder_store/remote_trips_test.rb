@@ -23,13 +23,23 @@ module LarderStore
       "write, tags" => [[2, 1], ->(store) { store.write("k", 1, **TAGS) }],
       "fetch, single flight" => [[3, 1], ->(store) { store.fetch("k", **FLIGHT) { 1 } }],
       "fetch, single flight, tags" => [[4, 1], ->(store) { store.fetch("k", **FLIGHT, **TAGS) { 1 } }],
-      "fetch_multi, single flight" => [[21, 20], ->(store) { store.fetch_multi(*NAMES, **FLIGHT) { 1 } }],
-      "fetch_multi, stale serving" => [[22, 20], ->(store) { store.fetch_multi(*NAMES, **STALE) { 1 } }],
-      "fetch_multi, tags" => [[22, 20], ->(store) { store.fetch_multi(*NAMES, **TAGS) { 1 } }],
-      "fetch_multi, all" => [[42, 20], ->(store) { store.fetch_multi(*NAMES, **FLIGHT, **STALE, **TAGS) { 1 } }],
+      "fetch_multi, single flight" => [[3, 1], ->(store) { store.fetch_multi(*NAMES, **FLIGHT) { 1 } }],
+      "fetch_multi, stale serving" => [[3, 1], ->(store) { store.fetch_multi(*NAMES, **STALE) { 1 } }],
+      "fetch_multi, tags" => [[3, 1], ->(store) { store.fetch_multi(*NAMES, **TAGS) { 1 } }],
+      "fetch_multi, all" => [[4, 1], ->(store) { store.fetch_multi(*NAMES, **FLIGHT, **STALE, **TAGS) { 1 } }],
       "write_multi" => [[1, 1], ->(store) { store.write_multi(NAMES.to_h { |name| [name, 1] }, **OPTIONS) }],
-      "write_multi, tags" => [[40, 20], ->(store) { store.write_multi(NAMES.to_h { |name| [name, 1] }, **TAGS) }]
+      "write_multi, tags" => [[2, 1], ->(store) { store.write_multi(NAMES.to_h { |name| [name, 1] }, **TAGS) }]
     }.freeze
+
+    # Time that the machine takes for others does not count as that of slow blocks.
+    module Still
+      private
+
+      def monotonic_now
+        0.0
+      end
+    end
+    Larder::Store::ComputedTogether.prepend(Still)
 
     %w[redis valkey].each do |name|
       test "no call makes more trips to #{name}, or sends more messages" do
