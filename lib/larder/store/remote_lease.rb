@@ -99,10 +99,10 @@ module Larder
 
       # @return [void]
       def self.end_all(levels, leases)
-        left = leases.select(&:taken?)
-        return if left.empty?
-
-        levels.failsafe.guard(:fetch) { Scripts.end_all(levels.remote, left.map(&:lease)) if levels.remote.outbox.ready? }
+        left = leases.select(&:taken?).map(&:lease)
+        levels.failsafe.guard(:fetch) do
+          Scripts.end_all(levels.remote, left) if left.any? && levels.remote.outbox.ready?
+        end
       end
       private_class_method :take_all, :beating, :end_all
 

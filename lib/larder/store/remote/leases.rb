@@ -23,20 +23,22 @@ module Larder
 
         # @return [Boolean]
         def usable?
-          @adapter.leases&.usable? || false
+          scripts ? scripts.usable? : false
+        rescue RemoteError
+          false # no call can be made now
         end
 
         # @param text [String]
         # @return [String] a lease as the store has it
         def dump(text, seconds)
           # The time is for stores that keep expired entries.
-          @adapter.leases.dump(ActiveSupport::Cache::Entry.new(text, expires_in: seconds), { expires_in: seconds })
+          scripts.dump(ActiveSupport::Cache::Entry.new(text, expires_in: seconds), { expires_in: seconds })
         end
 
         # @param bytes [String, nil] of the store
         # @return [ActiveSupport::Cache::Entry, nil]
         def load(bytes)
-          @calls.attempt(:read) { @adapter.leases.load(bytes) }
+          @calls.attempt(:read) { scripts.load(bytes) }
         end
 
         # @param wanted [Hash{String=>Array(String, Float, String)}] by key, the bytes of the lease, its seconds, and
@@ -46,7 +48,7 @@ module Larder
         def take(wanted)
           keys = @to_ask.call(wanted.keys)
           answers = @calls.attempt(:write) do
-            @adapter.leases.take(keys.map { |key| [*names(key), *wanted[key]] })
+            scripts.take(keys.map { |key| [*names(key), *wanted[key]] })
           end
           answers && keys.zip(answers).to_h
         end
@@ -60,9 +62,9 @@ module Larder
         def write(writes)
           rows = writes.map do |key, (lease, entry, kept_in, old)|
             terms = kept_in ? { expires_in: @adapter.ttl(kept_in) } : {}
-            [*names(key), lease, @adapter.leases.dump(entry, terms), terms[:expires_in], old]
+            [*names(key), lease, scripts.dump(entry, terms), terms[:expires_in], old]
           end
-          answers = @calls.attempt(:write) { @adapter.leases.write(rows) }
+          answers = @calls.attempt(:write) { scripts.write(rows) }
           answers && writes.keys.zip(answers).to_h
         end
 
@@ -71,10 +73,16 @@ module Larder
         # @raise [RemoteError]
         def end_all(held)
           named = held.transform_keys { |key| names(key).first }
-          @calls.attempt(:delete) { @adapter.leases.end_all(named) }
+          @calls.attempt(:delete) { scripts.end_all(named) }
         end
 
         private
+
+        # @return [Adapters::RedisLeases, nil]
+        # @raise [RemoteError] that cannot be found out now
+        def scripts
+          defined?(@scripts) ? @scripts : @scripts = @calls.attempt(:ask) { @adapter.leases }
+        end
 
         def names(key)
           [@name_of.call(Remote.lease_key(key)), @name_of.call(key)]
