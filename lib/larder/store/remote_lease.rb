@@ -154,7 +154,7 @@ module Larder
       # @return [Boolean] was it stored?
       # @raise [RemoteError]
       def write(entry, kept_in)
-        @lease.taken? ? @lease.write(entry, kept_in) : @remote.write(@key, entry, kept_in)
+        @lease.write(entry, kept_in)
       end
 
       # @return [Boolean] has this caller the lease, for all that is known?

@@ -49,8 +49,7 @@ module Larder
         keys = names.to_h { |name| [name, key_of(name)] }
         found = read(keys.values)
         missing = keys.values - found.keys
-        missing.each { |key| @remote.write(key, new_version, LIFE, unless_exist: true) }
-        found.update(read(missing)) if missing.any?
+        found.update(make(missing)) if missing.any?
         keys.transform_values { |key| found[key]&.value }
       end
 
@@ -104,6 +103,13 @@ module Larder
       end
 
       private
+
+      # Versions that another caller makes at the same time stay. Where a store replaces them, entries that have them are
+      # misses.
+      def make(keys)
+        @remote.write_multi(keys.to_h { |key| [key, new_version] }, LIFE, { unless_exist: true })
+        read(keys)
+      end
 
       def read(keys)
         @remote.entries_of(@remote.read_multi(keys))

@@ -158,9 +158,12 @@ module Larder
         end
 
         # @param entries [Hash{String=>ActiveSupport::Cache::Entry}]
-        def write_multi(entries, kept_in)
+        # @param more [Hash] unless_exist, which some stores do not obey here
+        def write_multi(entries, kept_in, more = NO_TERMS)
           named = entries.transform_keys { |key| name_of(key) }
-          @calls.attempt(:write_multi) { @store.send(:write_multi_entries, named, **terms(kept_in)) ? true : false }
+          @calls.attempt(:write_multi) do
+            @store.send(:write_multi_entries, named, **terms(kept_in), **more) ? true : false
+          end
         end
 
         # Raises if the entry can never be written.

@@ -94,6 +94,8 @@ module Larder
         # @return [Boolean] was it stored?
         # @raise [RemoteError]
         def write(entry, kept_in)
+          return false unless @taken # it was given up, or has stored a value
+
           answers = @remote.leases.write({ @key => write_of(entry, kept_in) })
           written(answers ? answers[@key] : false)
         end

@@ -128,6 +128,16 @@ module LarderStore
       assert_equal [{}] * 2, [@one, @two].map { |store| store.read_multi(*NAMES, "e", "f") }
     end
 
+    test "a block that writes its key itself, after another machine, does not replace that one's value" do
+      @one.fetch("a", **FLIGHT) do
+        @two.write("a", "theirs")
+        2.times { @one.write("a", "own", **FLIGHT) }
+        "made"
+      end
+      assert_equal "theirs", @two.read("a")
+      assert_empty leases
+    end
+
     test "an exception of another thread leaves no leases" do
       begun = Queue.new
       caller = Thread.new { @one.fetch_multi(*NAMES, **FLIGHT) { (begun << true) && Kernel.sleep } }

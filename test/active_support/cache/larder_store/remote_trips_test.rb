@@ -21,6 +21,7 @@ module LarderStore
       "delete" => [[1, 1], ->(store) { store.delete("k") }],
       "fetch" => [[2, 1], ->(store) { store.fetch("k", **OPTIONS) { 1 } }],
       "write, tags" => [[2, 1], ->(store) { store.write("k", 1, **TAGS) }],
+      "write, tags that are new" => [[4, 1], ->(store) { store.write("k", 1, tags: %w[x y z]) }],
       "fetch, single flight" => [[3, 1], ->(store) { store.fetch("k", **FLIGHT) { 1 } }],
       "fetch, single flight, tags" => [[4, 1], ->(store) { store.fetch("k", **FLIGHT, **TAGS) { 1 } }],
       "fetch_multi, single flight" => [[3, 1], ->(store) { store.fetch_multi(*NAMES, **FLIGHT) { 1 } }],
