@@ -2,6 +2,7 @@
 
 # Tags of entries in the remote store.
 
+require "concurrent/map"
 require "securerandom"
 
 module Larder
@@ -23,7 +24,9 @@ module Larder
       LIFE = 28 * 86_400
       # In reports of values that cannot be read.
       WHO = "remote:"
-      private_constant :Entry, :KEY, :MARK, :LIFE, :WHO
+      # Tags whose last versions a process remembers.
+      MOST_KNOWN = 1000
+      private_constant :Entry, :KEY, :MARK, :LIFE, :WHO, :MOST_KNOWN
 
       # A stamp of the file, and the versions of that moment.
       class Stamp < String
@@ -40,6 +43,7 @@ module Larder
       # @param remote [Remote::Client]
       def initialize(remote)
         @remote = remote
+        @known = Concurrent::Map.new
       end
 
       # @param names [Array<String>]
@@ -50,7 +54,24 @@ module Larder
         found = read(keys.values)
         missing = keys.values - found.keys
         found.update(make(missing)) if missing.any?
-        keys.transform_values { |key| found[key]&.value }
+        keys.transform_values { |key| found[key]&.value }.each { |name, version| know(name, version) }
+      end
+
+      # Writes entries whose values begin to be computed with this call. It writes those versions of their tags that
+      # this process has seen last, and reads those of now by the same call. If they differ, the entries are misses, and
+      # are written a second time.
+      #
+      # @param entries [Hash{String=>ActiveSupport::Cache::Entry}] by key
+      # @param call [Call] with tags
+      # @param kept_in [Float, nil] seconds
+      # @return [Boolean] were they stored?
+      # @raise [RemoteError]
+      def write(entries, call, kept_in)
+        names = call.texts.names
+        known = names.to_h { |name| [name, @known[name]] }
+        return true if known.none? { |_, version| version.nil? } && write_known(entries, kept_in, known)
+
+        @remote.write_multi(marked_all(entries, current(names)), kept_in)
       end
 
       # Gives each tag another version: entries that have it are misses from now on.
@@ -73,7 +94,7 @@ module Larder
 
         versions = (stamp.versions if stamp.is_a?(Stamp)) || {}
         names.each { |name| versions[name] ||= "" } # unknown: such an entry is never found
-        with_value(entry, [MARK, versions, entry.value])
+        marked_by(entry, versions)
       end
 
       # Makes the entries what they were when they were written. Removes those that a tag has deleted, and those whose
@@ -104,8 +125,29 @@ module Larder
 
       private
 
-      # Versions that another caller makes at the same time stay. Where a store replaces them, entries that have them are
-      # misses.
+      # @param known [Hash{String=>String}] versions by name
+      # @return [Boolean] false: they are not those of now, or the store needs two calls
+      def write_known(entries, kept_in, known)
+        keys = known.keys.to_h { |name| [name, key_of(name)] }
+        found = @remote.write_and_find(marked_all(entries, known), kept_in, keys.values)
+        found ? keys.all? { |name, key| found[key]&.value == known[name] } : false
+      end
+
+      def marked_all(entries, versions)
+        entries.transform_values { |entry| marked_by(entry, versions) }
+      end
+
+      def marked_by(entry, versions)
+        with_value(entry, [MARK, versions, entry.value])
+      end
+
+      def know(name, version)
+        @known.delete(@known.keys.first) if @known.size >= MOST_KNOWN && !@known.key?(name)
+        @known[name] = version if version
+      end
+
+      # Versions that another caller makes at the same time stay. Where a store replaces them, entries with the first
+      # ones are misses.
       def make(keys)
         @remote.write_multi(keys.to_h { |key| [key, new_version] }, LIFE, { unless_exist: true })
         read(keys)

@@ -77,15 +77,19 @@ module Larder
         @flights[key]&.stamp || @levels.local.stamp_of_write(@call.of(key))
       end
 
-      # One moment for all whose values began to be computed with this call.
+      # One moment for all whose values began to be computed with this call: versions of tags are read with the write.
       def now
-        @now ||= @levels.stamp(@call)
+        @now ||= @levels.local.stamp
       end
 
       # @return [Hash{String=>Boolean}, nil] was it stored? nil: deletes of the old values are listed
       def written?(keys, asked)
-        far = keys.to_h { |key| [key, @levels.tags.marked(@entries[key], @call, asked[key].stamp)] }
-        @remote.outbox.change(:delete, keys, far.values) { write(far) }
+        with_now, rest = keys.partition { |key| @now && asked[key].stamp.equal?(@now) && @call.texts.names.any? }
+        far = rest.to_h { |key| [key, @levels.tags.marked(@entries[key], @call, asked[key].stamp)] }
+        @remote.outbox.change(:delete, keys, @entries.values_at(*keys)) do
+          stored = with_now.any? && @levels.tags.write(@entries.slice(*with_now), @call, kept_in)
+          write(far).update(with_now.to_h { |key| [key, stored] })
+        end
       rescue RemoteError => e
         @levels.failsafe.failed(:write_multi_entries, nil, e)
       end

@@ -166,6 +166,25 @@ module Larder
           end
         end
 
+        # Reads entries and then writes others, by one call.
+        #
+        # @param entries [Hash{String=>ActiveSupport::Cache::Entry}] that are written
+        # @param keys [Array<String>] that are read
+        # @return [Hash{String=>ActiveSupport::Cache::Entry}, nil] what was there; nil: the store needs two calls, and
+        #   nothing was written
+        # @raise [Waiting] not all of the keys may be read
+        def write_and_find(entries, kept_in, keys)
+          raise Waiting unless to_ask(keys).size == keys.size
+
+          found = @calls.attempt(:write_multi) do
+            next unless @adapter.writes_and_finds?
+
+            named = entries.transform_keys { |key| name_of(key) }
+            @adapter.write_and_find(named, terms(kept_in), keys, keys.map { |key| name_of(key) })
+          end
+          found && entries_of(found)
+        end
+
         # Raises if the entry can never be written.
         #
         # @param entry [ActiveSupport::Cache::Entry]

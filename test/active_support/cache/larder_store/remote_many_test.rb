@@ -112,12 +112,25 @@ module LarderStore
 
     test "write_multi gives all entries their tags" do
       entries = NAMES.to_h { |name| [name, name] }
+      @one.write_multi(entries, tags: [])
       2.times do
         @one.write_multi(entries, tags: %w[t u])
         assert_equal [entries] * 2, [@one, @two].map { |store| store.read_multi(*NAMES) }
         @two.delete_tagged("u")
         @one.cache.clear # there is no backplane
         assert_equal [{}] * 2, [@one, @two].map { |store| store.read_multi(*NAMES) }
+      end
+    end
+
+    test "entries are found also if another machine has deleted their tag since this one has seen it" do
+      entries = NAMES.to_h { |name| [name, name] }
+      3.times do
+        @one.write_multi(entries, tags: %w[t u])
+        @two.delete_tagged("t")
+        redis.del(redis.keys("*larder/tag/u").first) # the remote store has forgotten it
+        @one.write_multi(entries, tags: %w[t u])
+        [@one, @two].each { |store| store.cache.clear }
+        assert_equal [entries] * 2, [@one, @two].map { |store| store.read_multi(*NAMES) }
       end
     end
 

@@ -67,6 +67,11 @@ module Larder
           # @return [RedisLeases, nil] nil: leases are taken and checked by calls of the store
           def leases; end
 
+          # @return [Boolean] has it {Redis#write_and_find}?
+          def writes_and_finds?
+            false
+          end
+
           # @param _pattern [Regexp, String]
           # @return [Boolean] does its delete_matched take such a pattern? Otherwise it raises
           def matches?(_pattern)

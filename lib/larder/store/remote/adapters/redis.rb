@@ -49,6 +49,29 @@ module Larder
             @leases = (RedisLeases.new(@store, errors) if at_once? && as_rails?)
           end
 
+          def writes_and_finds?
+            return @writes_and_finds unless @writes_and_finds.nil?
+
+            @writes_and_finds = at_once? && as_rails?
+          end
+
+          # Reads entries and then writes others, by one pipeline.
+          #
+          # @param entries [Hash{String=>ActiveSupport::Cache::Entry}] that are written, by name
+          # @param terms [Hash] expires_in, or nothing
+          # @param keys [Array<String>]
+          # @param names [Array<String>] the same as the store has them
+          # @return [Hash{String=>Object}] what was there, as of {#find}
+          def write_and_find(entries, terms, keys, names)
+            life = terms[:expires_in] ? ["PX", (terms[:expires_in] * 1000).ceil] : []
+            writes = entries.map { |name, entry| ["SET", name, @store.send(:serialize_entry, entry, **terms), *life] }
+            found, = @store.redis.then do |client|
+              node = client.respond_to?(:node_for) ? client.node_for(names.first) : client
+              node.pipelined { |line| [["MGET", *names], *writes].each { |command| line.call(*command) } }
+            end
+            by_key(keys, found)
+          end
+
           def matches?(pattern)
             pattern.is_a?(String)
           end
