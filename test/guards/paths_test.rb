@@ -17,7 +17,7 @@ module Guards
       "two levels: hit in C" => [0, 0, 0],
       "two levels: read of nothing" => [36, 16, 26],
       "two levels: miss and write" => [118, 24, 83],
-      "two levels: miss with single flight" => [382, 36, 259],
+      "two levels: miss with single flight" => [393, 38, 263],
       "two levels: write" => [64, 20, 44],
       "two levels: delete" => [38, 15, 25],
       "two levels: fetch_multi, 5 of 100 in the remote store" => [210, 22, 149]

@@ -259,9 +259,11 @@ module Larder
       def take
         return true unless @levels.ready? # then each machine computes
 
+        return @lease.take(seconds) unless scripted?
+
         note_moment
         taken = @lease.take(seconds)
-        return taken if !scripted? || @remote.leases.usable?
+        return taken if taken || @remote.leases.usable?
 
         @lease = lease_by(Steps) # the script was refused
         @lease.take(seconds)
