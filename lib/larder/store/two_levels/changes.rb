@@ -53,8 +53,12 @@ module Larder
           return true if entries.empty?
           return write_each(entries, call) if WITHOUT_COPY.any? { |option| call[option] }
 
-          flights ||= call.leases? ? entries.to_h { |key, _| [key, Flights.for_write(@records, key)] } : {}
-          @failsafe.guard_write(:write_multi_entries) { WrittenTogether.new(@levels, self, entries, call, flights).run }
+          @failsafe.guard_write(:write_multi_entries) do
+            next write_alike(entries, call) unless flights || call.leases? || call.options[:tags]
+
+            flights ||= call.leases? ? entries.to_h { |key, _| [key, Flights.for_write(@records, key)] } : {}
+            WrittenTogether.new(@levels, self, entries, call, flights).run
+          end
         end
 
         # As of LocalLevel.
@@ -132,6 +136,12 @@ module Larder
         end
 
         private
+
+        # Entries without leases and tags.
+        def write_alike(entries, call)
+          asked = asked_for(call.of(entries.each_key.first))
+          write_together(entries, call, asked) { |kept| @remote.write_multi(entries, kept) }
+        end
 
         # A write begins now, its value where it began to be computed.
         def asked_for(call)
