@@ -42,7 +42,7 @@ class LarderStoreRemoteServersTest < ActiveSupport::TestCase
 
   def identity(store, id: nil)
     store = ActiveSupport::Cache.lookup_store(*store) unless store.is_a?(ActiveSupport::Cache::Store)
-    Larder::Store::Remote.new(store, journal: path_of("journal"), id: id).identity
+    Larder::Store::Remote::Client.new(store, id: id).identity
   end
 
   def assert_rows(rows)
