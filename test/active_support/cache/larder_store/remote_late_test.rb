@@ -195,8 +195,8 @@ module LarderStore
     end
 
     test "an operation and a delete of it are listed for all names, whatever state the key has for each" do
-      lists = [@one, machine("one", remote: direct)].map { |store| store.tap { |one| one.read("other") } }
-                                                    .map { |store| store.instance_variable_get(:@remote).outbox.journal }
+      stores = [@one, machine("one", remote: direct)].each { |store| store.read("other") }
+      lists = stores.map { |store| store.remote.outbox.journal }
       one, two = lists
       one.repeat(:delete, ["k"]) # for its own list
       two.expect(["k"])
