@@ -35,3 +35,10 @@ namespace :house do
     ruby "-rbundler/setup", "rakelib/house/pictures.rb", given[:page].to_s, given[:directory].to_s
   end
 end
+
+namespace :docs do
+  desc "Write the tables of docs/reference/options.md from the table of options"
+  task :options do
+    ruby "-Ilib", "-rbundler/setup", "rakelib/house/options_page.rb"
+  end
+end

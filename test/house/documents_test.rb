@@ -4,6 +4,7 @@ require "test_helper"
 require "fileutils"
 require "open3"
 require "tmpdir"
+require_relative "../../rakelib/house/options_page"
 
 module House
   # What the documents say: their links lead somewhere, the commands they name are there, the README's Ruby runs.
@@ -61,8 +62,12 @@ module House
       end
     end
 
+    test "the page of options is what `rake docs:options` writes" do
+      page = OptionsPage.new
+      assert_equal page.text, page.read
+    end
+
     test "the page of options, and the README, have the options that the store takes" do
-      require "active_support/cache/larder_store"
       taken = Larder::Store::Options.names(:store) | Larder::Store::Options.names(:call)
       assert_equal taken.sort, options_of("docs/reference/options.md").sort
       assert_not_empty options_of("README.md")

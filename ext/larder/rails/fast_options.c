@@ -2,18 +2,54 @@
  * fast_options.c — the options of a call, read from the Hash.
  *
  * The store's own options are read at each call, as Rails does: an application may
- * change them. An option that is not named here sends the call to the ordinary path.
+ * change them. Larder::Store::Options says what is done here with each option of
+ * calls. A call with any other option, or with one that it lists as :ordinary, goes
+ * to the ordinary path.
  */
 #include "rails/fast_options.h"
+#include "base/arguments.h"
 
 #include <math.h>
 
+/* The ways to take an option: name here, and in the table of options. Those up to JITTER have one
+ * option each, of the same name. */
+#define KINDS(X)                                                                             \
+    X(EXPIRES_IN, "expires_in")                                                              \
+    X(NAMESPACE, "namespace")                                                                \
+    X(COMPRESS, "compress")                                                                  \
+    X(COMPRESS_THRESHOLD, "compress_threshold")                                              \
+    X(SINGLE_FLIGHT, "single_flight")                                                        \
+    X(TAGS, "tags")                                                                          \
+    X(RACE, "race_condition_ttl")                                                            \
+    X(SKIP_NIL, "skip_nil")                                                                  \
+    X(VERSION, "version")                                                                    \
+    X(RAW, "raw")                                                                            \
+    X(STALE, "stale_while_revalidate")                                                       \
+    X(EARLY, "early_refresh")                                                                \
+    X(JITTER, "jitter")                                                                      \
+    X(KEEPS, "keeps")     /* seconds: an entry is kept so long after it has expired */       \
+    X(SECONDS, "seconds") /* of a miss, which Ruby computes: they only have to be seconds */ \
+    X(OFF, "off")         /* simple if it is false or nil */                                 \
+    X(ORDINARY, "ordinary")
+
+enum kind {
+#define KIND(name, text) KIND_##name,
+    KINDS(KIND)
+#undef KIND
+        KIND_COUNT
+};
+
+static VALUE kind_names[KIND_COUNT];
+
+#define MAX_OPTIONS 64
+static struct {
+    VALUE name;
+    enum kind kind;
+} known[MAX_OPTIONS]; /* those of calls */
+static unsigned known_count;
+
 static ID id_value, id_options, id_default, id_default_proc;
 static VALUE duration_class, write_options_class;
-static VALUE sym_expires_in, sym_expires_at, sym_namespace, sym_race_condition_ttl, sym_skip_nil, sym_compress,
-    sym_compress_threshold, sym_version, sym_raw, sym_force, sym_unless_exist, sym_expire_in, sym_expired_in,
-    sym_single_flight, sym_wait, sym_lease, sym_stale_while_revalidate, sym_stale_if_error, sym_early_refresh,
-    sym_jitter, sym_tags, sym_soft_timeout;
 
 /* Seconds, greater than 0, as a small Integer, Float or ActiveSupport::Duration of one. */
 static bool take_seconds(VALUE given, double *seconds) {
@@ -41,105 +77,97 @@ struct taking {
     bool simple;
 };
 
-/* An option that has no effect if it is nil or false. */
-static bool is_switch(VALUE name) { return name == sym_force || name == sym_unless_exist; }
+/* True, or a value that counts as false. */
+static bool is_switch(VALUE value) { return value == Qtrue || !RTEST(value); }
 
-/* Options of a miss, of a write, or of what is stale. False: it is none of them. */
-static __attribute__((noinline)) bool take_miss_option(struct taking *taking, VALUE name, VALUE value,
-                                                       bool *taken) {
+/* False: the ordinary path has to see the value. */
+static bool take(struct taking *taking, enum kind kind, VALUE value) {
     fast_options *options = taking->options;
     double given = 0.0;
 
-    *taken = true;
-    if (name == sym_single_flight) {
-        options->single_flight = value == Qtrue;
-        options->single_flight_of_call = options->single_flight && taking->of_call;
-        *taken = value == Qtrue || !RTEST(value);
-    } else if (name == sym_stale_while_revalidate) {
-        options->keeps |= !NIL_P(value);
-        options->stale_of_call = taking->of_call && !NIL_P(value);
-        *taken = take_life(value, &options->stale);
-    } else if (name == sym_early_refresh) {
-        options->early = value == Qtrue;
-        options->keeps |= options->early;
-        *taken = value == Qtrue || !RTEST(value);
-    } else if (name == sym_stale_if_error || name == sym_jitter) {
-        options->keeps |= !NIL_P(value);
-        *taken = take_life(value, &given) && (name != sym_jitter || given <= 1.0);
-    } else if (name == sym_tags) {
-        options->tagged = RTEST(value);
-    } else if (name == sym_wait || name == sym_lease || name == sym_soft_timeout) {
-        *taken = take_life(value, &given);
-    } else {
-        return false;
-    }
-    return true;
-}
-
-static bool take(struct taking *taking, VALUE name, VALUE value) {
-    fast_options *options = taking->options;
-
-    if (name == sym_expires_in) {
+    switch (kind) {
+    case KIND_EXPIRES_IN:
         return take_life(value, &options->life.expires_in);
-    }
-    if (name == sym_namespace) {
+    case KIND_NAMESPACE:
         options->namespace = RTEST(value) ? value : Qnil;
         return true;
-    }
-    if (name == sym_race_condition_ttl) {
-        return take_life(value, &options->life.race);
-    }
-    if (name == sym_skip_nil) {
-        options->skip_nil = RTEST(value);
-        return true;
-    }
-    if (name == sym_compress) {
+    case KIND_COMPRESS:
         options->compress = RTEST(value);
         return true;
-    }
-    if (name == sym_compress_threshold) {
-        return FIXNUM_P(value) && FIX2LONG(value) > (long)sizeof(uint64_t); /* so a number is not compressed */
-    }
-    if (name == sym_version) {
+    case KIND_COMPRESS_THRESHOLD: /* so that a number is not compressed */
+        return FIXNUM_P(value) && FIX2LONG(value) > (long)sizeof(uint64_t);
+    case KIND_SINGLE_FLIGHT:
+        options->single_flight = value == Qtrue;
+        options->single_flight_of_call = options->single_flight && taking->of_call;
+        return is_switch(value);
+    case KIND_TAGS:
+        options->tagged = RTEST(value);
+        return true;
+    case KIND_RACE:
+        return take_life(value, &options->life.race);
+    case KIND_SKIP_NIL:
+        options->skip_nil = RTEST(value);
+        return true;
+    case KIND_VERSION:
         options->version = RTEST(value) ? value : Qnil;
         return true;
-    }
-    if (is_switch(name)) {
-        return !RTEST(value);
-    }
-    if (name == sym_raw) { /* has no effect without a second level */
+    case KIND_RAW:
         options->raw = RTEST(value);
-        return true;
+        return true; /* has no effect without a second level */
+    case KIND_STALE:
+        options->keeps |= !NIL_P(value);
+        options->stale_of_call = taking->of_call && !NIL_P(value);
+        return take_life(value, &options->stale);
+    case KIND_EARLY:
+        options->early = value == Qtrue;
+        options->keeps |= options->early;
+        return is_switch(value);
+    case KIND_JITTER: /* the entry's time is changed where entries are kept */
+        options->keeps |= !NIL_P(value);
+        return take_life(value, &given) && given <= 1.0;
+    case KIND_KEEPS:
+        options->keeps |= !NIL_P(value);
+        return take_life(value, &given);
+    case KIND_SECONDS:
+        return take_life(value, &given);
+    case KIND_OFF:
+        return !RTEST(value);
+    case KIND_ORDINARY:
+    case KIND_COUNT:
+        break;
     }
-    bool taken;
-    if (take_miss_option(taking, name, value, &taken)) {
-        return taken;
+    return false;
+}
+
+/* Options of the constructor alone are in the store's Hash, too, and so are unknown ones: they concern no call. */
+static bool take_named(struct taking *taking, VALUE name, VALUE value) {
+    for (unsigned i = 0; i < known_count; i++) {
+        if (known[i].name == name) {
+            return take(taking, known[i].kind, value);
+        }
     }
-    if (taking->of_call) {
-        return false;
-    }
-    return name != sym_expires_at && name != sym_expire_in && name != sym_expired_in;
+    return !taking->of_call;
 }
 
 static int take_pair(VALUE name, VALUE value, VALUE arg) {
     struct taking *taking = (struct taking *)arg;
 
-    taking->simple = take(taking, name, value);
+    taking->simple = take_named(taking, name, value);
     return taking->simple ? ST_CONTINUE : ST_STOP;
 }
 
 /* Takes every option of a Hash. Looking up the usual ones costs a fifth of a walk over the Hash, which is made
  * only if others remain. */
 static bool take_all(struct taking *taking, VALUE hash) {
-    const VALUE of_store[] = {sym_compress,  sym_compress_threshold, sym_expires_in,
-                              sym_namespace, sym_single_flight,      sym_tags};
-    const VALUE of_call[] = {sym_expires_in, sym_single_flight,      sym_tags,
-                             sym_compress,   sym_compress_threshold, sym_namespace};
-    const VALUE *usual = taking->of_call ? of_call : of_store;
+    static const enum kind of_store[] = {KIND_COMPRESS,  KIND_COMPRESS_THRESHOLD, KIND_EXPIRES_IN,
+                                         KIND_NAMESPACE, KIND_SINGLE_FLIGHT,      KIND_TAGS};
+    static const enum kind of_call[] = {KIND_EXPIRES_IN, KIND_SINGLE_FLIGHT,      KIND_TAGS,
+                                        KIND_COMPRESS,   KIND_COMPRESS_THRESHOLD, KIND_NAMESPACE};
+    const enum kind *usual = taking->of_call ? of_call : of_store;
     size_t left = RHASH_SIZE(hash);
 
     for (size_t i = 0; left && i < sizeof of_call / sizeof *of_call; i++) {
-        VALUE value = rb_hash_lookup2(hash, usual[i], Qundef);
+        VALUE value = rb_hash_lookup2(hash, kind_names[usual[i]], Qundef);
         if (value != Qundef) {
             if (!take(taking, usual[i], value)) {
                 return false;
@@ -195,10 +223,10 @@ static int put_pair(VALUE name, VALUE value, VALUE hash) {
 
 static void put_call(VALUE call_options, VALUE hash) {
     size_t count = NIL_P(call_options) ? 0 : RHASH_SIZE(call_options);
-    VALUE expires_in = count == 1 ? rb_hash_lookup2(call_options, sym_expires_in, Qundef) : Qundef;
+    VALUE expires_in = count == 1 ? rb_hash_lookup2(call_options, kind_names[KIND_EXPIRES_IN], Qundef) : Qundef;
 
     if (expires_in != Qundef) {
-        rb_hash_aset(hash, sym_expires_in, expires_in);
+        rb_hash_aset(hash, kind_names[KIND_EXPIRES_IN], expires_in);
     } else if (count) {
         rb_hash_foreach(call_options, put_pair, hash);
     }
@@ -233,34 +261,41 @@ static VALUE set_classes(VALUE self, VALUE duration, VALUE write_options) {
     return self;
 }
 
+static enum kind kind_named(VALUE name) {
+    for (unsigned kind = 0; kind < KIND_COUNT; kind++) {
+        if (kind_names[kind] == name) {
+            return (enum kind)kind;
+        }
+    }
+    rb_raise(rb_eArgError, "C knows no kind %+" PRIsVALUE " of options", name);
+}
+
+/* FastPath._options([[name, kind], …]): the options of calls. */
+static VALUE set_options(VALUE self, VALUE options) {
+    glue_check_array(options, "options");
+    if (RARRAY_LEN(options) > MAX_OPTIONS) {
+        rb_raise(rb_eArgError, "more than %d options", MAX_OPTIONS);
+    }
+    known_count = 0;
+    for (long i = 0; i < RARRAY_LEN(options); i++) {
+        VALUE pair = RARRAY_AREF(options, i);
+
+        glue_check_array(pair, "an option and its kind");
+        known[i].kind = kind_named(rb_ary_entry(pair, 1));
+        known[i].name = ID2SYM(rb_sym2id(rb_ary_entry(pair, 0))); /* so that it is never collected */
+        known_count++;
+    }
+    return self;
+}
+
 void fast_options_init(VALUE module) {
     id_value = rb_intern("@value");
     id_options = rb_intern("@options");
     id_default = rb_intern("default");
     id_default_proc = rb_intern("default_proc");
-#define SYMBOL(name) sym_##name = ID2SYM(rb_intern(#name))
-    SYMBOL(expires_in);
-    SYMBOL(expires_at);
-    SYMBOL(namespace);
-    SYMBOL(race_condition_ttl);
-    SYMBOL(skip_nil);
-    SYMBOL(compress);
-    SYMBOL(compress_threshold);
-    SYMBOL(version);
-    SYMBOL(raw);
-    SYMBOL(force);
-    SYMBOL(unless_exist);
-    SYMBOL(expire_in);
-    SYMBOL(expired_in);
-    SYMBOL(single_flight);
-    SYMBOL(wait);
-    SYMBOL(lease);
-    SYMBOL(stale_while_revalidate);
-    SYMBOL(stale_if_error);
-    SYMBOL(early_refresh);
-    SYMBOL(jitter);
-    SYMBOL(tags);
-    SYMBOL(soft_timeout);
-#undef SYMBOL
+#define NAME_KIND(name, text) kind_names[KIND_##name] = ID2SYM(rb_intern(text));
+    KINDS(NAME_KIND)
+#undef NAME_KIND
     rb_define_private_method(rb_singleton_class(module), "_classes", set_classes, 2);
+    rb_define_private_method(rb_singleton_class(module), "_options", set_options, 1);
 }

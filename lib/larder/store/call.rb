@@ -11,8 +11,8 @@ module Larder
     # @api private
     class Call
       # Seconds, where the options are not given.
-      WAIT = 5
-      LEASE = 30
+      WAIT = Options.default(:wait)
+      LEASE = Options.default(:lease)
       # With these options, an entry is kept after it has expired, or with the time that its value took to compute.
       STALE = %i[stale_while_revalidate stale_if_error].freeze
       KEEPING = [*STALE, :early_refresh].freeze

@@ -82,6 +82,7 @@ module Larder
           @store_class = store_class
           @off = 0
           _classes(ActiveSupport::Duration, ActiveSupport::Cache::WriteOptions)
+          _options(Options.for_calls_in_c)
           _send_events(ActiveSupport::Notifications, ActiveSupport.gem_version >= Gem::Version.new("8.0.0.alpha"))
           Watchers.install(store_class)
           ActiveSupport.on_load(:after_initialize) { FastPath.check }

@@ -18,12 +18,9 @@ module Larder
       PATH_VARIABLE = "LARDER_PATH"
       SIZE_VARIABLE = "LARDER_SIZE"
 
-      DEFAULT_COMPRESSOR = :gzip
       # Of ActiveSupport::Cache.format_version.
       FORMAT_WITH_COMPRESSORS = 7.1
-      # Options of the remote store that hold here, too, unless they are given.
-      INHERITED = %i[expires_in race_condition_ttl skip_nil].freeze
-      private_constant :DEFAULT_COMPRESSOR, :FORMAT_WITH_COMPRESSORS, :INHERITED
+      private_constant :FORMAT_WITH_COMPRESSORS
 
       # @return [Hash] the options for ActiveSupport::Cache::Store, a copy of the caller's
       attr_reader :store_options
@@ -147,7 +144,7 @@ module Larder
         Remote::Outbox.new(@remote, Companions.journal(path), backplane: address&.place.to_s)
         @local_expires_in = (life || (address ? Copies::LONGER : Copies::LOCAL_EXPIRES_IN)).to_f
         configure(address)
-        inherited = @remote.store.options.slice(*INHERITED).compact
+        inherited = @remote.store.options.slice(*Options.with(:inherited)).compact
         Options.check(inherited, :store)
         options.replace(inherited.merge(options))
         options[:namespace] = @remote.namespace unless @remote.namespace.nil?
@@ -182,14 +179,14 @@ module Larder
       # the engine has one for each record.
       def take_codecs(options)
         serializer = options[:serializer]
-        named = Options.name?(serializer)
+        named = Options::Types.name?(serializer)
         @plain_values = !options.key?(:coder) && named
         @plain_trees = @plain_values && [nil, "native"].include?(serializer&.to_s)
         return if options.key?(:coder)
 
         options[:serializer] = serializer_named(serializer&.to_sym) if named
         check_format_version(options[:compressor]) if serializer.nil?
-        options[:compressor] = compressor_named(options.fetch(:compressor, DEFAULT_COMPRESSOR))
+        options[:compressor] = compressor_named(options.fetch(:compressor, Options.default(:compressor)))
         take_coder(options)
       end
 

@@ -30,24 +30,11 @@ module Larder
                               active_record_instrumentation clear_with],
         helpers: %i[skip_digest template virtual_path digest_path]
       }.values.flatten.freeze
-      # Names that other libraries have for options of this store.
-      SYNONYMS = {
-        %i[ttl expire expires expiry expiration expire_after expires_after lifetime max_age] => :expires_in,
-        %i[path file filename file_name file_path cache_path dir directory location] => :path,
-        %i[bytes max_bytes max_entries capacity max_memory] => :size,
-        %i[tag tagged] => :tags,
-        %i[prefix key_prefix ns] => :namespace,
-        %i[swr stale serve_stale] => :stale_while_revalidate,
-        %i[lock dogpile coalesce singleflight] => :single_flight,
-        %i[on_error] => :error_handler,
-        %i[nx unless_exists if_not_exist] => :unless_exist,
-        %i[compression] => :compress,
-        %i[force_refresh] => :force,
-        %i[redis_url] => :remote
-      }.flat_map { |names, meant| names.map { |name| [name, meant] } }.to_h.freeze
+      # Names that other libraries have for the path, which is the first argument.
+      PATH = %i[path file filename file_name file_path cache_path dir directory location].freeze
       # Maximum number of remembered names. Later ones are not reported.
       MOST = 1000
-      private_constant :ELSEWHERE, :SYNONYMS, :MOST
+      private_constant :ELSEWHERE, :PATH, :MOST
 
       @reported = {}
 
@@ -101,7 +88,10 @@ module Larder
           symbol = name.to_s.scrub.to_sym
           return symbol if Options::TABLE.key?(symbol) && name.is_a?(String)
 
-          SYNONYMS[symbol] || resembling(symbol, Options.names(place)) || resembling(symbol, Options.names(:store))
+          return :path if PATH.include?(symbol)
+
+          Options.synonyms[symbol] || resembling(symbol, Options.names(place)) ||
+            resembling(symbol, Options.names(:store))
         end
 
         def resembling(name, names)

@@ -22,8 +22,7 @@ module Larder
         # Keys have their namespace when they come here.
         NO_NAMESPACE = { namespace: nil }.freeze
         # The options of LarderStore alone.
-        OWN = %i[single_flight wait lease stale_while_revalidate stale_if_error soft_timeout early_refresh jitter
-                 tags].freeze
+        OWN = Options.with(:larder)
         # A key that is read to find out whether the store answers.
         PROBE = "larder/probe"
         NO_TERMS = {}.freeze

@@ -13,7 +13,7 @@ module Larder
         # Seconds for which Rails' stores keep an entry for race_condition_ttl after it has expired.
         RACE = 300
         # Options of entries of which the file has no copy.
-        WITHOUT_COPY = %i[raw unless_exist].freeze
+        WITHOUT_COPY = Options.with(:no_copy)
         # Options of raw entries that are not to be lost if the remote store does not take a new value: it keeps the old
         # one. `kept:` is of sessions, and no option of applications.
         KEEPING = %i[unless_exist kept].freeze
