@@ -232,10 +232,8 @@ OPERATIONS = {
   end
 }.freeze
 
-# A look at what no watcher sees comes once in a second, and a collection now and then: they would fall into one run and
-# not into another, so there are none meanwhile. Allocation counts, marking does not.
-Larder::Store::FastPath.define_singleton_method(:check) { nil }
-
+# A collection now and then would fall into one run and not into another, so there is none during a run. Allocation
+# counts, marking does not. The fast path's check of each second is not among them, as the clock stands still (fixed.c).
 def measured(name)
   GC.start
   GC.disable

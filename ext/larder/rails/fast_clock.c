@@ -1,7 +1,5 @@
 /*
  * fast_clock.c — what time it is for the fast path, and whether Time.now is Ruby's own.
- *
- * Larder::Store::FastPath says so at the moment of each change.
  */
 #include "rails/fast_clock.h"
 
@@ -10,7 +8,6 @@
 bool fast_clock_is_real;
 int64_t fast_clock_coarse_ms;
 
-static unsigned long ticket; /* of the latest check, see fast_guard.c */
 static ID id_now, id_to_f;
 
 double fast_clock_now(void) {
@@ -29,21 +26,6 @@ int64_t fast_clock_ms(double now) {
     return now_ms < 1.0 ? 1 : (int64_t)now_ms;
 }
 
-/* FastPath._begin_clock_check */
-static VALUE begin_check(VALUE self) {
-    (void)self;
-    fast_clock_is_real = false;
-    return ULONG2NUM(++ticket);
-}
-
-/* FastPath._end_clock_check(ticket, is Time.now Ruby's own?) */
-static VALUE end_check(VALUE self, VALUE given, VALUE is_real) {
-    if (NUM2ULONG(given) == ticket) {
-        fast_clock_is_real = RTEST(is_real);
-    }
-    return self;
-}
-
 /* Larder::Store::Clock.now: Unix seconds, as Rails sees them */
 static VALUE now(VALUE self) {
     (void)self;
@@ -56,13 +38,11 @@ static VALUE now_ms(VALUE self) {
     return LL2NUM(fast_clock_ms(fast_clock_now()));
 }
 
-void fast_clock_init(VALUE store_module, VALUE module) {
+void fast_clock_init(VALUE store_module) {
     VALUE clock = rb_define_module_under(store_module, "Clock");
 
     rb_define_singleton_method(clock, "now", now, 0);
     rb_define_singleton_method(clock, "now_ms", now_ms, 0);
     id_now = rb_intern("now");
     id_to_f = rb_intern("to_f");
-    rb_define_private_method(rb_singleton_class(module), "_begin_clock_check", begin_check, 0);
-    rb_define_private_method(rb_singleton_class(module), "_end_clock_check", end_check, 2);
 }

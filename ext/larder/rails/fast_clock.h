@@ -20,11 +20,11 @@
 #endif
 
 #pragma GCC visibility push(hidden)
-extern bool fast_clock_is_real;      /* Time.now is Ruby's own */
+extern bool fast_clock_is_real;      /* Time.now is Ruby's own, see fast_guard.c */
 extern int64_t fast_clock_coarse_ms; /* the coarse clock, as it was last read */
 #pragma GCC visibility pop
 
-void fast_clock_init(VALUE store_module, VALUE module);
+void fast_clock_init(VALUE store_module);
 
 /* Seconds since 1970, as Rails sees them. Runs Ruby where Time.now was replaced. */
 double fast_clock_now(void);

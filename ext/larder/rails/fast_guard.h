@@ -6,21 +6,26 @@
 
 #include "rails/fast_handle.h"
 
-/* What C does for a store: name in C, method, bit. FastPath::TAKEN has the bits. CALLS is whole calls, and the
- * highest bit: those stores are listed first. */
-#define FAST_TAKEN_LIST(X)              \
-    X(KEYS, "normalize_key", 1)         \
-    X(EXPANDED, "expanded_key", 2)      \
-    X(VERSIONS, "normalize_version", 4) \
-    X(OPTIONS, "merged_options", 8)     \
-    X(NOTHING, "unpatched?", 16)        \
-    X(EVENTS, "instrument", 32)         \
-    X(CALLS, "fetch", 64)
+/*
+ * The steps that C may take for the stores of a class: name here, name in FastPath::STEPS, bit. All but the last
+ * two are steps of calls on the ordinary path, see fast_steps.c; FastPath::METHODS_OF_STEPS has the methods of
+ * Rails that they replace. UNPATCHED: only methods above Store::Entries were patched, so it may take a
+ * call without Rails. CALL: fast_path.c answers a whole call. It is the highest bit: the classes that have it are
+ * listed first.
+ */
+#define FAST_STEP_LIST(X)              \
+    X(KEY, "key", 1)                   \
+    X(EXPANDED_KEY, "expanded_key", 2) \
+    X(VERSION, "version", 4)           \
+    X(OPTIONS, "options", 8)           \
+    X(EVENT, "event", 16)              \
+    X(UNPATCHED, "unpatched", 32)      \
+    X(CALL, "call", 64)
 
-enum fast_taken {
-#define FAST_TAKEN_ENUM(name, method, bit) FAST_TAKEN_##name = (bit),
-    FAST_TAKEN_LIST(FAST_TAKEN_ENUM)
-#undef FAST_TAKEN_ENUM
+enum fast_step {
+#define FAST_STEP_ENUM(name, text, bit) FAST_STEP_##name = (bit),
+    FAST_STEP_LIST(FAST_STEP_ENUM)
+#undef FAST_STEP_ENUM
 };
 
 void fast_guard_init(VALUE module);
@@ -32,7 +37,7 @@ void fast_guard_init(VALUE module);
  */
 bool fast_guard_passes(VALUE self, fast_store *store);
 
-/* May C take this step of the store's calls, those too that it does not answer? */
-bool fast_guard_takes(VALUE self, enum fast_taken step);
+/* True if C may take this step of a call that it does not answer. */
+bool fast_guard_takes(VALUE self, enum fast_step step);
 
 #endif

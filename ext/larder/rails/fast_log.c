@@ -11,8 +11,7 @@
 #define MAX_LEAVES 8
 
 static VALUE logger = Qnil;       /* of all stores */
-static bool is_unknown = true;    /* a check is under way */
-static unsigned long ticket;      /* of the latest check, see fast_guard.c */
+static bool is_unknown = true;    /* until the end of a check, see fast_guard.c */
 static bool is_broadcast;         /* an ActiveSupport::BroadcastLogger with its own methods */
 static VALUE logger_class = Qnil; /* of a broadcast, at the time of the check */
 static struct {
@@ -82,30 +81,20 @@ bool fast_log_wanted(VALUE store) {
                           !RTEST(rb_attr_get(store, id_silence)));
 }
 
-/* FastPath._begin_log_check */
-static VALUE begin_check(VALUE self) {
-    (void)self;
-    is_unknown = true;
-    return ULONG2NUM(++ticket);
-}
+void fast_log_forget(void) { is_unknown = true; }
 
-/* FastPath._end_log_check(ticket, logger or nil, is it a broadcast as we know it?, loggers as we know them) */
-static VALUE end_check(VALUE self, VALUE given_ticket, VALUE given, VALUE broadcast, VALUE known) {
-    glue_check_array(known, "loggers");
-    if (NUM2ULONG(given_ticket) != ticket) {
-        return self;
-    }
+void fast_log_know(VALUE given, bool broadcast, VALUE loggers) {
+    glue_check_array(loggers, "loggers");
     leaf_count = 0;
-    for (long i = 0; i < RARRAY_LEN(known) && leaf_count < MAX_LEAVES; i++) {
-        VALUE leaf = RARRAY_AREF(known, i);
+    for (long i = 0; i < RARRAY_LEN(loggers) && leaf_count < MAX_LEAVES; i++) {
+        VALUE leaf = RARRAY_AREF(loggers, i);
         leaves[leaf_count].klass = RBASIC_CLASS(leaf);
         leaves[leaf_count++].logger = leaf;
     }
-    is_broadcast = RTEST(broadcast);
+    is_broadcast = broadcast;
     logger_class = is_broadcast ? RBASIC_CLASS(given) : Qnil;
     logger = RTEST(given) ? given : Qnil;
     is_unknown = false;
-    return self;
 }
 
 static VALUE is_log_wanted(VALUE self, VALUE store) {
@@ -139,7 +128,5 @@ void fast_log_init(VALUE module) {
     id_state = rb_intern("@active_support_execution_state");
     rb_gc_register_address(&logger);
     rb_gc_register_mark_object(TypedData_Wrap_Struct(rb_cObject, &marker_type, &leaves));
-    rb_define_private_method(rb_singleton_class(module), "_begin_log_check", begin_check, 0);
-    rb_define_private_method(rb_singleton_class(module), "_end_log_check", end_check, 4);
     rb_define_private_method(rb_singleton_class(module), "_log_wanted?", is_log_wanted, 1);
 }

@@ -14,16 +14,16 @@
 /* The ways to take an option: name here, and in the table of options. Those up to JITTER have one
  * option each, of the same name. */
 #define KINDS(X)                                                                             \
-    X(EXPIRES_IN, "expires_in")                                                              \
     X(NAMESPACE, "namespace")                                                                \
+    X(RACE, "race_condition_ttl")                                                            \
+    X(VERSION, "version")                                                                    \
+    X(RAW, "raw")                                                                            \
+    X(EXPIRES_IN, "expires_in")                                                              \
     X(COMPRESS, "compress")                                                                  \
     X(COMPRESS_THRESHOLD, "compress_threshold")                                              \
     X(SINGLE_FLIGHT, "single_flight")                                                        \
     X(TAGS, "tags")                                                                          \
-    X(RACE, "race_condition_ttl")                                                            \
     X(SKIP_NIL, "skip_nil")                                                                  \
-    X(VERSION, "version")                                                                    \
-    X(RAW, "raw")                                                                            \
     X(STALE, "stale_while_revalidate")                                                       \
     X(EARLY, "early_refresh")                                                                \
     X(JITTER, "jitter")                                                                      \
@@ -277,13 +277,16 @@ static VALUE set_options(VALUE self, VALUE options) {
         rb_raise(rb_eArgError, "more than %d options", MAX_OPTIONS);
     }
     known_count = 0;
-    for (long i = 0; i < RARRAY_LEN(options); i++) {
-        VALUE pair = RARRAY_AREF(options, i);
+    for (unsigned kind = 0; kind < KIND_COUNT; kind++) { /* the common ones are found first */
+        for (long i = 0; i < RARRAY_LEN(options); i++) {
+            VALUE pair = RARRAY_AREF(options, i);
 
-        glue_check_array(pair, "an option and its kind");
-        known[i].kind = kind_named(rb_ary_entry(pair, 1));
-        known[i].name = ID2SYM(rb_sym2id(rb_ary_entry(pair, 0))); /* so that it is never collected */
-        known_count++;
+            glue_check_array(pair, "an option and its kind");
+            if (kind_named(rb_ary_entry(pair, 1)) == kind) {
+                known[known_count].kind = (enum kind)kind;
+                known[known_count++].name = ID2SYM(rb_sym2id(rb_ary_entry(pair, 0))); /* never collected */
+            }
+        }
     }
     return self;
 }

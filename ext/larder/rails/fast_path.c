@@ -242,7 +242,7 @@ void fast_path_init(VALUE store_module) {
     id_refresh = rb_intern("refresh");
     id_note_stamp = rb_intern("note_stamp");
     rb_define_private_method(rb_singleton_class(module), "_leases_held", set_leases_held, 1);
-    fast_clock_init(store_module, module);
+    fast_clock_init(store_module);
     fast_instrumentation_init(module);
     fast_log_init(module);
     fast_options_init(module);

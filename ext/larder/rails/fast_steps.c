@@ -21,7 +21,7 @@ static VALUE sym_namespace, sym_version;
 static VALUE operations[FAST_EVENT_COUNT]; /* their names, in the order of their bits */
 
 /* NULL: Rails has to take the step. */
-static const fast_handle *handle_for(VALUE self, enum fast_taken step) {
+static const fast_handle *handle_for(VALUE self, enum fast_step step) {
     return fast_guard_takes(self, step) ? fast_handle_of(self) : NULL;
 }
 
@@ -36,7 +36,7 @@ static VALUE option(VALUE options, VALUE name, VALUE otherwise) {
 }
 
 static VALUE normalize_key(int argc, VALUE *argv, VALUE self) {
-    const fast_handle *handle = handle_for(self, FAST_TAKEN_KEYS);
+    const fast_handle *handle = handle_for(self, FAST_STEP_KEY);
     VALUE options;
     fast_key key;
 
@@ -55,7 +55,7 @@ static VALUE normalize_key(int argc, VALUE *argv, VALUE self) {
 static VALUE expanded_key(int argc, VALUE *argv, VALUE self) {
     fast_key key;
 
-    if (argc == 1 && fast_guard_takes(self, FAST_TAKEN_EXPANDED) &&
+    if (argc == 1 && fast_guard_takes(self, FAST_STEP_EXPANDED_KEY) &&
         (!RB_TYPE_P(argv[0], T_STRING) || ENCODING_GET(argv[0]) == rb_utf8_encindex()) &&
         fast_key_expand(LARDER_MAX_KEY, Qnil, argv[0], &key)) {
         return fast_key_string(&key, Qnil);
@@ -66,7 +66,7 @@ static VALUE expanded_key(int argc, VALUE *argv, VALUE self) {
 static VALUE normalize_version(int argc, VALUE *argv, VALUE self) {
     VALUE options, version;
 
-    if (fast_guard_takes(self, FAST_TAKEN_VERSIONS) && take_options(argc, argv, &options)) {
+    if (fast_guard_takes(self, FAST_STEP_VERSION) && take_options(argc, argv, &options)) {
         const fast_key key = {.name = argv[0]};
         if (fast_key_ask_version(&key, option(options, sym_version, Qnil), &version)) {
             return version;
@@ -76,7 +76,7 @@ static VALUE normalize_version(int argc, VALUE *argv, VALUE self) {
 }
 
 static VALUE merged_options(int argc, VALUE *argv, VALUE self) {
-    const fast_handle *handle = handle_for(self, FAST_TAKEN_OPTIONS);
+    const fast_handle *handle = handle_for(self, FAST_STEP_OPTIONS);
     fast_options options;
 
     if (handle && argc == 1 && !NIL_P(argv[0]) && fast_options_hold_all(argv[0]) &&
@@ -101,18 +101,19 @@ static unsigned event_of(VALUE operation) {
 static VALUE instrument(int argc, VALUE *argv, VALUE self) {
     unsigned event = argc > 0 ? event_of(argv[0]) : 0;
 
-    if (event && fast_guard_takes(self, FAST_TAKEN_EVENTS) && !fast_instrumentation_wanted(event) &&
+    if (event && fast_guard_takes(self, FAST_STEP_EVENT) && !fast_instrumentation_wanted(event) &&
         !fast_log_wanted(self)) {
         return rb_block_given_p() ? rb_yield(rb_hash_new()) : Qnil;
     }
     return fast_super(argc, argv);
 }
 
-/* For Store::Instrumentation: are Rails' events sent by its own methods, so that an event may be skipped? */
-static VALUE may_skip_events(VALUE self) { return fast_guard_takes(self, FAST_TAKEN_EVENTS) ? Qtrue : Qfalse; }
+/* may_skip_events?, which Store::Instrumentation asks: true if Rails' events are sent by its own methods. */
+static VALUE may_skip_events(VALUE self) { return fast_guard_takes(self, FAST_STEP_EVENT) ? Qtrue : Qfalse; }
 
-/* For Store::Entries: has no method of Rails or of ours been patched, so that ours need not call Rails'? */
-static VALUE is_unpatched(VALUE self) { return fast_guard_takes(self, FAST_TAKEN_NOTHING) ? Qtrue : Qfalse; }
+/* unpatched?, which Store::Entries asks: true if only methods above its own were patched, so that it may take a
+ * call without Rails' methods. */
+static VALUE is_unpatched(VALUE self) { return fast_guard_takes(self, FAST_STEP_UNPATCHED) ? Qtrue : Qfalse; }
 
 void fast_steps_init(VALUE module) {
     sym_namespace = ID2SYM(rb_intern("namespace"));

@@ -2,8 +2,8 @@
 
 # Checks the conditions of the fast path (ext/larder/rails/fast_path.h): whether Rails' methods and ours are unpatched,
 # which events of the cache have subscribers, what is logged, and whether Time.now is Ruby's own. C keeps the results as
-# flags. Watchers have them checked at the moment of a change, so that no call has to; what they cannot see is found
-# when everything is checked again, by the first call after a second.
+# flags, so that no call has to find out. The first call after a second has everything checked, and so has the first one
+# after a change that a watcher noticed.
 
 require "active_support/notifications"
 require "active_support/duration"
@@ -19,9 +19,13 @@ module Larder
     # It has no options. It turns itself off for a store of which a method that it replaces was patched or overridden,
     # and on Rails 7.1 also while an event of the cache has a subscriber.
     module FastPath
-      # The extension defines EVENTS, the bits of events that a call would have to send, by their names; OLD_PAYLOADS,
-      # set with all of them for a subscriber on Rails 7.1, whose payloads C does not know; TAKEN, the bits of STEPS and
-      # of whole calls; and NONE and EXPIRED, which NativeCalls#value_found answers if there is no value.
+      # The extension defines:
+      # - EVENTS: the names of the events that a call may have to send, with their bits
+      # - OLD_PAYLOADS: a bit that is set for a subscriber on Rails 7.1, whose payloads C does not know
+      # - STEPS: what C may do for the stores of a class, with their bits: make a :key, an :expanded_key, a :version or
+      #   the :options of a call, leave out an :event, and answer a whole :call. :unpatched lets Entries take calls
+      #   without Rails' methods
+      # - NONE and EXPIRED: what NativeCalls#value_found answers if there is no value
 
       # The Rails on which the tests compare both paths (bin/test --matrix). Others may differ in the methods that C
       # replaces.
@@ -40,18 +44,19 @@ module Larder
       ENTRY_METHODS = %i[initialize value expired? expires_at version mismatched?].freeze
       OPTION_METHODS = %i[initialize version version= expires_in expires_in= expires_at expires_at=].freeze
       LISTENER_METHODS = %i[listening? all_listeners_for].freeze
-      WATCHED_METHODS = (STORE_METHODS + ENTRY_METHODS + OPTION_METHODS + LISTENER_METHODS + [:new]).uniq.freeze
 
-      # Steps that C takes also in calls that it does not answer, each with the methods that it replaces.
-      STEPS = {
-        instrument: %i[instrument instrument_multi _instrument],
-        normalize_key: %i[
+      # The steps that C takes also in calls of stores that are patched, each with the methods that do it in Rails: C
+      # takes it if these are not patched. :unpatched is for stores whose patches have been called when Entries is, see
+      # alone?. A :call needs all of STORE_METHODS.
+      METHODS_OF_STEPS = {
+        event: %i[instrument instrument_multi _instrument],
+        key: %i[
           normalize_key expand_and_namespace_key namespace_key expanded_key truncate_key merged_options
           normalize_options options
         ],
         expanded_key: %i[expanded_key],
-        normalize_version: %i[normalize_version expanded_version],
-        merged_options: %i[merged_options normalize_options handle_invalid_expires_in options]
+        version: %i[normalize_version expanded_version],
+        options: %i[merged_options normalize_options handle_invalid_expires_in options]
       }.freeze
 
       # The methods of a key that Rails calls if it has them, and those by which it finds out.
@@ -68,8 +73,8 @@ module Larder
       ROOT = "#{File.expand_path("../..", __dir__)}/".freeze
       OWN_MODULES = "Larder::Store::"
       RAILS_FILES = %w[cache notifications broadcast_logger].freeze
-      private_constant :STORE_METHODS, :OWN_METHODS, :ENTRY_METHODS, :OPTION_METHODS, :WATCHED_METHODS,
-                       :LISTENER_METHODS, :STEPS, :KEY_METHODS, :QUESTIONS, :KEY_CLASSES, :NATIVE_OWNERS,
+      private_constant :STORE_METHODS, :OWN_METHODS, :ENTRY_METHODS, :OPTION_METHODS, :LISTENER_METHODS,
+                       :METHODS_OF_STEPS, :KEY_METHODS, :QUESTIONS, :KEY_CLASSES, :NATIVE_OWNERS,
                        :LEVEL_METHODS, :ROOT, :OWN_MODULES, :RAILS_FILES
 
       class << self
@@ -84,53 +89,17 @@ module Larder
           _classes(ActiveSupport::Duration, ActiveSupport::Cache::WriteOptions)
           _options(Options.for_calls_in_c)
           _send_events(ActiveSupport::Notifications, ActiveSupport.gem_version >= Gem::Version.new("8.0.0.alpha"))
-          Watchers.install(store_class)
-          ActiveSupport.on_load(:after_initialize) { FastPath.check }
-          check
+          Watchers.install
+          ActiveSupport.on_load(:after_initialize) { FastPath.changed }
+          changed
         end
 
-        # Checks everything, also what no watcher sees. Other threads run meanwhile: so each check takes a ticket, C
-        # takes the ordinary path until it ends, and the result counts only if no later check has begun.
+        # Checks everything. Other threads run during a check: so it takes a ticket, C takes the ordinary path until
+        # it ends, and the result counts only if nothing was changed and no later check has begun.
         # @api private
         def check
-          check_subscribers
-          check_log
-          check_clock
-          check_methods
-        end
-
-        # @api private
-        def check_methods
-          ticket = _begin_method_check
-          off = objection
-          stores = store_classes.map { |store| [store, off ? 0 : taken_of(store)] }
-          _end_method_check(ticket, stores.sort_by { |_, taken| -taken }) # C keeps the first of a long list
-        end
-
-        # @api private
-        def check_subscribers
-          ticket = _begin_subscriber_check
-          subscribed = EVENTS.sum { |name, bit| subscribers_of(name).empty? ? 0 : bit }
-          subscribed = EVENTS.values.sum | OLD_PAYLOADS if subscribed.positive? && !Keys::INSTRUMENTS_KEYS
-          _end_subscriber_check(ticket, subscribed)
-        end
-
-        # @api private
-        def check_log
-          ticket = _begin_log_check
-          logger = ActiveSupport::Cache::Store.logger
-          broadcast = broadcast?(logger)
-          leaves = broadcast ? logger.broadcasts : [logger]
-          _end_log_check(ticket, logger, broadcast, leaves.select { |leaf| trusted_logger?(leaf) })
-        end
-
-        # @api private
-        def check_clock
-          ticket = _begin_clock_check
-          now = Time.method(:now)
-          prepended = Time.singleton_class.ancestors.take_while { |owner| owner != Time.singleton_class }
-          _end_clock_check(ticket, prepended == [Watchers::TimeWatch] && now.owner == Time.singleton_class &&
-                                   builtin?(now))
+          ticket = _begin_check
+          _end_check(ticket, stores_with_steps, subscribed_events, log_as_known, time_unpatched?)
         end
 
         # Runs the block with every call on the ordinary path, to compare both. C still takes the steps that it takes
@@ -141,21 +110,27 @@ module Larder
         #   Larder::Store::FastPath.without { Rails.cache.read("key") }
         def without
           @off += 1
-          check_methods
+          check
           yield
         ensure
           @off -= 1
-          check_methods
+          check
         end
 
         private
 
-        def taken_of(store)
-          all = @off.positive? ? TAKEN.except(:fetch) : TAKEN
-          return all.values.sum unless objection_to(store, STORE_METHODS)
+        # @return [Array<Array(Class, Integer)>] classes with the bits of their steps; C keeps the first of a long list
+        def stores_with_steps
+          off = objection
+          store_classes.map { |store| [store, off ? 0 : STEPS.values_at(*steps_of(store)).sum] }
+                       .sort_by { |_, steps| -steps }
+        end
 
-          steps = STEPS.sum { |step, methods| objection_to(store, methods) ? 0 : TAKEN.fetch(step) }
-          steps + (alone?(store) ? TAKEN.fetch(:unpatched?) : 0)
+        def steps_of(store)
+          return STEPS.keys - [*(:call if @off.positive?)] unless objection_to(store, STORE_METHODS)
+
+          steps = METHODS_OF_STEPS.reject { |_, methods| objection_to(store, methods) }.keys
+          alone?(store) ? [*steps, :unpatched] : steps
         end
 
         # True if our methods in Ruby need not call Rails': no patch is below them, or of a method that Rails' would
@@ -166,6 +141,29 @@ module Larder
             method = method.super_method until method.nil? || method.owner.equal?(Entries)
             method.nil? || patch_in(method)
           end
+        end
+
+        # @return [Integer] the bits of events that have subscribers
+        def subscribed_events
+          subscribed = EVENTS.sum { |name, bit| subscribers_of(name).empty? ? 0 : bit }
+          return subscribed if Keys::INSTRUMENTS_KEYS || subscribed.zero?
+
+          EVENTS.values.sum | OLD_PAYLOADS
+        end
+
+        # @return [Array] the logger of all stores, whether it is a broadcast as C knows it, and the loggers as C knows
+        #   them, it or those of the broadcast
+        def log_as_known
+          logger = ActiveSupport::Cache::Store.logger
+          broadcast = broadcast?(logger)
+          leaves = broadcast ? logger.broadcasts : [logger]
+          [logger, broadcast, leaves.select { |leaf| trusted_logger?(leaf) }]
+        end
+
+        def time_unpatched?
+          now = Time.method(:now)
+          prepended = Time.singleton_class.ancestors.take_while { |owner| owner != Time.singleton_class }
+          prepended == [Watchers::TimeWatch] && now.owner == Time.singleton_class && builtin?(now)
         end
 
         def store_classes

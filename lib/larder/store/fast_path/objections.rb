@@ -40,9 +40,6 @@ module Larder
 
         # For stores of a class and some of its methods.
         def objection_to(store, names)
-          blank = store.ancestors.find { |owner| blank?(owner) }
-          return "a module without methods was put before or into #{blank_place(store)}, as stubs are made" if blank
-
           patch = names.filter_map { |name| patch_in(method_of(store, name)) }.first
           patched(patch) if patch
         end
@@ -66,16 +63,6 @@ module Larder
 
         def method_of(store, name)
           store.instance_method(name) if store.method_defined?(name) || store.private_method_defined?(name)
-        end
-
-        # Stubs are made as modules that get their methods later.
-        def blank?(owner)
-          !owner.is_a?(Class) && NAME.bind_call(owner).nil? &&
-            owner.instance_methods(false).empty? && owner.private_instance_methods(false).empty?
-        end
-
-        def blank_place(store)
-          store.name || "a subclass of #{@store_class.name}"
         end
 
         # The method itself, or one that it could call by super, if it is neither ours nor Rails'. A module of Rails

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What no watcher sees: the fast path checks everything once in a second, and goes by what it finds. Each test changes
-# something for good, in a child.
+# Patches that take effect at once, and all others: the fast path checks everything once in a second, and goes by the
+# result. Each test changes something for good, in a child.
 
 require "support/store_case"
 require "support/fast_path_calls"
@@ -38,28 +38,6 @@ module LarderStoreTests
 
     # ---- seen at once ----
 
-    AT_ONCE = {
-      "a module prepended to one of ours" => lambda do
-        Larder::Store::Entries.prepend(Module.new { def read_entry(...) = super.itself })
-      end,
-      "a method of one of our modules redefined" => lambda do
-        Larder::Store::Keys.class_eval { def truncate_key(key) = key }
-      end,
-      "a module prepended to the fast path's own" => lambda do
-        FastPath.prepend(Module.new { def read(...) = super.itself })
-      end,
-      "Entry.new" => -> { Entry.define_singleton_method(:new) { |*given, **named| super(*given, **named) } },
-      "Entry.new by extend" => -> { Entry.extend(Module.new { def new(...) = super.itself }) },
-      "Entry.new by prepend" => -> { Entry.singleton_class.prepend(Module.new { def new(...) = super.itself }) },
-      "WriteOptions.new" => lambda do
-        ActiveSupport::Cache::WriteOptions.define_singleton_method(:new) { |given| super(given) }
-      end
-    }.freeze
-
-    test "patches of what is around a store are seen at once" do
-      at_once_and_later(AT_ONCE) { taken }.each { |name, answers| assert_equal [EVERY, [], []], answers, name }
-    end
-
     OF_STORE = {
       "a definition" => lambda do
         Store.class_eval { private def namespace_key(key, _ = nil) = "patched-#{key}" }
@@ -79,20 +57,6 @@ module LarderStoreTests
       found.each { |name, answers| assert_equal [[1, 1]] + ([[nil, nil]] * 2), answers, name }
     end
 
-    OF_NOTIFIER = {
-      "a stub" => -> { ActiveSupport::Notifications.notifier.define_singleton_method(:listening?) { |_| true } },
-      "a definition" => -> { ActiveSupport::Notifications::Fanout.class_eval { def listening?(_) = true } },
-      "a prepended module" => lambda do
-        ActiveSupport::Notifications::Fanout.prepend(Module.new { def listening?(_) = true })
-      end
-    }.freeze
-
-    test "listening? is asked from the moment it is stubbed or redefined" do
-      at_once_and_later(OF_NOTIFIER) { taken }.each do |name, answers|
-        assert_equal [EVERY, WITH_EVENTS, WITH_EVENTS], answers, name
-      end
-    end
-
     test "debug? of a broadcast is asked from the moment it is stubbed" do
       skip "this Rails has no BroadcastLogger" unless defined?(ActiveSupport::BroadcastLogger)
 
@@ -105,7 +69,45 @@ module LarderStoreTests
 
     # ---- seen after a second ----
 
-    # Empty when they are prepended.
+    AROUND = {
+      "a module prepended to one of ours" => lambda do
+        Larder::Store::Entries.prepend(Module.new { def read_entry(...) = super.itself })
+      end,
+      "a method of one of our modules redefined" => lambda do
+        Larder::Store::Keys.class_eval { def truncate_key(key) = key }
+      end,
+      "a module prepended to the fast path's own" => lambda do
+        FastPath.prepend(Module.new { def read(...) = super.itself })
+      end,
+      "Entry.new" => -> { Entry.define_singleton_method(:new) { |*given, **named| super(*given, **named) } },
+      "Entry.new by extend" => -> { Entry.extend(Module.new { def new(...) = super.itself }) },
+      "Entry.new by prepend" => -> { Entry.singleton_class.prepend(Module.new { def new(...) = super.itself }) },
+      "WriteOptions.new" => lambda do
+        ActiveSupport::Cache::WriteOptions.define_singleton_method(:new) { |given| super(given) }
+      end
+    }.freeze
+
+    test "patches of what is around a store are found after a second" do
+      at_once_and_later(AROUND) { taken }.each do |name, (before, _, later)|
+        assert_equal [EVERY, []], [before, later], name
+      end
+    end
+
+    OF_NOTIFIER = {
+      "a stub" => -> { ActiveSupport::Notifications.notifier.define_singleton_method(:listening?) { |_| true } },
+      "a definition" => -> { ActiveSupport::Notifications::Fanout.class_eval { def listening?(_) = true } },
+      "a prepended module" => lambda do
+        ActiveSupport::Notifications::Fanout.prepend(Module.new { def listening?(_) = true })
+      end
+    }.freeze
+
+    test "listening? is asked a second after it was stubbed or redefined" do
+      at_once_and_later(OF_NOTIFIER) { taken }.each do |name, (before, _, later)|
+        assert_equal [EVERY, WITH_EVENTS], [before, later], name
+      end
+    end
+
+    # Empty when it is prepended.
     module Late
     end
 
@@ -146,7 +148,7 @@ module LarderStoreTests
     }.freeze
     NAMES = [:k, "k", [1, "k"]].freeze # what taken leaves alone
 
-    test "what no watcher sees is found after a second, and asked" do
+    test "patches of keys, and methods that a module gets later, are found after a second, and asked" do
       LarderStore.prepend(Late, Marker)
       NAMES.each { |given| store.write(given, "kept", version: given.is_a?(Array) ? nil : "1") }
       found = at_once_and_later(LATER) { [answers, FastPath.without { answers }, taken] }
@@ -196,7 +198,7 @@ module LarderStoreTests
         end
         ended = true
         checking.each(&:join)
-        [heard.uniq, taken]
+        [heard.uniq, FastPath.check && taken]
       end
       assert_equal [[1], EVERY], [seen, on]
     end

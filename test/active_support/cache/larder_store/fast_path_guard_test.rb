@@ -35,7 +35,11 @@ module LarderStoreTests
       end
     end
 
-    setup { store }
+    # Everything was checked just before the test.
+    setup do
+      store.read("a")
+      FastPath.check
+    end
 
     # ---- unpatched ----
 
@@ -55,9 +59,10 @@ module LarderStoreTests
       assert_equal EVERY, taken
     end
 
-    test "subclasses that override nothing take it, and survive being collected" do
+    test "subclasses that override nothing take it from the next check on, and survive being collected" do
       4.times do
         below = Class.new(Class.new(LarderStore))
+        FastPath.check
         assert_equal EVERY, taken(below.new(path_of, size: SIZE))
       end
       GC.start
@@ -67,6 +72,7 @@ module LarderStoreTests
     test "more subclasses than there is room for are right on the ordinary path" do
       others, own = in_child do
         stores = Array.new(40) { Class.new(LarderStore).new(path_of, size: SIZE) }
+        FastPath.check
         [stores.map { |other| other.fetch("a") { 1 } }.uniq, taken]
       end
       assert_equal [[1], EVERY], [others, own]
@@ -147,8 +153,36 @@ module LarderStoreTests
       assert_equal [[], [:fetch]], [taken, seen]
     end
 
-    test "including what overrides an inner method turns it off, and is called" do
-      assert_equal [[], [:read_entry]], taken_where { |seen| LarderStore.include(patch_of(:read_entry, seen)) }
+    test "a module that is included and overrides an inner method is found by the next check, and called" do
+      assert_equal [[], [:read_entry]], taken_where { |seen|
+        LarderStore.include(patch_of(:read_entry, seen))
+        FastPath.check
+      }
+    end
+
+    test "stubs of all objects of a class are called at once, and forgotten with the module that they leave empty" do
+      answers = in_child do
+        store.write("a", 1)
+        stubs = Module.new
+        LarderStore.prepend(stubs)
+        stubs.define_method(:read) { |*| "stub" }
+        stubbed = store.read("a")
+        stubs.remove_method(:read)
+        FastPath.check
+        [stubbed, store.read("a"), taken]
+      end
+      assert_equal ["stub", 1, EVERY], answers
+    end
+
+    test "alias chains of a class are called at once, as stubs of all its objects" do
+      assert_equal "stub", (in_child do
+        store.write("a", 1)
+        LarderStore.class_eval do
+          alias_method :__read_without_any_instance__, :read
+          define_method(:read) { |*| "stub" }
+        end
+        store.read("a")
+      end)
     end
 
     test "a subclass that overrides is on the ordinary path, its parent is not" do
@@ -237,14 +271,18 @@ module LarderStoreTests
       assert_equal "patchedfalse", output
     end
 
-    test "a patched Entry, WriteOptions or Notifications.instrument turns it off" do
-      assert_empty(in_child { redefine(ActiveSupport::Cache::Entry, :expired?) && taken })
-      assert_empty(in_child { ActiveSupport::Cache::Entry.prepend(Module.new { def value = super.itself }) && taken })
-      assert_empty(in_child { redefine(ActiveSupport::Cache::WriteOptions, :version) && taken })
-      assert_empty(in_child { redefine(ActiveSupport::Notifications.singleton_class, :instrument) && taken })
-      assert_empty(in_child do
-        ActiveSupport::Notifications.singleton_class.prepend(Module.new { def instrument(...) = super.itself }) && taken
-      end)
+    AROUND = [
+      -> { ActiveSupport::Cache::Entry.class_eval { def expired?(*) = false } },
+      -> { ActiveSupport::Cache::Entry.prepend(Module.new { def value = super.itself }) },
+      -> { ActiveSupport::Cache::WriteOptions.class_eval { def version = nil } },
+      -> { ActiveSupport::Notifications.singleton_class.class_eval { def instrument(*) = nil } },
+      -> { ActiveSupport::Notifications.singleton_class.prepend(Module.new { def instrument(...) = super.itself }) }
+    ].freeze
+
+    test "a patched Entry, WriteOptions or Notifications.instrument turns it off with the next check" do
+      AROUND.each do |patch|
+        assert_empty(in_child { patch.call && FastPath.check && taken })
+      end
     end
 
     test "a Rails that nobody compared both paths on is on the ordinary one" do
@@ -252,7 +290,7 @@ module LarderStoreTests
         assert_empty(in_child do
           claim = Module.new { define_method(:gem_version) { Gem::Version.new(version) } }
           ActiveSupport.singleton_class.prepend(claim)
-          FastPath.check_methods
+          FastPath.check
           taken
         end)
       end
