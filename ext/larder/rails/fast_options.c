@@ -252,6 +252,8 @@ VALUE fast_options_writable(VALUE hash) {
     return options;
 }
 
+bool fast_options_have_tags(VALUE hash) { return RTEST(rb_hash_lookup2(hash, sym_tags, Qnil)); }
+
 /* FastPath._classes(duration, write_options) */
 static VALUE set_classes(VALUE self, VALUE duration, VALUE write_options) {
     duration_class = duration;

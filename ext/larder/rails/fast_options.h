@@ -46,4 +46,7 @@ void fast_options_into(VALUE store_options, VALUE call_options, VALUE hash);
 /* A WriteOptions over such a Hash. */
 VALUE fast_options_writable(VALUE hash);
 
+/* True if the block has set tags. */
+bool fast_options_have_tags(VALUE hash);
+
 #endif

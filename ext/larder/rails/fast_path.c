@@ -13,7 +13,7 @@
 #include "rails/fast_steps.h"
 #include "rails/fast_super.h"
 
-static ID id_write, id_fetch_in_flight, id_read_in_flight, id_refresh, id_note_stamp;
+static ID id_write, id_write_tagged, id_fetch_in_flight, id_read_in_flight, id_refresh, id_note_stamp;
 static int leases_held; /* by threads of this process */
 
 typedef struct fast_call {
@@ -53,24 +53,32 @@ static fast_operation operation_of(const fast_call *call, VALUE options) {
     return (fast_operation){&call->store, &call->options, &call->key, options};
 }
 
+static VALUE key_of(const fast_call *call) { return fast_key_string(&call->key, call->options.namespace); }
+
 /* A miss with a block, as Store#save_block_result_to_cache. The block may change the options through its second
  * argument, the name, or anything else, so the write starts from the beginning. */
 static VALUE generate(fast_call *call, VALUE name, VALUE call_options) {
     VALUE hash = fast_options_hash(call->store.handle.options, call_options);
     size_t store_options = RHASH_SIZE(call->store.handle.options);
     fast_operation operation = operation_of(call, call_options);
+    larder_stamp before;
+    bool is_stamped = larder_stamp_now(fast_handle_engine(&call->store), &before) == LARDER_OK;
     VALUE result = fast_instrumentation_wanted(FAST_EVENT_GENERATE)
                        ? fast_event_generate(&operation, hash)
                        : rb_yield_values(2, name, fast_options_writable(hash));
 
-    if (!(NIL_P(result) && call->options.skip_nil) && !store_generated(call, name, hash, store_options, result)) {
+    if (NIL_P(result) && call->options.skip_nil) {
+        return result;
+    }
+    if (RB_UNLIKELY(fast_options_have_tags(hash))) { /* the block has set them */
+        VALUE stamp = is_stamped ? rb_str_new((const char *)&before, sizeof before) : Qnil;
+        rb_funcall(call->store.self, id_write_tagged, 5, name, key_of(call), result, hash, stamp);
+    } else if (!store_generated(call, name, hash, store_options, result)) {
         rb_funcall(call->store.self, id_write, 3, name, result, hash);
     }
     RB_GC_GUARD(hash);
     return result;
 }
-
-static VALUE key_of(const fast_call *call) { return fast_key_string(&call->key, call->options.namespace); }
 
 /* A miss with a block of a call with single_flight, in Ruby. */
 static VALUE fetch_in_flight(const fast_call *call, VALUE name, VALUE call_options) {
@@ -237,6 +245,7 @@ void fast_path_init(VALUE store_module) {
     VALUE module = rb_define_module_under(store_module, "FastPath");
 
     id_write = rb_intern("write");
+    id_write_tagged = rb_intern("write_tagged");
     id_fetch_in_flight = rb_intern("fetch_in_flight");
     id_read_in_flight = rb_intern("read_in_flight");
     id_refresh = rb_intern("refresh");

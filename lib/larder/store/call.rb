@@ -134,6 +134,12 @@ module Larder
         entry if entry && !entry.mismatched?(@version) && Call.within?(entry, @options[window])
       end
 
+      # @param entry [ActiveSupport::Cache::Entry, nil]
+      # @return [ActiveSupport::Cache::Entry, nil] the same, if this call may be answered with it in some case
+      def old(entry)
+        STALE.any? { |window| usable(entry, window) } ? entry : nil
+      end
+
       # @param entry [ActiveSupport::Cache::Entry]
       # @param seconds [Numeric, nil]
       # @return [Boolean] true if it is fresh, or has expired less than so many seconds ago

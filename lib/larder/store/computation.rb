@@ -141,20 +141,28 @@ module Larder
         entry.value
       end
 
-      # Deletions of tags, and of the namespace, that come while the block runs concern the value.
+      # Deletions of tags, and of the namespace, that come while the block runs concern the value. The block may set
+      # the tags, so the stamp is always of before the block.
       def compute_and_store(flight)
         return compute_on(flight) if flight
-        return store(*compute) unless @call.leases? || @call[:tags]
+        if @call.leases? || @call[:tags]
+          return Flights.within(Flight.new(@level.records, @call.key)) { |unleased| compute_on(unleased) }
+        end
 
-        Flights.within(Flight.new(@level.records, @call.key)) { |unleased| compute_on(unleased) }
+        stamp = @level.stamp
+        value, options = compute
+        return store(value, options) unless options[:tags]
+
+        Flights.within(Flight.new(@level.records, @call.key, stamp: stamp)) { store(value, options) }
       end
 
       def compute_on(flight)
-        if @call[:tags] || (@call[:namespace] && @call.leases?)
-          @call.texts # raises for what is not a tag, before the value is computed
-          flight.stamp ||= @level.stamp(@call)
-        end
+        tagged = @call[:tags] || (@call[:namespace] && @call.leases?)
+        @call.texts if tagged # raises for what is not a tag, before the value is computed
+        stamp = flight.stamp || @level.stamp(@call)
+        flight.stamp = stamp if tagged
         value, options = compute
+        flight.stamp = stamp if options[:tags]
         flight.compute_ms = (@took * 1000).ceil if @call[:early_refresh]
         store(value, options)
       end

@@ -5,6 +5,7 @@
 require "larder/store/call"
 require "larder/store/computation"
 require "larder/store/soft_computation"
+require "larder/store/write_options"
 
 module Larder
   module Store
@@ -120,7 +121,7 @@ module Larder
       def generate(call)
         options = call.options.dup
         value = instrument(:generate, instrumented_key(call.name, call.key), options) do
-          yield call.name, ActiveSupport::Cache::WriteOptions.new(options)
+          yield call.name, WriteOptions.new(options).of(call, level)
         end
         [value, options]
       end

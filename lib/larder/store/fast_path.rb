@@ -86,7 +86,7 @@ module Larder
         def install(store_class)
           @store_class = store_class
           @off = 0
-          _classes(ActiveSupport::Duration, ActiveSupport::Cache::WriteOptions)
+          _classes(ActiveSupport::Duration, WriteOptions)
           _options(Options.for_calls_in_c)
           _send_events(ActiveSupport::Notifications, ActiveSupport.gem_version >= Gem::Version.new("8.0.0.alpha"))
           Watchers.install

@@ -107,9 +107,13 @@ module Larder
         @failsafe.guard(:read_entry, returning: false) { @records.early?(key, Clock.now_ms) }
       end
 
-      # @return [String] which deletions of tags come after this moment
+      # Which deletions of tags come after this moment. A failure of the cache is that of the write, which reports it.
+      #
+      # @return [String]
       def stamp(_call = nil)
-        @failsafe.guard(:read_entry) { @cache.stamp } || Flight::NEVER
+        @cache.stamp || Flight::NEVER
+      rescue *Failsafe::ERRORS
+        Flight::NEVER
       end
 
       # ---- changes ----

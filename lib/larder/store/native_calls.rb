@@ -46,6 +46,14 @@ module Larder
         values_of(level.remote_many(calls), [])
       end
 
+      # Stores the value of a block that has set tags.
+      #
+      # @param stamp [String, nil] of before the block
+      def write_tagged(name, key, value, options, stamp)
+        flight = Flight.new(level.records, key, stamp: stamp || Flight::NEVER)
+        Flights.within(flight) { write(name, value, options) }
+      end
+
       # Stores a value that is not plain.
       def store_dumped(key, value, version, expires_at, expires_in, race_condition_ttl, time)
         bytes = @coder.dump(ActiveSupport::Cache::Entry.new(value, expires_at: expires_at, version: version))

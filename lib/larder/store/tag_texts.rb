@@ -33,6 +33,13 @@ module Larder
         end
       end
 
+      # @param tags [Object, nil] the option of a call
+      # @return [TagTexts] of the same namespace
+      # @raise [ArgumentError] something is not a tag, or there are too many
+      def with_names(tags)
+        TagTexts.of(tags, find { |text| !text.start_with?("\0") } || "")
+      end
+
       # @return [Array<String>] the tags of the caller
       def names
         filter_map { |text| text.byteslice(1..).force_encoding(Encoding::UTF_8) if text.start_with?("\0") }
