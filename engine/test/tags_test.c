@@ -262,8 +262,16 @@ static void what_changes_an_item_leaves_its_tags(void) {
     CHECK(larder_increment_tagged(cache, "n", 1, 1, 10, 0, NULL, 1, &number, &at) == LARDER_INVALID);
     CHECK(larder_increment_tagged(cache, "n", 1, 1, 10, 0, &tag, 0, &number, &at) == LARDER_OK && number == 11);
     CHECK(delete_tag("t") == LARDER_OK && is(cache, "n", "11"));
-    larder_extra extra = {.tags = &(larder_tag){"u", 1}, .tag_count = 1};
+    larder_extra extra = {.stale_ms = 10000, .compute_ms = 5};
     swap.extra = &extra;
+    for (int64_t ttl_ms = 0; ttl_ms < 200000; ttl_ms += 100000) {
+        swap.ttl_ms = ttl_ms;
+        CHECK(put("k", "5", "t", NULL) == LARDER_OK && larder_cas(cache, &swap, "5", 1, &at) == LARDER_OK);
+        CHECK(larder_exists(cache, "k", 1, NULL, &at) == LARDER_OK && delete_tag("t") == LARDER_OK);
+        CHECK(larder_exists(cache, "k", 1, NULL, &at) == LARDER_MISS, "also one that is kept when it is stale");
+    }
+    extra = (larder_extra){.tags = &(larder_tag){"u", 1}, .tag_count = 1};
+    swap.ttl_ms = 0;
     CHECK(put("k", "5", "t", NULL) == LARDER_OK && larder_cas(cache, &swap, "5", 1, &at) == LARDER_OK);
     CHECK(delete_tag("t") == LARDER_OK && is(cache, "k", "6"), "but for one that is given others");
     CHECK(delete_tag("u") == LARDER_OK && is(cache, "k", NULL));

@@ -11,6 +11,7 @@
 #include "item/write.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CAS_ATTEMPTS 64
 #define COUNTER_TEXT 24
@@ -27,6 +28,14 @@ static bool is_equal(const expectation *expected, const larder_item *item, const
     return item->size_bytes == expected->count && item->flags == expected->flags &&
            (expected->expires_at_ms == LARDER_ANY_EXPIRY || item->expires_at_ms == expected->expires_at_ms) &&
            (expected->count == 0 || __builtin_memcmp(value, expected->bytes, expected->count) == 0);
+}
+
+/* Gives the extension of a new value the tags of the old one. */
+static void keep_tags(lard_extension *extension, const lard_extension *old) {
+    extension->fields |= LARD_FIELD_TAGS;
+    extension->stamp = old->stamp;
+    extension->tag_count = old->tag_count;
+    memcpy(extension->tags, old->tags, old->tag_count * sizeof *old->tags);
 }
 
 /* Reads the value into `room`, compares it or its identity, and stores only over the slot that was read.
@@ -55,16 +64,19 @@ static larder_status attempt(larder *cache, lard_map *map, const lard_write_op *
         }
     }
     lard_write_op swap = *op;
+    bool is_tagged = hit.extension.fields & LARD_FIELD_TAGS;
     lard_extension extension;
-    if (op->spec.extension) {
-        extension = *op->spec.extension;
-        swap.spec.extension = &extension;
-    } else if (hit.extension.fields & LARD_FIELD_TAGS) { /* the item keeps its tags */
-        extension = hit.extension;
-        extension.kind = LARD_TYPE_PLAIN;
-        extension.fields = LARD_FIELD_TAGS;
+    if (op->spec.extension || is_tagged) {
         swap.spec.type = LARD_TYPE_EXTENDED;
         swap.spec.extension = &extension;
+        if (op->spec.extension) {
+            extension = *op->spec.extension;
+        } else {
+            lard_extension_init(&extension, LARD_TYPE_PLAIN, hit.extension.compute_ms);
+        }
+        if (is_tagged && !(extension.fields & LARD_FIELD_TAGS)) {
+            keep_tags(&extension, &hit.extension);
+        }
     }
     swap.expected_slot = hit.slot_value;
     if (expected->identity || expected->expires_at_ms != LARDER_ANY_EXPIRY) {

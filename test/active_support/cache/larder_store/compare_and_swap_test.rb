@@ -152,6 +152,20 @@ module LarderStoreTests
       travel(1.second) { assert_nil store.read("key") }
     end
 
+    on_both_paths "so it is with a value that is kept after it has expired" do
+      [{ stale_if_error: 60 }, { expires_in: 60, stale_while_revalidate: 60 }, { early_refresh: true }].each do |kept|
+        store.write("key", 1, tags: ["old"])
+        assert(store.cas("key", **kept) { 2 })
+        store.delete_tagged("old")
+        assert_nil store.read("key")
+        named = new_store(namespace: "named")
+        named.write("key", 1)
+        assert(named.cas("key", **kept) { 2 })
+        named.clear
+        assert_nil named.read("key")
+      end
+    end
+
     on_both_paths "a tag of the call that is deleted while the block runs deletes the new value" do
       store.write("key", 1)
       store.cas("key", tags: ["new"]) { store.delete_tagged("new") && 2 }
