@@ -127,6 +127,11 @@ module Larder
         value.nil? && @options[:skip_nil] ? true : false
       end
 
+      # @return [Float, nil] how many seconds an old value may be an answer, in the case that allows the most; nil: none
+      def window
+        STALE.filter_map { |name| @options[name]&.to_f }.max
+      end
+
       # @param entry [ActiveSupport::Cache::Entry, nil]
       # @param window [Symbol] the option that says for how long a value is served after it has expired
       # @return [ActiveSupport::Cache::Entry, nil] the same, if this call may be answered with it

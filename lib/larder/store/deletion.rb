@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The calls that remove many entries.
+# The calls that remove many entries, and one that ends the time of an entry.
 
 require "larder/store/key_matcher"
 
@@ -8,6 +8,22 @@ module Larder
   module Store
     # Tags, patterns and namespaces name them. docs/adr/0032-tags.md describes tags.
     module Deletion
+      # The entry counts as expired from now on. As one that has expired by itself, it is still served where
+      # `stale_while_revalidate:` or `stale_if_error:` allow that, for their time from now on. An entry that was stored
+      # without them is deleted. A value that is being computed for the key under a lease is not stored, as after
+      # `delete`.
+      #
+      # @param name [Object] a key, as for read
+      # @param options [Hash, nil] :namespace; and the two options, if the entry has no expiry, or with `remote:`,
+      #   unless the store has them
+      # @return [Boolean] was there one that had not expired?
+      # @example
+      #   Rails.cache.expire("rates")
+      def expire(name, options = nil)
+        call = call_of(name, options)
+        instrument(:expire, instrumented_key(name, call.key)) { level.expire(call) }
+      end
+
       # Deletes all entries that have one of the tags, in all processes, at once whatever their number. Also those whose
       # values are being computed.
       #

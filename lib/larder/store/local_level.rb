@@ -5,6 +5,7 @@
 require "larder/store/clock"
 require "larder/store/flights"
 require "larder/store/local_counters"
+require "larder/store/local_expiry"
 require "larder/store/local_swaps"
 require "larder/store/record_format"
 
@@ -27,6 +28,7 @@ module Larder
       private_constant :Recorded
 
       include LocalCounters
+      include LocalExpiry
       include LocalSwaps
 
       # @return [Larder::Cache]

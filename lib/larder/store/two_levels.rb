@@ -9,6 +9,7 @@ require "larder/store/machines"
 require "larder/store/remote_lease"
 require "larder/store/tag_versions"
 require "larder/store/two_levels/changes"
+require "larder/store/two_levels/expiry"
 require "larder/store/two_levels/reads"
 require "larder/store/two_levels/swaps"
 
@@ -41,6 +42,7 @@ module Larder
       def_delegators :@reads, :read, :read_many, :kept, :kept_many, :remote_many
       def_delegators :@changes, :write, :write_many, :store_again, :delete, :delete_many, :delete_tagged, :clear,
                      :delete_matched, :count
+      def_delegators :@expiry, :expire
       def_delegators :@swaps, :swaps?, :swap, :swap_many
       def_delegators :@machines, :trusted?
       # The file's entry, however stale, and the leases of this machine. C stores plain entries as records, which only a
@@ -67,6 +69,7 @@ module Larder
         @copies = Copies.new(self, expires_in)
         @reads = Reads.new(self)
         @changes = Changes.new(self)
+        @expiry = Expiry.new(self)
         @swaps = Swaps.new(self)
       end
 
