@@ -4,6 +4,7 @@
 
 require "concurrent/map"
 require "securerandom"
+require "larder/store/seen_tags"
 
 module Larder
   module Store
@@ -30,19 +31,24 @@ module Larder
 
       # A stamp of the file, and the versions of that moment.
       class Stamp < String
-        # @return [Hash{String=>String}, nil] by tag; nil: the remote store could not answer
+        # @return [Hash{String=>String}] by tag, as far as they were read
         attr_reader :versions
+        # @return [Integer] as of SeenTags
+        attr_reader :moment
 
         # @api private
-        def initialize(stamp, versions)
+        def initialize(stamp, versions, moment)
           super(stamp)
           @versions = versions
+          @moment = moment
         end
       end
 
       # @param remote [Remote::Client]
-      def initialize(remote)
+      # @param seen [SeenTags]
+      def initialize(remote, seen)
         @remote = remote
+        @seen = seen
         @known = Concurrent::Map.new
       end
 
@@ -54,7 +60,9 @@ module Larder
         found = read(keys.values)
         missing = keys.values - found.keys
         found.update(make(missing)) if missing.any?
-        keys.transform_values { |key| found[key]&.value }.each { |name, version| know(name, version) }
+        versions = keys.transform_values { |key| found[key]&.value }
+        @seen.note(versions.transform_keys(keys))
+        versions.each { |name, version| know(name, version) }
       end
 
       # Writes entries whose values begin to be computed with this call. It writes those versions of their tags that
@@ -92,7 +100,9 @@ module Larder
         names = call[:tags] ? call.texts.names : []
         return entry if names.empty? && !marked?(entry.value)
 
-        versions = (stamp.versions if stamp.is_a?(Stamp)) || {}
+        versions = stamp.is_a?(Stamp) ? stamp.versions.dup : {}
+        unknown = names - versions.keys
+        versions.update(unchanged(unknown, stamp.moment)) if unknown.any? && stamp.is_a?(Stamp)
         names.each { |name| versions[name] ||= "" } # unknown: such an entry is never found
         marked_by(entry, versions)
       end
@@ -151,6 +161,20 @@ module Larder
       def make(keys)
         @remote.write_multi(keys.to_h { |key| [key, new_version] }, LIFE, { unless_exist: true })
         read(keys)
+      end
+
+      # The versions of tags that a block has set. If the remote store does not answer, the write reports it.
+      #
+      # @param moment [Integer] of before the block
+      # @return [Hash{String=>String}] of those that have not changed since
+      def unchanged(names, moment)
+        return {} unless @remote.outbox.ready?
+
+        versions = current(names).transform_keys { |name| key_of(name) }
+        earlier = @seen.before(versions, moment)
+        names.select { |name| earlier.include?(key_of(name)) }.to_h { |name| [name, versions[key_of(name)]] }
+      rescue RemoteError
+        {}
       end
 
       def read(keys)

@@ -64,7 +64,7 @@ module Larder
         @failsafe = local.failsafe
         @remote = remote
         @machines = machines
-        @tags = TagVersions.new(remote)
+        @tags = TagVersions.new(remote, SeenTags.new(local, &shorten))
         @back_offs = BackOffs.new(local, remote, &shorten)
         @copies = Copies.new(self, expires_in)
         @reads = Reads.new(self)
@@ -88,11 +88,10 @@ module Larder
 
       # As of LocalLevel, with the versions that the tags of the call have.
       def stamp(call = nil)
-        return @local.stamp unless call && call[:tags]
-
-        names = call.texts.names
-        versions = @failsafe.guard(:read_multi_entries) { @tags.current(names) if @remote.outbox.ready? }
-        TagVersions::Stamp.new(@local.stamp, versions)
+        moment = SeenTags.moment
+        names = call && call[:tags] ? call.texts.names : []
+        versions = @failsafe.guard(:read_multi_entries) { @tags.current(names) if @remote.outbox.ready? } if names.any?
+        TagVersions::Stamp.new(@local.stamp, versions || {}, moment)
       end
 
       # Only copies have expired: the remote store may have others.
