@@ -2,6 +2,7 @@
 
 # The copies in the file of entries of the remote store.
 
+require "larder/store/compute_times"
 require "larder/store/tag_texts"
 
 module Larder
@@ -35,6 +36,7 @@ module Larder
         @machines = levels.machines
         @tags = levels.tags
         @back_offs = levels.back_offs
+        @times = levels.times
         @expires_in = expires_in
       end
 
@@ -87,15 +89,19 @@ module Larder
         keys - leases.keys
       end
 
+      # The last copy of an entry, which ends with it, has the time that the value took to compute.
+      #
       # @param texts [TagTexts] of the entry
       # @return [Array, nil] the record of a copy; nil: it would have expired, or its value cannot be read
-      def record_of(entry, asked, texts, call)
+      def record_of(entry, asked, texts, call, key = call.key)
         expires_at = end_of_copy(entry, asked)
         left = expires_at - Clock.now
         return unless left.positive?
 
         copy = ActiveSupport::Cache::Entry.new(entry.value, version: entry.version, expires_at: expires_at)
-        record = @format.record_of(copy, { **call.options.slice(*Call::WINDOWS), expires_in: left })
+        compute_ms = @times.of(key, entry) if call[:early_refresh] && expires_at == entry.expires_at
+        kept = call.options.slice(*Call::WINDOWS, :early_refresh)
+        record = @format.record_of(copy, { **kept, expires_in: left }, compute_ms)
         texts.empty? ? record : @records.tagged(record, texts, asked.stamp)
       rescue ActiveSupport::Cache::DeserializationError
         nil
@@ -166,7 +172,7 @@ module Larder
       end
 
       def keep_record(key, entry, texts, asked, leases, call)
-        return unless (lease = leases[key]) && (record = record_of(entry, asked, texts, call))
+        return unless (lease = leases[key]) && (record = record_of(entry, asked, texts, call, key))
 
         leases.delete(key) if @records.set_leased(key, record, Clock.now_ms, lease)
       rescue Larder::InvalidArgument # it is too long for the file

@@ -14,6 +14,8 @@ module Larder
       # The bytes of a counter. No entry dumped by Rails' coder matches.
       COUNTER = /\A-?\d{1,19}\z/
       LONGEST_COUNTER = 20
+      # Milliseconds that an entry has room for.
+      MOST_MS = 0xffff_ffff
       private_constant :Entry, :COUNTER, :LONGEST_COUNTER
 
       # @return [Boolean] true if plain values are stored without asking a coder
@@ -44,9 +46,6 @@ module Larder
         stale = Call::WINDOWS.filter_map { |name| options[name]&.to_f }.max
         @records.kept(record, (stale.to_f * 1000).ceil, compute_ms.to_i.clamp(0, MOST_MS))
       end
-      # Milliseconds that an entry has room for.
-      MOST_MS = 0xffff_ffff
-      private_constant :MOST_MS
 
       # @param bytes [String] of the coder
       # @param expires_in [Numeric, nil] seconds

@@ -37,6 +37,8 @@ module Larder
       attr_reader :tags
       # @return [BackOffs]
       attr_reader :back_offs
+      # @return [ComputeTimes]
+      attr_reader :times
 
       # As of LocalLevel.
       def_delegators :@reads, :read, :read_many, :kept, :kept_many, :remote_many
@@ -66,6 +68,7 @@ module Larder
         @machines = machines
         @tags = TagVersions.new(remote, SeenTags.new(local, &shorten))
         @back_offs = BackOffs.new(local, remote, &shorten)
+        @times = ComputeTimes.new(local, &shorten)
         @copies = Copies.new(self, expires_in)
         @reads = Reads.new(self)
         @changes = Changes.new(self)

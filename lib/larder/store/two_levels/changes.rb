@@ -30,6 +30,7 @@ module Larder
           @machines = levels.machines
           @tags = levels.tags
           @copies = levels.copies
+          @times = levels.times
         end
 
         # As of LocalLevel.
@@ -38,6 +39,7 @@ module Larder
           @failsafe.guard_write(:write_entry) do
             asked = asked_for(call)
             far = marked(entry, call, asked)
+            note_time(call.key, entry, flight)
             if call.options[:raw] || call.options[:unless_exist] then write_remotely(call, far)
             elsif flight&.leased? then write_in_flight(flight, call, entry, far, asked)
             else
@@ -57,6 +59,7 @@ module Larder
             next write_alike(entries, call) unless flights || call.leases? || call.options[:tags]
 
             flights ||= call.leases? ? entries.to_h { |key, _| [key, Flights.for_write(@records, key)] } : {}
+            flights.each { |key, flight| note_time(key, entries[key], flight) if entries.key?(key) }
             WrittenTogether.new(@levels, self, entries, call, flights).run
           end
         end
@@ -136,6 +139,11 @@ module Larder
         end
 
         private
+
+        # The copies of the entry are refreshed early by it.
+        def note_time(key, entry, flight)
+          @times.note(key, entry, flight.compute_ms) if flight&.compute_ms
+        end
 
         # Entries without leases and tags.
         def write_alike(entries, call)
