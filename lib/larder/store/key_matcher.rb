@@ -43,7 +43,7 @@ module Larder
 
       private
 
-      # Keys and globs are text; each run of invalid bytes is one unknown character.
+      # Keys and globs are text. A byte that is not valid there, or a broken character, is one unknown character.
       def text_of(key)
         key.dup.force_encoding(Encoding::UTF_8).scrub
       end

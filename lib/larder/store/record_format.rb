@@ -5,9 +5,10 @@
 module Larder
   module Store
     # A plain value is its own bytes in the file, and any other is bytes of the store's coder. Plain values are
-    # instances of String in UTF-8, ASCII or binary, Symbols, Floats, Integers of a machine word, true, false, nil, and
-    # Arrays and Hashes of these. A store that was given a coder or serializer uses it for those, too. `raw: true` has
-    # no effect on the file, as in MemoryStore and FileStore.
+    # instances of String in UTF-8, ASCII or binary, Symbols, Floats, Integers of a machine word, true, false, nil; and,
+    # unless the store was given a serializer, the Arrays, Hashes and objects that Larder::Tree knows. A store that was
+    # given a coder, or a serializer that is an object, has no plain values. `raw: true` has no effect on the file, as
+    # in MemoryStore and FileStore.
     # @api private
     class RecordFormat
       Entry = ActiveSupport::Cache::Entry

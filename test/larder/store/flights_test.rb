@@ -1,0 +1,122 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "active_support/cache/larder_store"
+
+class LarderStoreFlightsTest < ActiveSupport::TestCase
+  include Processes
+
+  Flight = Larder::Store::Flight
+  Flights = Larder::Store::Flights
+
+  # Records that note which leases were ended.
+  class Records
+    attr_reader :ended
+
+    def lease_end(key, token, fresh_ms, _now)
+      (@ended ||= []) << [key, token, fresh_ms]
+      true
+    end
+  end
+
+  def records
+    @records ||= Records.new
+  end
+
+  def flight(key = "key", **terms)
+    Flight.new(records, key, **terms)
+  end
+
+  # Each test runs in a thread of its own, which has begun no flight.
+  def in_thread(&block)
+    Thread.new(&block).value
+  end
+
+  test "a thread has its own, and none before it began one" do
+    in_thread do
+      assert_nil Flights.begun
+      assert_empty Flights.held
+      mine = Flights.current.add(flight(token: "lease"))
+      assert_equal [[mine], nil], [Flights.held, in_thread { Flights.begun }]
+      Flights.give_up_all
+    end
+  end
+
+  test "the last flight with a lease is that of a key" do
+    in_thread do
+      first, last = %w[one two].map { |token| Flights.current.add(flight(token: token)) }
+      Flights.current.add(flight)
+      assert_same last, Flights.of(records, "key")
+      assert_equal [first, last], Flights.current.all_of(records, "key")
+      assert_nil Flights.of(Records.new, "key")
+      Flights.give_up_all
+    end
+  end
+
+  test "a write stores the value of a lease, or else that of the block of its fiber" do
+    in_thread do
+      plain = Flights.current.add(flight)
+      assert_same plain, Flights.for_write(records, "key")
+      assert_nil(Fiber.new { Flights.for_write(records, "key") }.resume)
+      leased = Flights.current.add(flight(token: "lease"))
+      assert_same leased, Fiber.new { Flights.for_write(records, "key") }.resume
+      Flights.give_up_all
+    end
+  end
+
+  test "one that is given up ends its lease, once, and not that of another process" do
+    in_thread do
+      held = Flights.current.add(flight(token: "lease"))
+      Flights.current.give_up(held, nil, 5)
+      Flights.current.give_up(held)
+      assert_equal [["key", "lease", 5000]], records.ended
+      parents = Flights.current.add(flight(token: "lease"))
+      assert_equal(1, in_child { Flights.current.give_up(parents).then { records.ended.size } })
+      Flights.give_up_all
+    end
+  end
+
+  test "a block is on its flight until it ends, however it does" do
+    in_thread do
+      inside = Flights.within(flight(stamp: "before")) { Flights.current.stamp_of(records, "key", follows_read: false) }
+      assert_equal "before", inside
+      assert_raises(IOError) { Flights.within(flight(stamp: "before")) { raise IOError } }
+      assert_nil Flights.current.stamp_of(records, "key", follows_read: false)
+    end
+  end
+
+  test "the stamp of a write is that of its read, of the block of its key, or of the innermost block" do
+    in_thread do
+      Flights.current.note_read(flight("read", stamp: "read"))
+      Flights.within(flight("outer", stamp: "outer")) do
+        Flights.within(flight("inner", stamp: "inner")) do
+          stamps = %w[read outer other].map { |key| Flights.current.stamp_of(records, key, follows_read: true) }
+          assert_equal %w[read outer inner], stamps
+          assert_equal "inner", Flights.current.stamp_of(records, "read", follows_read: true), "a read counts once"
+        end
+      end
+    end
+  end
+
+  test "reads that no write has followed are forgotten when the outermost work ends" do
+    in_thread do
+      2.times { Flights.begin_work }
+      Flights.current.note_read(flight(stamp: "read"))
+      Flights.end_work
+      Flights.current.note_read(flight(stamp: "again"))
+      assert_equal "again", Flights.current.stamp_of(records, "key", follows_read: true)
+      Flights.end_work
+      assert_nil Flights.current.stamp_of(records, "key", follows_read: true)
+    end
+  end
+
+  test "the next lease of a key whose value took too long is twice as long" do
+    slow = flight("slow", token: "lease")
+    slow.define_singleton_method(:age) { 3.0 }
+    Flights.note_overrun(slow, 5)
+    assert_equal 1.0, Flights.seconds("slow", 1.0)
+    Flights.note_overrun(slow, 2)
+    assert_equal [6.0, 10.0], [1.0, 10.0].map { |given| Flights.seconds("slow", given) }
+    assert_equal 1.0, Flights.seconds("key", 1.0)
+  end
+end
