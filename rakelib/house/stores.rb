@@ -23,6 +23,7 @@ module House
       "sigbus.c" => ["&action"],
       "file.c" => ["error", "super->lock_id", "super->seed"],
       "put.c" => ["extension.tags"],
+      "cas.c" => ["extension.tags"],
       "hints_file.c" => ["header.file_id"],
       "steer.c" => ["shadow"],
       "format.c" => ["super", "super->magic", "plan.seed", "plan.file_id", "plan.lock_id"],

@@ -30,14 +30,6 @@ static bool is_equal(const expectation *expected, const larder_item *item, const
            (expected->count == 0 || __builtin_memcmp(value, expected->bytes, expected->count) == 0);
 }
 
-/* Gives the extension of a new value the tags of the old one. */
-static void keep_tags(lard_extension *extension, const lard_extension *old) {
-    extension->fields |= LARD_FIELD_TAGS;
-    extension->stamp = old->stamp;
-    extension->tag_count = old->tag_count;
-    memcpy(extension->tags, old->tags, old->tag_count * sizeof *old->tags);
-}
-
 /* Reads the value into `room`, compares it or its identity, and stores only over the slot that was read.
  * NOT_STORED and not *differs: try again. */
 static larder_status attempt(larder *cache, lard_map *map, const lard_write_op *op, const expectation *expected,
@@ -74,8 +66,11 @@ static larder_status attempt(larder *cache, lard_map *map, const lard_write_op *
         } else {
             lard_extension_init(&extension, LARD_TYPE_PLAIN, hit.extension.compute_ms);
         }
-        if (is_tagged && !(extension.fields & LARD_FIELD_TAGS)) {
-            keep_tags(&extension, &hit.extension);
+        if (is_tagged && !(extension.fields & LARD_FIELD_TAGS)) { /* it keeps those of the old value */
+            extension.fields |= LARD_FIELD_TAGS;
+            extension.stamp = hit.extension.stamp;
+            extension.tag_count = hit.extension.tag_count;
+            memcpy(extension.tags, hit.extension.tags, extension.tag_count * sizeof *extension.tags);
         }
     }
     swap.expected_slot = hit.slot_value;
