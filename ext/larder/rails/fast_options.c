@@ -49,7 +49,7 @@ static struct {
 static unsigned known_count;
 
 static ID id_value, id_options, id_default, id_default_proc;
-static VALUE duration_class, write_options_class;
+static VALUE duration_class, write_options_class, sym_tags;
 
 /* Seconds, greater than 0, as a small Integer, Float or ActiveSupport::Duration of one. */
 static bool take_seconds(VALUE given, double *seconds) {
@@ -298,6 +298,7 @@ void fast_options_init(VALUE module) {
     id_options = rb_intern("@options");
     id_default = rb_intern("default");
     id_default_proc = rb_intern("default_proc");
+    sym_tags = ID2SYM(rb_intern("tags"));
 #define NAME_KIND(name, text) kind_names[KIND_##name] = ID2SYM(rb_intern(text));
     KINDS(NAME_KIND)
 #undef NAME_KIND
