@@ -7,6 +7,7 @@
 
 require "active_support/notifications"
 require "active_support/duration"
+require "larder/signal_handler"
 require_relative "fast_path/watchers"
 require_relative "fast_path/objections"
 require_relative "fast_path/report"
@@ -95,9 +96,12 @@ module Larder
         end
 
         # Checks everything. Other threads run during a check: so it takes a ticket, C takes the ordinary path until
-        # it ends, and the result counts only if nothing was changed and no later check has begun.
+        # it ends, and the result counts only if nothing was changed and no later check has begun. The handler of a
+        # signal cannot ask Rails for subscribers: after a change it takes the ordinary path.
         # @api private
         def check
+          return if SignalHandler.runs?
+
           ticket = _begin_check
           _end_check(ticket, stores_with_steps, subscribed_events, log_as_known, time_unpatched?)
         end

@@ -56,7 +56,7 @@ module Larder
           resembling: logged { store.read("a", moood: 1) }, synonym: logged { store.read("a", humour: 1) },
           c: [in_c? { store.fetch("a") { 2 } }, in_c? { store.fetch("a", mood: true) { 2 } },
               in_c? { moody.fetch("a") { 2 } }],
-          answer: store.read("a", mood: true), of_remote: Larder::Store::Remote.const_get(:OWN).include?(:mood),
+          answer: store.read("a", mood: true), of_remote: Larder::Store::Remote::Client.const_get(:OWN).include?(:mood),
           page: House::OptionsPage.new.text.lines.grep(/mood/)
         )
       RUBY
