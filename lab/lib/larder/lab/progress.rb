@@ -39,12 +39,14 @@ module Larder
       # Begins a step, which ends the one before it.
       # @param label [String]
       # @param seconds [Float] estimate of this step
+      # @param left [Float, nil] seconds until all steps have ended, where the caller knows them better
       # @return [void]
-      def step(label, seconds: 0.0)
+      def step(label, seconds: 0.0, left: nil)
         @done += 1
         @passed += @pending
         @pending = seconds
         @label = label
+        @known = left && (now + left)
         @terminal.interactive? ? draw : plain
       end
 
@@ -94,6 +96,7 @@ module Larder
 
       # The estimate, corrected by how long the steps so far really took.
       def left
+        return ", #{duration([@known - now, 0.0].max)} left," if @known
         return "" unless @expected
 
         pace = @passed.positive? ? (now - @begun) / @passed : 1.0

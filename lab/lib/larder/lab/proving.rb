@@ -10,17 +10,17 @@ module Larder
     module Proving
       # Distinct values that a store must return.
       PROOFS = 200
-      private_constant :PROOFS
 
       private
 
       # Different values under different keys come back, and a deleted one does not. Warms the code up as well.
       # @param contender [Contender]
+      # @param values [Integer] how many
       # @return [void]
       # @raise [Invalid]
-      def prove(contender)
+      def prove(contender, values = PROOFS)
         contender.clear
-        PROOFS.times { |i| prove_key(contender, ["proof", i], "value #{i} é") }
+        values.times { |i| prove_key(contender, ["proof", i], "value #{i} é") }
         contender.clear
       end
 

@@ -5,9 +5,11 @@
 require_relative "../clock"
 require_relative "../scratch"
 require_relative "journal"
+require_relative "pace"
 require_relative "plan"
 require_relative "samples"
 require_relative "seat"
+require_relative "verdict"
 
 module Larder
   module Lab
@@ -26,7 +28,11 @@ module Larder
         COPIES = 2
         # Seeds of sessions for each seed of a run: a continued run has the order that it would have had.
         SEEDS = 1000
-        private_constant :SEEDS
+        # Seats that are made ready at once, or left.
+        HANDS = 4
+        # Values with which a row proves in the sessions after its first that it keeps them.
+        FEWER_PROOFS = 10
+        private_constant :SEEDS, :HANDS, :FEWER_PROOFS
 
         # @return [Hash{String=>Absence}] rows that were left out, and why
         attr_reader :absent
@@ -35,12 +41,15 @@ module Larder
         # @return [Hash{String=>Hash}] row => versions, options, server, and "memory" of it "before" and "after" the
         #   blocks of each session
         attr_reader :recorded
+        # @return [Hash{Symbol=>Float}] seconds of the run by {Pace::KINDS}; none if no session was measured
+        attr_reader :spent
 
         # @param plan [Plan]
         # @param samples [Samples] get all turns
         # @param progress [Progress]
         # @param journal [Journal, nil] has sessions that are not measured again, and gets the others
-        def initialize(plan, samples, progress:, journal: nil)
+        # @param later [Float] seconds that other suites will take afterwards
+        def initialize(plan, samples, progress:, journal: nil, later: 0.0)
           @plan = plan
           @samples = samples
           @progress = progress
@@ -48,7 +57,9 @@ module Larder
           @absent = {}
           @skipped = {}
           @recorded = {}
-          @passes = plan.passes
+          @later = later
+          @calls = {}
+          @spent = {}
         end
 
         # @return [Samples]
@@ -73,17 +84,31 @@ module Larder
         end
 
         def measure_sessions
-          @limit = @plan.limit_seconds && (@plan.limit_seconds * @left.size / @plan.sessions)
-          @begun = now
-          @progress.start("measuring", @left.size * @plan.blocks.size, seconds: @limit, nouns: %w[step steps])
+          @pace = pace
+          @spent = @pace.spent
+          @progress.start("measuring", @left.size * (@plan.blocks.size + 1), seconds: expected, nouns: %w[step steps])
           Scratch.open(@plan.directory) do |scratch|
-            while (number = @left.shift)
+            until @left.empty? || @pace.over?
+              number = @left.shift
               session(scratch, number)
               write_down(number)
             end
           end
         ensure
           @progress.finish
+        end
+
+        # A continued run may take what its part of the whole takes.
+        def pace
+          part = @left.size.fdiv(@plan.sessions)
+          seats = (@plan.rows - @absent.keys).size.next * COPIES
+          Pace.new(limit: @plan.limit_seconds && (@plan.limit_seconds * part), sessions: @left.size,
+                   needed: @left.size - [@plan.sessions - Verdict::LEAST_SESSIONS, 0].max, passes: @plan.passes,
+                   pass_seconds: 2 * seats * @plan.blocks.size * @plan.turn_seconds)
+        end
+
+        def expected
+          @pace.left && (@pace.left + @later)
         end
 
         def write_down(number)
@@ -96,28 +121,51 @@ module Larder
         end
 
         def session(scratch, number)
-          started = now
+          @pace.begin_session
           @random = Random.new((@plan.seed * SEEDS) + number)
           @seats = []
           scratch.directory do |dir|
-            seat_all(dir)
-            weigh("before")
+            @pace.during(:starting) { seat_all(dir, number) }
             measure(number)
             weigh("after")
           ensure
-            @seats.each(&:leave)
+            @pace.during(:stopping) { by_hands(@seats, &:leave) }
           end
-          adapt(now - started)
+          @pace.end_session
         end
 
         # All processes start at once; each is then waited for.
-        def seat_all(dir)
+        def seat_all(dir, number)
           rows = [*@plan.rows, Reference::KEY] - @absent.keys
+          step("starting #{rows.size * COPIES} processes", number)
           places = rows.product((0...COPIES).to_a).shuffle(random: @random)
-          places.each do |row, copy|
-            attempt(row) { @seats << Seat.new(row, copy, plan: @plan, dir: File.join(dir, "#{row}-#{copy}")) }
-          end
+          by_hands(places) { |row, copy| attempt(row) { @seats << seat(row, copy, dir) } }
+          @seats.sort_by! { |seat| places.index([seat.row, seat.copy]) }
           @seats.each { |seat| attempt(seat.row) { seat.opened.then { |facts| @recorded[seat.row] ||= facts } } }
+          weigh("before")
+        end
+
+        def seat(row, copy, dir)
+          proofs = @recorded.key?(row) ? FEWER_PROOFS : Proving::PROOFS
+          Seat.new(row, copy, plan: @plan, dir: File.join(dir, "#{row}-#{copy}"), proofs: proofs)
+        end
+
+        # Several at once: most of it is waiting for servers.
+        def by_hands(things)
+          queue = Thread::Queue.new
+          things.each { |thing| queue << thing }
+          queue.close
+          hands = Array.new(HANDS) do
+            Thread.new do
+              Thread.current.report_on_exception = false
+              while (thing = queue.pop)
+                yield thing
+              end
+            end
+          end
+          hands.each(&:join)
+        ensure
+          hands.to_a.each(&:kill)
         end
 
         # @param moment [String] of the session
@@ -129,28 +177,40 @@ module Larder
         end
 
         def measure(session)
-          @plan.cold_blocks.each { |block| once(block, session) }
+          @pace.during(:turns) { @plan.cold_blocks.each { |block| once(block, session) } }
           @plan.warm_blocks.each { |block| turns(block, session) }
         end
 
         # A store that only its own process sees has no entries of another one.
         def once(block, session)
-          step(block, session)
+          step(block.title, session)
           together(@seats.select { |seat| seat.shared? || seat.reference? }).each do |seat|
             attempt(seat.row) { keep(seat, block, session, 0, [seat.ask(:cold, block.key)]) }
           end
         end
 
         def turns(block, session)
-          step(block, session)
-          able = together(in_order(@seats).select { |seat| prepared?(seat, block) })
-          @passes.times { |pass| take_pass(able, block, session, pass) }
+          step(block.title, session)
+          able = @pace.during(:preparing) { prepare(together(in_order(@seats)), block) }
+          @pace.during(:turns) { @pace.passes.times { |pass| take_pass(able, block, session, pass) } }
+        end
+
+        # All prepare at once. A row finds out in its first session how many calls make a turn, while no other works.
+        # @return [Array<Seat>] those that can take turns
+        def prepare(seats, block)
+          fresh = seats.reject { |seat| @calls.key?([seat.row, block.key]) }
+          seats.each { |seat| seat.request(:prepare, block.key, @calls[[seat.row, block.key]]) }
+          able = seats.select { |seat| prepared?(seat, block) }
+          (able & fresh).each do |seat|
+            attempt(seat.row) { @calls[[seat.row, block.key]] = seat.ask(:calibrate, @plan.turn_seconds)["calls"] }
+          end
+          able
         end
 
         # @return [Boolean] false if the gems of a row lack what the block needs; its other blocks are measured
         def prepared?(seat, block)
           attempt(seat.row) do
-            seat.ask(:prepare, block.key, @plan.turn_seconds)
+            seat.answer
             true
           rescue Unavailable => error
             @skipped[[seat.row, block.key]] = error.message
@@ -203,20 +263,8 @@ module Larder
           nil
         end
 
-        def step(block, session)
-          @progress.step("session #{session + 1} of #{@plan.sessions}: #{block.title}",
-                         seconds: @plan.limit_seconds.to_f / (@plan.sessions * @plan.blocks.size))
-        end
-
-        # A session that took too long is followed by shorter ones.
-        def adapt(seconds)
-          return unless @limit
-
-          left = @limit - (now - @begun)
-          needed = seconds * @left.size
-          return if needed <= left || needed.zero?
-
-          @passes = [(@passes * left / needed).floor, Plan::LEAST_PASSES].max
+        def step(title, session)
+          @progress.step("session #{session + 1} of #{@plan.sessions}: #{title}", left: expected)
         end
       end
     end

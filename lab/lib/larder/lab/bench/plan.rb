@@ -8,9 +8,9 @@ module Larder
       # A run. `suite` is a {Suite}; `rows` are names in {Contenders}; `blocks` those blocks of the suite that are
       # measured. Each session starts fresh processes, one for a row and one for its twin, and each block has `passes`
       # in a session. In a pass each process takes two turns of `turn_seconds` or more, in an order and in its reverse.
-      # `limit_seconds` is what the run may take (nil: any time): sessions have fewer passes then, {LEAST_PASSES} at
-      # least. `seed` fixes the order. `urls` are servers of the user's by names in {Servers}, `requires` files that
-      # workers load, `directory` is where stores keep their files (nil: the system's).
+      # `limit_seconds` is what the run may take (nil: any time), see {Pace}. `seed` fixes the order. `urls` are servers
+      # of the user's by names in {Servers}, `requires` files that workers load, `directory` is where stores keep their
+      # files (nil: the system's).
       Plan = Struct.new(:suite, :rows, :blocks, :sessions, :passes, :turn_seconds, :limit_seconds, :seed, :urls,
                         :requires, :directory, :size, keyword_init: true) do
         def initialize(sessions: 6, passes: 6, turn_seconds: 0.02, limit_seconds: nil, urls: {}, requires: [],
@@ -29,7 +29,6 @@ module Larder
           blocks.reject(&:cold)
         end
       end
-      Plan::LEAST_PASSES = 2
     end
   end
 end

@@ -6,6 +6,7 @@ require "fileutils"
 require_relative "../contenders"
 require_relative "../gemfiles"
 require_relative "../hosting"
+require_relative "../proving"
 require_relative "reference_loop"
 require_relative "worker"
 
@@ -23,13 +24,14 @@ module Larder
         # @param copy [Integer]
         # @param plan [Plan]
         # @param dir [String] does not exist yet
+        # @param proofs [Integer] values that its store keeps before it is measured
         # @raise [Unavailable] if its server or its gems cannot be had
-        def initialize(row, copy, plan:, dir:)
+        def initialize(row, copy, plan:, dir:, proofs: Proving::PROOFS)
           @row = row
           @copy = copy
           Dir.mkdir(dir, 0o700)
           @hosting = Hosting.new(type.server, "#{dir}-server", plan.urls, size: plan.size)
-          @worker = Worker.new(job(plan, dir), log: "#{dir}.log", gemfile: Gemfiles.path(type.bundle))
+          @worker = Worker.new(job(plan, dir, proofs), log: "#{dir}.log", gemfile: Gemfiles.path(type.bundle))
         rescue StandardError
           @hosting&.stop
           raise
@@ -56,10 +58,23 @@ module Larder
           @hosting.server&.memory_bytes
         end
 
+        # Asks without waiting; {#answer} waits.
+        # @return [void]
+        def request(...)
+          @worker.request(...)
+        end
+
+        # @return [Hash{String=>Object}] see {Service}
+        # @raise [Invalid] if process or server failed
+        def answer
+          attend { @worker.answer }
+        end
+
         # @return [Hash{String=>Object}] see {Service}
         # @raise [Invalid] if process or server failed
         def ask(...)
-          attend { @worker.ask(...) }
+          request(...)
+          answer
         end
 
         # Stops all of it.
@@ -86,10 +101,11 @@ module Larder
           plan.rows.index(row) * Conductor::COPIES + copy
         end
 
-        def job(plan, dir)
+        def job(plan, dir, proofs)
           cold = shared? ? plan.cold_blocks.map(&:key) : []
           { contender: type.key, dir: dir, endpoint: @hosting.endpoint&.merge("place" => place(plan)), size: plan.size,
-            suite: reference? ? Reference::KEY : plan.suite.key, yjit: type.yjit?, cold: cold, requires: plan.requires }
+            suite: reference? ? Reference::KEY : plan.suite.key, yjit: type.yjit?, cold: cold, requires: plan.requires,
+            proofs: proofs }
         end
       end
     end

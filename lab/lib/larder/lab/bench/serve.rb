@@ -24,7 +24,7 @@ module Larder
         include Proving
 
         # Turns that do not count, after the number of calls is known.
-        WARM_UP = 2
+        WARM_UP = 3
 
         # Serves standard input, until it ends.
         # @return [void]
@@ -66,11 +66,11 @@ module Larder
           took(Turn.new(block, Scene.new(@contender)).take(block.cold))
         end
 
-        # Prepares a block, and finds out how many calls a turn must have.
+        # Prepares a block.
         # @param key [String] of a block
-        # @param seconds [Float] least length of a turn
+        # @param calls [Integer, nil] of a turn; nil: {#calibrate} finds out
         # @return [Hash]
-        def prepare(key, seconds)
+        def prepare(key, calls)
           @teardown&.call
           block = @suite.fetch(key)
           @contender.clear
@@ -78,10 +78,14 @@ module Larder
           block.setup.call(scene)
           @teardown = -> { block.teardown.call(scene) }
           @turn = Turn.new(block, scene)
-          @calls = enough(seconds)
-          WARM_UP.times { @turn.take(@calls) }
-          GC.start
-          { calls: @calls }
+          calls ? warm_up(calls) : {}
+        end
+
+        # Finds out how many calls a turn must have.
+        # @param seconds [Float] least length of a turn
+        # @return [Hash]
+        def calibrate(seconds)
+          warm_up(enough(seconds))
         end
 
         # @return [Hash]
@@ -112,6 +116,13 @@ module Larder
             faults: outcome.faults }
         end
 
+        def warm_up(calls)
+          @calls = calls
+          WARM_UP.times { @turn.take(calls) }
+          GC.start
+          { calls: calls }
+        end
+
         def enough(seconds)
           calls = 1
           calls *= 2 while @turn.take(calls).seconds < seconds / 2
@@ -123,7 +134,7 @@ module Larder
         def open
           fill_beforehand unless @job["cold"].empty?
           @contender = made.open
-          prove(@contender) if @job["cold"].empty?
+          prove(@contender, @job["proofs"]) if @job["cold"].empty?
           { versions: versions(@contender), options: @contender.recorded, yjit: Yjit.on? }
         end
 
@@ -151,7 +162,7 @@ module Larder
         # @return [Hash] where the entries are
         def fill
           contender = made.open
-          prove(contender)
+          prove(contender, @job["proofs"])
           @job["cold"].each { |key| @suite.fetch(key).setup.call(Scene.new(contender)) }
           { endpoint: @job["endpoint"]&.merge("inherited" => true) }
         end

@@ -53,10 +53,15 @@ module Larder
 
         # @param request [Symbol] a public method of {Service}
         # @param arguments [Array<Object>] plain data
+        # @return [void]
+        def request(request, *arguments)
+          tell(do: request, arguments: arguments)
+        end
+
+        # Waits for the answer to a request.
         # @return [Hash{String=>Object}]
         # @raise [Invalid] as {#opened}
-        def ask(request, *arguments)
-          tell(do: request, arguments: arguments)
+        def answer
           receive
         end
 

@@ -40,7 +40,8 @@ module Larder
               larder-lab compare before/ after/ --fail-on 5%
 
             Exit codes: 0 compared, 1 worse than --fail-on allows or nothing to compare,
-            2 wrong usage.
+            also where --fail-on is given and the machine was too busy to tell in every
+            measure, 2 wrong usage.
           TEXT
           private_constant :BANNER, :FOOTER
 

@@ -85,14 +85,19 @@ module Larder
         def findings(options, started)
           @journal = @stopped || Bench::Journal.new({ "command" => self.class::NAME, "arguments" => options.arguments,
                                                       **description(options) })
-          document(options.plans.map { |plan| watch(options) { chapter_of(plan, options) } }, started)
+          document(options.plans.map.with_index(1) do |plan, done|
+            later = options.plans.drop(done).sum { |other| other.limit_seconds.to_f }
+            watch(options) { chapter_of(plan, options, later: later) }
+          end, started)
         end
 
         # The load of the machine is that before the first suite: the others begin with the load of the lab itself.
-        def chapter_of(plan, options)
+        # @param later [Float] seconds that other suites will take afterwards
+        def chapter_of(plan, options, later: 0.0)
           @before ||= Environment.facts(plan.directory || Dir.tmpdir)
           samples = Bench::Samples.new
-          conductor = Bench::Conductor.new(plan, samples, progress: Progress.new(@err), journal: @journal)
+          conductor = Bench::Conductor.new(plan, samples, progress: Progress.new(@err), journal: @journal,
+                                                       later: later)
           conductor.run
           SuiteReport::Chapter.new(conductor, plan, samples, environment: @before, base: options.base).to_chapter
         end

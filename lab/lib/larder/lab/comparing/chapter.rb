@@ -26,6 +26,10 @@ module Larder
         WORDS = { worse: "worse", better: "better", alike: "no difference is shown",
                   unknown: "too busy to tell" }.freeze
 
+        BLIND = "--fail-on decides nothing, because the machine was too busy to tell in every measure: measure both " \
+                "sides again when nothing else runs."
+        private_constant :BLIND
+
         # @param before [Runs]
         # @param after [Runs]
         # @param fail_on [Float, nil] share by which a measure may be worse
@@ -40,7 +44,7 @@ module Larder
             key: "compare", title: "Two sets of reports",
             lead: "The second in relation to the first; above 1 it took longer, or more.",
             facts: facts, conclusions: conclusions, warnings: warnings, sections: sections,
-            failed: changes.empty? || (@fail_on && worse.any?) || false,
+            failed: changes.empty? || (@fail_on && (worse.any? || blind?)) || false,
             details: { environment: documents.last.environment }
           )
         end
@@ -75,6 +79,11 @@ module Larder
 
         def worse
           changes.select { |change| verdict(change) == :worse }
+        end
+
+        # Whether no measure could be told from its counterpart: a gate that sees nothing does not open.
+        def blind?
+          changes.all? { |change| verdict(change) == :unknown }
         end
 
         def documents
@@ -117,6 +126,8 @@ module Larder
 
         def limit
           return unless @fail_on
+
+          return BLIND if blind?
 
           limit = percent(@fail_on)
           return "None is shown to be worse by more than #{limit}." if worse.empty?

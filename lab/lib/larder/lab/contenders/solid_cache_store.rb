@@ -17,8 +17,19 @@ module Larder
         needs_gem "solid_cache", ">= 1.0"
         bundled_apart "solid_cache"
 
-        # The busy handler of Rails 8.0 for Rails 7: sleeps in Ruby, so that other threads run meanwhile.
+        # What Rails 8.0 does at a locked database, for Rails 7. The busy handler sleeps in Ruby, so that other threads
+        # run in the meantime. Transactions lock at once: one that reads first and then writes would fail without
+        # waiting if another thread, such as the one that deletes old entries, has written since.
         module RailsEightWaiting
+          # @return [void]
+          def begin_db_transaction
+            log("begin immediate transaction", "TRANSACTION") do
+              with_raw_connection(allow_retry: true, materialize_transactions: false) do |connection|
+                connection.transaction(:immediate).tap { verified! }
+              end
+            end
+          end
+
           private
 
           def configure_connection
@@ -52,7 +63,7 @@ module Larder
 
         def wait_as_rails_eight
           ActiveSupport.on_load(:active_record_sqlite3adapter) { prepend RailsEightWaiting }
-          @waiting = "busy handler of Rails 8.0"
+          @waiting = "busy handler and immediate transactions of Rails 8.0"
         end
 
         def pragmas

@@ -52,7 +52,16 @@ module Larder
         def facts
           sessions = @samples.map(&:session).uniq.size
           ["#{sessions} #{sessions == 1 ? "session" : "sessions"} of fresh processes",
-           "turns of #{Figures.duration(@plan.turn_seconds)}", "seed #{@plan.seed}"]
+           "turns of #{Figures.duration(@plan.turn_seconds)}", "seed #{@plan.seed}", *spent]
+        end
+
+        # Where the time of this run went.
+        def spent
+          whole = @conductor.spent.each_value.sum
+          return [] unless whole.positive?
+
+          parts = @conductor.spent.map { |kind, seconds| "#{kind} #{Figures.percent(seconds / whole)}" }
+          ["#{Figures.duration(whole)}: #{parts.join(", ")}"]
         end
 
         # Only a suite about applications has one.
@@ -206,6 +215,7 @@ module Larder
           { environment: @environment, base: @findings.base,
             settings: @plan.to_h.slice(:rows, :sessions, :passes, :turn_seconds, :limit_seconds, :seed),
             absent: @conductor.absent.transform_values(&:to_h), recorded: @conductor.recorded,
+            spent: @conductor.spent,
             samples: @samples.map(&:to_h) }
         end
       end

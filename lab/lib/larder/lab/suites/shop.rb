@@ -37,7 +37,7 @@ module Larder
         # @param scene [Bench::Scene]
         # @return [void]
         def write_fragments(scene)
-          Catalog::SIZE.times { |number| scene.store.write(key(number), html(number)) }
+          scene.store.write_multi((0...Catalog::SIZE).to_h { |number| [key(number), html(number)] })
         end
 
         # @param number [Integer]

@@ -76,9 +76,11 @@ module Larder
           assert_not_empty @samples.of("memory", "index").sessions
         end
 
-        test "sessions that take longer than the run may have fewer passes" do
+        test "a run that takes longer than it may has fewer passes, and says where its time went" do
           measure("memory", sessions: 2, passes: 5, limit_seconds: 0.001)
-          assert_equal [5, 2], [0, 1].map { |session| @samples.of("memory", "hit").logarithms(session).size }
+          assert_equal [2, 2], [0, 1].map { |session| @samples.of("memory", "hit").logarithms(session).size }
+          assert_equal Pace::KINDS, @conductor.spent.keys
+          assert(@conductor.spent.each_value.all?(&:positive?))
         end
 
         private

@@ -17,7 +17,7 @@ module Larder
         # A row in a block.
         SLOWED = %w[row7 json].freeze
         # A run that is over.
-        Run = Struct.new(:absent, :skipped, :recorded)
+        Run = Struct.new(:absent, :skipped, :recorded, :spent)
 
         test "equal sides of 26 measures show a difference in at most 8 of 200 comparisons" do
           alarms = SEEDS.count { |seed| shown(compare(seed)).any? }
@@ -52,10 +52,16 @@ module Larder
         end
 
         test "a machine that was too busy to tell is said to be so" do
-          chapter = compare(2, fail_on: 0.05, turn: 1.0, process: 0.4).to_chapter
+          chapter = compare(2, turn: 1.0, process: 0.4).to_chapter
           assert_not_predicate chapter, :failed?
           assert_match(/too busy to tell in 26\./, chapter.conclusions.first)
           assert_equal ["too busy to tell"], chapter.sections.first.blocks.first.rows.map(&:last).uniq
+        end
+
+        test "--fail-on fails where the machine was too busy to tell in every measure, and says so" do
+          chapter = compare(2, fail_on: 0.05, turn: 1.0, process: 0.4).to_chapter
+          assert_predicate chapter, :failed?
+          assert_match(/\A--fail-on decides nothing, .* measure both sides again/, chapter.conclusions.last)
         end
 
         test "it says which regression would have been found, of all measures and of each" do
@@ -106,8 +112,8 @@ module Larder
         def suite_report(samples)
           suite = Suites.fetch("applications")
           plan = Bench::Plan.new(suite: suite, rows: ROWS, blocks: BLOCKS.map { |key| suite.fetch(key) }, seed: 1)
-          chapter = Contenders.stub(:fetch, Contender) do
-            SuiteReport::Chapter.new(Run.new({}, {}, {}), plan, samples,
+          chapter = Contenders.stub(:fetch, Class.new(Contender) { @title = "Store" }) do
+            SuiteReport::Chapter.new(Run.new({}, {}, {}, {}), plan, samples,
                                      environment: { load_average: 0.1, cores: 2 }).to_chapter
           end
           assert_empty(chapter.sections.flat_map(&:blocks).grep(Document::Table).flat_map(&:rows)

@@ -80,7 +80,7 @@ module Larder
         test "several servers: a missing row says why, or which command measures it" do
           assert_match(/not measured: `larder-lab applications --only larder-redis,redis` measures it\.\z/,
                        several({ "larder" => 0.2 })["text"])
-          absent = { "larder-redis" => Bench::Conductor::Absence.new(state: :unavailable, reason: "no redis-server") }
+          absent = { "larder-redis" => Bench::Absence.new(state: :unavailable, reason: "no redis-server") }
           found = several({ "larder" => 0.2 }, rows: %w[larder larder-redis], absent: absent)
           assert_match(/not measured: no redis-server\.\z/, found["text"])
         end
@@ -92,7 +92,7 @@ module Larder
         end
 
         test "the chart has the cache's part of each request, with its interval, the fastest store first" do
-          absent = { "dragonfly" => Bench::Conductor::Absence.new(reason: "no") }
+          absent = { "dragonfly" => Bench::Absence.new(reason: "no") }
           chart = answer(SimulatedRuns::READS, rows: [*SimulatedRuns::READS.keys, "dragonfly"], absent: absent).chart
           assert_equal ["no cache", "Larder"], chart.rows.first(2).map { |row| row["label"] }
           redis = chart.rows.find { |row| row["label"] == "Redis" }

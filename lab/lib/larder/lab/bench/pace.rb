@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+# Decides how much a run still measures, so that it takes no longer than it may, and says how long it will still take.
+
+require_relative "../clock"
+
+module Larder
+  module Lab
+    module Bench
+      # Adds up the seconds of each kind of work. Passes are what can be cut first, {LEAST_PASSES} of a session stay;
+      # then sessions, as many stay as a verdict needs.
+      class Pace
+        include Clock
+
+        # Fewer passes of a session are not measured.
+        LEAST_PASSES = 2
+        # The part of a session that is planned for turns before one has been measured.
+        SHARE_OF_TURNS = 0.5
+        # The work of a session: processes and servers start, blocks store their entries and warm up, turns are taken,
+        # and all is stopped.
+        KINDS = %i[starting preparing turns stopping].freeze
+
+        # @return [Hash{Symbol=>Float}] seconds of the run so far by {KINDS}
+        attr_reader :spent
+        # @return [Integer] of each block in the next session
+        attr_reader :passes
+
+        # @param limit [Float, nil] seconds of the whole run; nil: any time
+        # @param sessions [Integer] that are to be measured
+        # @param passes [Integer] of each block, at most
+        # @param needed [Integer] sessions that are measured in any case
+        # @param pass_seconds [Float] that one pass of all blocks is expected to take
+        def initialize(limit:, sessions:, passes:, needed:, pass_seconds:)
+          @limit = limit
+          @sessions = sessions
+          @most = @passes = passes
+          @needed = needed
+          @begun = now
+          @spent = KINDS.to_h { |kind| [kind, 0.0] }
+          @passes = fitting(limit / sessions * SHARE_OF_TURNS, pass_seconds) if limit
+          begin_session
+        end
+
+        # @param kind [Symbol] one of {KINDS}
+        # @return [Object] what the block answers
+        def during(kind)
+          started = now
+          yield
+        ensure
+          @spent[kind] += now - started
+        end
+
+        # @return [void]
+        def begin_session
+          @before = @spent.dup
+          @started = now
+        end
+
+        # A session has ended: decides about the others.
+        # @param taken [Hash{Symbol=>Float}] its seconds by {KINDS}
+        # @param elapsed [Float] seconds of the run so far
+        # @return [void]
+        def end_session(taken = @spent.to_h { |kind, seconds| [kind, seconds - @before[kind]] }, elapsed = now - @begun)
+          @sessions -= 1
+          @needed -= 1
+          @turns = taken[:turns] / @passes
+          @rest = taken.values.sum - taken[:turns]
+          adapt(@limit - elapsed) if @limit && @sessions.positive?
+        end
+
+        # @return [Boolean] whether no session is left to be measured
+        def over?
+          @sessions < 1
+        end
+
+        # @return [Float, nil] seconds until the end of the run; nil if nothing says so yet
+        def left
+          return @limit && [@limit - (now - @begun), 0.0].max unless @turns
+
+          [(@sessions * session_seconds) - (now - @started), 0.0].max
+        end
+
+        private
+
+        def session_seconds
+          @rest + (@turns * @passes)
+        end
+
+        def adapt(left)
+          @passes = fitting((left / @sessions) - @rest, @turns)
+          @sessions -= 1 while @sessions > @needed && @sessions * session_seconds > left
+        end
+
+        def fitting(seconds, pass_seconds)
+          return @most unless pass_seconds.positive?
+
+          (seconds / pass_seconds).floor.clamp([LEAST_PASSES, @most].min, @most)
+        end
+      end
+    end
+  end
+end
