@@ -31,6 +31,14 @@ module Larder
         assert text.end_with?("\r\e[K")
       end
 
+      test "a caller that knows the time left better than estimates of steps is believed" do
+        io = StringIO.new
+        progress = Progress.new(CLI::Terminal.new(io, environment: {}))
+        progress.start("measuring", 3, seconds: 65)
+        progress.step("first", left: 600)
+        assert_match(%r{^  1/3, 10 min left, first$}, io.string)
+      end
+
       test "a dumb terminal gets plain lines" do
         assert_no_match(/[\e\r]/, show(Screen.new, "TERM" => "dumb"))
       end

@@ -86,7 +86,8 @@ module Larder
         def measure_sessions
           @pace = pace
           @spent = @pace.spent
-          @progress.start("measuring", @left.size * (@plan.blocks.size + 1), seconds: expected, nouns: %w[step steps])
+          steps = @left.size * (@plan.blocks.size + 1)
+          @progress.start("measuring", steps, seconds: expected(0), nouns: %w[step steps])
           Scratch.open(@plan.directory) do |scratch|
             until @left.empty? || @pace.over?
               number = @left.shift
@@ -107,8 +108,12 @@ module Larder
                    pass_seconds: 2 * seats * @plan.blocks.size * @plan.turn_seconds)
         end
 
-        def expected
-          @pace.left && (@pace.left + @later)
+        # @param done [Integer] blocks of the present session
+        # @return [Float, nil] seconds until the end of all suites
+        def expected(done)
+          share = done.fdiv(@plan.blocks.size)
+          left = @pace.left(share)
+          left && (left + (@later * @pace.overrun(share)))
         end
 
         def write_down(number)
@@ -137,6 +142,7 @@ module Larder
         # All processes start at once; each is then waited for.
         def seat_all(dir, number)
           rows = [*@plan.rows, Reference::KEY] - @absent.keys
+          @done = -1
           step("starting #{rows.size * COPIES} processes", number)
           places = rows.product((0...COPIES).to_a).shuffle(random: @random)
           by_hands(places) { |row, copy| attempt(row) { @seats << seat(row, copy, dir) } }
@@ -264,7 +270,8 @@ module Larder
         end
 
         def step(title, session)
-          @progress.step("session #{session + 1} of #{@plan.sessions}: #{title}", left: expected)
+          @progress.step("session #{session + 1} of #{@plan.sessions}: #{title}", left: expected(@done.clamp(0..)))
+          @done += 1
         end
       end
     end

@@ -73,11 +73,21 @@ module Larder
           @sessions < 1
         end
 
+        # @param share [Float] of the blocks of the present session that are done
+        # @param elapsed [Float] seconds of the session
         # @return [Float, nil] seconds until the end of the run; nil if nothing says so yet
-        def left
-          return @limit && [@limit - (now - @begun), 0.0].max unless @turns
+        def left(share, elapsed = now - @started)
+          return [(@sessions * session_seconds) - elapsed, 0.0].max if @turns
+          return @limit && [@limit - elapsed, 0.0].max if share.zero?
 
-          [(@sessions * session_seconds) - (now - @started), 0.0].max
+          first = @spent[:starting] + ((elapsed - @spent[:starting]) / share)
+          all, least = [@sessions, @needed].map { |sessions| (sessions * first) - elapsed }
+          @limit ? all.clamp(0.0, [@limit - elapsed, least].max) : all
+        end
+
+        # @return [Float] how many times as long as it may the run takes, so far as is known; 1 at least
+        def overrun(share)
+          @limit ? [(now - @begun + left(share)) / @limit, 1.0].max : 1.0
         end
 
         private

@@ -105,10 +105,11 @@ module Larder
         end
 
         # Names and titles of what a registry holds.
-        def listed(registry, width = registry.names.map(&:size).max)
+        # @param usual [Array<String>] those that take part although they do so only on request elsewhere
+        def listed(registry, width = registry.names.map(&:size).max, usual: [])
           registry.names.map do |name|
             entry = registry.fetch(name)
-            "  #{name.ljust(width)}  #{entry.title}#{" #{ON_REQUEST}" if entry.on_request?}"
+            "  #{name.ljust(width)}  #{entry.title}#{" #{ON_REQUEST}" if entry.on_request? && !usual.include?(name)}"
           end
         end
 

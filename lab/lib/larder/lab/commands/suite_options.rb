@@ -76,7 +76,8 @@ module Larder
         # @return [String] contenders and blocks
         def list
           width = (Contenders.names + all_blocks.map(&:key)).map(&:size).max
-          ["Contenders (--only, --except, --base):", *listed(Contenders, width), "", "Blocks (--blocks):",
+          also = @suites.flat_map(&:also)
+          ["Contenders (--only, --except, --base):", *listed(Contenders, width, usual: also), "", "Blocks (--blocks):",
            *all_blocks.map { |block| "  #{block.key.ljust(width)}  #{block.title}" }, "",
            "#{ON_REQUEST} takes part only where it is named, or all are."].join("\n")
         end
@@ -157,18 +158,20 @@ module Larder
 
         def amount_options(options)
           options.separator("\nHow much:")
-          options.on("--quick", "a rough result in less than a minute") { @quick = true }
-          options.on("--sessions N", Integer, "sets of fresh processes (default 6;",
-                     "fewer than 5 show nothing)") do |n|
+          options.on("--quick", "a rough result, in a third of the time") { @quick = true }
+          options.on("--sessions N", Integer, "sets of fresh processes (default 6,",
+                     "or 5 if time is short; fewer show nothing)") do |n|
             @amounts[:sessions] = positive("--sessions", n)
           end
-          options.on("--passes N", Integer, "passes in each session (default 6)") do |n|
+          options.on("--passes N", Integer, "passes in each session (default 6, and",
+                     "as few as 2 if time is short)") do |n|
             @amounts[:passes] = positive("--passes", n)
           end
           options.on("--turn-ms MS", Float, "least length of a turn (default 20)") do |ms|
             @amounts[:turn_seconds] = some("--turn-ms", ms) / 1000
           end
-          options.on("--seconds S", Float, "time that the run may take",
+          options.on("--seconds S", Float, "time that measuring may take, unless two",
+                     "passes of five sessions take longer",
                      "(default #{(USUAL[:limit_seconds] * @suites.size).round})") do |seconds|
             @amounts[:limit_seconds] = some("--seconds", seconds) / @suites.size
           end

@@ -17,9 +17,9 @@ module Larder
         needs_gem "solid_cache", ">= 1.0"
         bundled_apart "solid_cache"
 
-        # What Rails 8.0 does at a locked database, for Rails 7. The busy handler sleeps in Ruby, so that other threads
-        # run in the meantime. Transactions lock at once: one that reads first and then writes would fail without
-        # waiting if another thread, such as the one that deletes old entries, has written since.
+        # Waits for a locked database in Rails 7 as Rails 8.0 does. The busy handler sleeps in Ruby, so that other
+        # threads run in the meantime. Transactions lock at once: one that reads first and then writes would fail
+        # without waiting if another thread, such as the one that deletes old entries, has written since.
         module RailsEightWaiting
           # @return [void]
           def begin_db_transaction

@@ -32,10 +32,23 @@ module Larder
 
         test "the time left is that of the sessions which are still measured" do
           pace = pace(limit: 1000.0)
-          assert_in_delta 1000.0, pace.left, 1.0
+          assert_in_delta 1000.0, pace.left(0), 1.0
           pace.end_session({ **COST, turns: 4.0 }, 14.0)
           pace.begin_session
-          assert_in_delta 5 * 22.0, pace.left, 1.0
+          assert_in_delta 5 * 22.0, pace.left(0, 0.0), 1.0
+        end
+
+        test "in the first session the time left follows from the blocks that are done" do
+          assert_in_delta 230.0, pace(limit: nil).left(0.25, 10.0), 1.0
+          assert_in_delta 90.0, pace(limit: 100.0, needed: 1).left(0.25, 10.0), 1.0
+          assert_in_delta 190.0, pace(limit: 100.0, needed: 5).left(0.25, 10.0), 1.0
+        end
+
+        test "a run that takes longer than it may says how much" do
+          pace = pace(limit: 20.0)
+          pace.end_session({ **COST, turns: 4.0 }, 14.0)
+          assert_in_delta 4 * 14.0 / 20.0, pace.overrun(0), 0.1
+          assert_in_delta 1.0, pace(limit: 1000.0).overrun(0), 0.01
         end
 
         private

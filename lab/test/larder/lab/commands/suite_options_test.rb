@@ -38,6 +38,12 @@ module Larder
           assert_equal [["larder-redis"]] * 2, rows["--only", "larder-redis"]
         end
 
+        test "the list marks only rows that take part where they are named" do
+          marked = options(["published-a"], "--list").list.lines.grep(/\(\*\)$/).map { |line| line[/\S+/] }
+          assert_includes marked, "larder-redis"
+          assert_not_includes marked, "solid_cache-postgresql-prewarmed"
+        end
+
         test "a suite of whose blocks none is chosen is left out" do
           plans = options(BOTH, "--blocks", "page,hit").plans
           assert_equal([%w[applications page], %w[published-a hit]],
