@@ -78,7 +78,7 @@ module Larder
         # @return [Float, nil] seconds until the end of the run; nil if nothing says so yet
         def left(share, elapsed = now - @started)
           return [(@sessions * session_seconds) - elapsed, 0.0].max if @turns
-          return @limit && [@limit - elapsed, 0.0].max if share.zero?
+          return @limit && [@limit - elapsed, (@needed * 2 * @spent[:starting]) - elapsed, 0.0].max if share.zero?
 
           first = @spent[:starting] + ((elapsed - @spent[:starting]) / share)
           all, least = [@sessions, @needed].map { |sessions| (sessions * first) - elapsed }

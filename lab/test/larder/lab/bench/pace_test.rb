@@ -44,6 +44,12 @@ module Larder
           assert_in_delta 190.0, pace(limit: 100.0, needed: 5).left(0.25, 10.0), 1.0
         end
 
+        test "before a block is done, the rest of each session is taken to last as long as its start" do
+          pace = pace(limit: 1.0)
+          pace.during(:starting) { sleep 0.3 }
+          assert_operator pace.left(0, 0.5), :>=, (5 * 0.6) - 0.5
+        end
+
         test "a run that takes longer than it may says how much" do
           pace = pace(limit: 20.0)
           pace.end_session({ **COST, turns: 4.0 }, 14.0)
