@@ -35,7 +35,7 @@ module Larder
 
           outcome = lab("applications", *SHORT, "--only", "larder,redis,larder-redis", "--blocks", "fragment,cold")
           assert_equal 0, outcome.status, outcome.out
-          assert_match(/Several servers: A read of a fragment takes \d\S* µs with Larder in front of Redis\. /,
+          assert_match(/Several servers: A read of a fragment takes \d\S* [mµ]?s with Larder in front of Redis\. /,
                        outcome.out.gsub(/\s+/, " "))
         end
       end
