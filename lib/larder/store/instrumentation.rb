@@ -47,8 +47,8 @@ module Larder
         yield({}) if block_given?
       end
 
-      # Each call asks: subscribers and patches come and go, and tests replace the notifier. The handler of a signal sends
-      # nothing while it is unknown whether Rails' methods are patched.
+      # Each call asks: subscribers and patches come and go, and tests replace the notifier. The handler of a signal
+      # sends nothing while it is unknown whether Rails' methods are patched.
       def sends?(operation)
         may_skip_events? ? subscribed?(operation) : !SignalHandler.runs?
       end
