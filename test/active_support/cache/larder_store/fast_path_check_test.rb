@@ -27,7 +27,9 @@ module LarderStoreTests
       patches.transform_values { |patch| child_with { answers_around(patch, &answer) } }.transform_values(&:call)
     end
 
+    # Each child has a file of its own: where Strings are patched, all keys are one.
     def answers_around(patch)
+      @store = new_store("#{Process.pid}.larder")
       store.write("a", 1)
       before = yield
       patch.call
@@ -150,7 +152,6 @@ module LarderStoreTests
 
     test "patches of keys, and methods that a module gets later, are found after a second, and asked" do
       LarderStore.prepend(Late, Marker)
-      NAMES.each { |given| store.write(given, "kept", version: given.is_a?(Array) ? nil : "1") }
       found = at_once_and_later(LATER) { [answers, FastPath.without { answers }, taken] }
       found.each do |name, (before, _, later)|
         assert_equal [%w[kept kept kept]] * 2 << EVERY, before, name
@@ -159,7 +160,9 @@ module LarderStoreTests
       end
     end
 
+    # Written once, before the patch.
     def answers
+      @written ||= NAMES.each { |given| store.write(given, "kept", version: given.is_a?(Array) ? nil : "1") }
       NAMES.map { |given| store.read(given) }
     end
 
