@@ -129,6 +129,13 @@ module Processes
     ended.last
   end
 
+  # An orphan is reaped by another process some time after its end; until then it is a zombie.
+  def ended?(pid)
+    File.read("/proc/#{pid}/stat").split(")").last.strip.start_with?("Z")
+  rescue Errno::ENOENT, Errno::ESRCH
+    true
+  end
+
   private
 
   def outcome_of

@@ -27,14 +27,5 @@ module Bench
       assert_predicate wait_for(pid), :success?
       assert(eventually { ended?(program) })
     end
-
-    private
-
-    # Its parent has ended, so another process reaps it, sooner or later.
-    def ended?(program)
-      File.read("/proc/#{program}/stat")[/\) (\w)/, 1] == "Z"
-    rescue Errno::ENOENT, Errno::ESRCH
-      true
-    end
   end
 end

@@ -24,13 +24,6 @@ module HouseJobs
     House::Job.new(name, suite: "ruby", argv: ["sh", "-c", script], kind: kind, **options)
   end
 
-  # An orphan is reaped by another process some time after its end; until then it is a zombie.
-  def ended?(pid)
-    File.read("/proc/#{pid}/stat").split(")").last.strip.start_with?("Z")
-  rescue Errno::ENOENT, Errno::ESRCH
-    true
-  end
-
   def run_jobs(*jobs, **options)
     House::Runner.new(jobs, lanes: 2, log_dir: @logs, out: @out, **options).run
   end

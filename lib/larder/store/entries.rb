@@ -70,8 +70,7 @@ module Larder
 
         call = call_of(name, given.first)
         instrument(:exist?, instrumented_key(name, call.key)) do
-          entry = level.read(call)
-          (entry && !entry.expired? && !entry.mismatched?(call.version)) || false
+          live?(level.read(call), call.version)
         end
       end
 
@@ -216,6 +215,11 @@ module Larder
           delete_entry(call.key, **call.options)
         end
         nil
+      end
+
+      # @return [Boolean] true if the entry can be read
+      def live?(entry, version)
+        (entry && !entry.expired? && !entry.mismatched?(version)) || false
       end
 
       def kept_entry(call)

@@ -107,8 +107,7 @@ module Larder
       # True if there is a live entry.
       def entry_live?(key, name, version)
         version = normalize_version(name, version: version)
-        entry = read_entry(key, version: version)
-        (entry && !entry.expired? && !entry.mismatched?(version)) || false
+        live?(read_entry(key, version: version), version)
       end
 
       def native_call(name, key, options)
