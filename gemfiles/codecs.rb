@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # The codecs' gems, each of which is asked for by name: larder needs none of them. Why these: the comment in each file
-# of lib/larder/serializers/ and lib/larder/compressors/. Read by shared.rb and by the lab's Gemfile for codecs.
+# of lib/larder/codecs/{serializers,compressors}/. Read by shared.rb and by the lab's Gemfile for codecs.
 group :codecs do
   gem "brotli", "~> 0.9"
   gem "extlz4", "~> 0.3"

@@ -7,25 +7,25 @@
 require "shellwords"
 
 require "larder/version"
-require "larder/errors"
-require "larder/options"
-require "larder/application"
-require "larder/obstacle"
-require "larder/web_request"
+require "larder/bytes/errors"
+require "larder/bytes/options"
+require "larder/bytes/application"
+require "larder/bytes/obstacle"
+require "larder/bytes/web_request"
 require "larder/larder"
-require "larder/cache"
+require "larder/bytes/cache"
 
 # A cache in one file, shared by all processes of a machine.
 module Larder
   autoload :Serializers, "larder/codecs"
   autoload :Compressors, "larder/codecs"
   autoload :Cacheable, "larder/codecs"
-  autoload :Coder, "larder/coder"
-  autoload :Dictionary, "larder/dictionary"
-  autoload :Dictionaries, "larder/dictionaries"
-  autoload :Doctor, "larder/doctor"
-  autoload :Size, "larder/size"
-  autoload :Tagging, "larder/tagging"
+  autoload :Coder, "larder/codecs/coder"
+  autoload :Dictionary, "larder/codecs/dictionary"
+  autoload :Dictionaries, "larder/codecs/dictionaries"
+  autoload :Doctor, "larder/bytes/doctor"
+  autoload :Size, "larder/bytes/size"
+  autoload :Tagging, "larder/bytes/tagging"
 
   # Deletes the entries of tags in any Rails store. One that is not Larder's knows no tags and is cleared, so an
   # application may use it in tests or in development.
@@ -41,7 +41,7 @@ module Larder
   end
 end
 
-require "larder/railtie" if defined?(Rails::Railtie)
+require "larder/rails/railtie" if defined?(Rails::Railtie)
 
 if defined?(ActionDispatch::Session)
   ActionDispatch::Session.autoload :LarderStore, "action_dispatch/middleware/session/larder_store"

@@ -6,12 +6,12 @@
 require "active_support"
 require "active_support/cache"
 require "larder/version"
-require "larder/errors"
+require "larder/bytes/errors"
 require "larder/larder"
-require "larder/tree"
+require "larder/codecs/tree"
 
 module Larder
-  autoload :Coder, "larder/coder"
+  autoload :Coder, "larder/codecs/coder"
 
   # What serializers, compressors and dictionaries have in common.
   module Codecs
@@ -26,9 +26,9 @@ require "larder/codecs/registry"
 require "larder/codecs/options"
 require "larder/codecs/bounded"
 require "larder/codecs/reading"
-require "larder/serializer"
-require "larder/compressor"
-require "larder/serializers"
-require "larder/compressors"
-require "larder/serializers/native"
-require "larder/cacheable"
+require "larder/codecs/serializer"
+require "larder/codecs/compressor"
+require "larder/codecs/serializers"
+require "larder/codecs/compressors"
+require "larder/codecs/serializers/native"
+require "larder/codecs/cacheable"

@@ -1,7 +1,7 @@
 /*
  * trust.pml — copies of a machine that learns of changes by messages from a server.
  *
- * Models     Listener of lib/larder/store/backplane/listener.rb, the pulse of its connection (backplane/pulse.rb), and
+ * Models     Listener of lib/larder/remote/backplane/listener.rb, the pulse of its connection (backplane/pulse.rb), and
  *            reads and fills of copies.rb. Messages and the answers to PINGs come over one connection, in order.
  * Left out   changes by this machine (levels.pml has them); messages that a cluster of servers loses between its nodes;
  *            copies that are used because no server answers at all.

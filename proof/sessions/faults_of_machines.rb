@@ -7,7 +7,7 @@ require_relative "subject"
 require "active_support"
 require "active_support/cache/larder_store"
 require "larder/sessions/backends/shared"
-require "larder/store/remote"
+require "larder/remote"
 
 module SessionProof
   # Bugs by name, as {FaultInjection} has those of one machine.
@@ -40,7 +40,7 @@ module SessionProof
     ALL = {
       "end-does-not-follow" => [Backends::Shared, EndDoesNotFollow],
       "swap-is-blind" => [Backends::Shared, SwapIsBlind],
-      "end-is-forgotten" => [Larder::Store::Remote::Outbox::Journal, EndIsForgotten]
+      "end-is-forgotten" => [Larder::Remote::Outbox::Journal, EndIsForgotten]
     }.freeze
     private_constant :ALL
   end

@@ -20,8 +20,8 @@ module House
 
         bin/test                                   everything that this machine can run
         bin/test --fast                            the loop of editing: no sanitizers, no packaging, short soaks
-        bin/test test/larder/cache_test.rb         one file
-        bin/test test/larder/cache_test.rb -- -n /increment/ --seed 1
+        bin/test test/larder/bytes/cache_test.rb         one file
+        bin/test test/larder/bytes/cache_test.rb -- -n /increment/ --seed 1
         bin/test --only style,docs                 some suites
         bin/test --all                             everything and the second stack, as CI does
         bin/test --stack trixie                    Ruby tests on Debian trixie (Ruby 3.3, Rails 8.1), made by debootstrap

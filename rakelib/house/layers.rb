@@ -3,7 +3,7 @@
 # Checks the dependency rule: a layer uses only the layers below it. Reads #include lines of C, and requires and
 # constants of Ruby; prints each offending line.
 #
-#   lab > cli > sessions > store > entry > codecs > bytes > application > glue > engine
+#   lab > cli > sessions > store > rails > entry > remote > codecs > bytes > application > glue > engine
 #
 # Run as a program: ruby rakelib/house/layers.rb [DIRECTORY]
 
@@ -21,27 +21,24 @@ module House
     TABLE = [
       Layer.new("engine", ["engine/**/*.{c,h}"], [], []),
       Layer.new("glue", ["ext/**/*.{c,h,rb}"], ["ActiveSupport", "Rails", "Lab"], ["active_support", "rails", "rack"]),
-      Layer.new("store", ["lib/active_support/**/*.rb", "lib/larder/store.rb", "lib/larder/store/**/*.rb",
-                          "lib/larder/{railtie,parallel_tests}.rb"], ["Lab"], ["larder/lab"]),
-      Layer.new("sessions", ["lib/larder/sessions.rb", "lib/larder/sessions/**/*.rb", "lib/rack/**/*.rb",
-                             "lib/action_dispatch/**/*.rb"], ["Lab"], ["larder/lab"]),
-      Layer.new("cli", ["lib/larder/cli.rb", "lib/larder/cli/**/*.rb", "exe/larder"],
-                ["ActiveSupport", "Rails", "Rack", "Lab"], ["active_support", "rails", "rack", "larder/lab"]),
-      Layer.new("codecs", ["lib/larder/{codecs,serializers,compressors,cacheable,tree}/**/*.rb",
-                           "lib/larder/{codecs,coder,serializer,serializers,compressor,compressors,cacheable,tree}.rb",
-                           "lib/larder/{dictionary,dictionaries,reports}.rb"],
-                ["Rails", "Rack", "Lab"], ["rails", "rack"]),
-      Layer.new("application", ["lib/larder/application.rb"], ["ActiveSupport", "Rack", "Lab"],
+      Layer.new("application", ["lib/larder/bytes/application.rb"], ["ActiveSupport", "Rack", "Lab"],
                 ["active_support", "rails", "rack"]),
+      Layer.new("bytes", ["lib/larder/bytes/**/*.rb", "lib/larder/version.rb"],
+                ["ActiveSupport", "Rails", "Rack", "Lab"], ["active_support", "active_record", "rails", "rack"]),
+      Layer.new("codecs", ["lib/larder/codecs{.rb,/**/*.rb}"], ["Rails", "Rack", "Lab"], ["rails", "rack"]),
+      Layer.new("remote", ["lib/larder/remote{.rb,/**/*.rb}"], ["Rack", "Lab"], ["rails", "rack"]),
       Layer.new("entry", ["lib/larder.rb"], ["ActiveSupport", "Rack", "Lab"],
                 ["active_support", "active_record", "rails", "rack"]),
-      Layer.new("bytes", ["lib/larder/*.rb", "lib/larder/{cache,doctor}/**/*.rb"],
-                ["ActiveSupport", "Rails", "Rack", "Lab"], ["active_support", "active_record", "rails", "rack"]),
+      Layer.new("rails", ["lib/larder/rails/**/*.rb"], ["Lab"], ["larder/lab"]),
+      Layer.new("store", ["lib/larder/store{.rb,/**/*.rb}", "lib/active_support/**/*.rb"], ["Lab"], ["larder/lab"]),
+      Layer.new("sessions", ["lib/larder/sessions{.rb,/**/*.rb}", "lib/{rack,action_dispatch}/**/*.rb"], ["Lab"],
+                ["larder/lab"]),
+      Layer.new("cli", ["lib/larder/cli{.rb,/**/*.rb}", "exe/larder"],
+                ["ActiveSupport", "Rails", "Rack", "Lab"], ["active_support", "rails", "rack", "larder/lab"]),
       Layer.new("lab", ["lab/{lib,exe}/**/*"], [], [])
     ].freeze
 
-    # Who is above whom: the order of TABLE is that of ownership.
-    ORDER = ["engine", "glue", "application", "bytes", "codecs", "entry", "store", "sessions", "cli", "lab"].freeze
+    ORDER = TABLE.map(&:name).freeze
 
     # The engine's folders, from the bottom up.
     ENGINE_FOLDERS = ["base", "proc", "file", "segment", "index", "evict", "shard", "item", "handle", "api"].freeze
@@ -68,7 +65,7 @@ module House
     ANNOUNCED = { "lib/larder.rb" => ["action_dispatch/middleware/session/larder_store"] }.freeze
 
     # What a file may load of a higher layer, where the library is there that it is for.
-    LOADED = { "lib/larder.rb" => ["larder/railtie"] }.freeze
+    LOADED = { "lib/larder.rb" => ["larder/rails/railtie"] }.freeze
 
     INCLUDE = /^\s*#\s*include\s*([<"])([^>"]+)[>"]/
     REQUIRES = ["require", "require_relative", "load", "autoload"].freeze

@@ -171,8 +171,8 @@ module House
 
     # What each native method is called by. All of it would take hours; plain_values_test, which reads all flags over
     # all kinds of bytes, many minutes.
-    STRESSED = ["test/larder/cache_test.rb", "test/larder/cache/multi_test.rb", "test/larder/store/records_test.rb",
-                "test/larder/store/copies_test.rb",
+    STRESSED = ["test/larder/bytes/cache_test.rb", "test/larder/bytes/cache/multi_test.rb",
+                "test/larder/store/records_test.rb", "test/larder/store/copies_test.rb",
                 "test/active_support/cache/larder_store/fetch_test.rb",
                 "test/active_support/cache/larder_store/multi_test.rb"].freeze
     private_constant :STRESSED

@@ -22,7 +22,7 @@ module House
     WITHOUT = {
       "test/active_support/cache/larder_store/fast_path_hazards_test.rb" =>
         "recurses until the stack ends, which the sanitizer takes for a crash",
-      "test/larder/cache/fork_test.rb" =>
+      "test/larder/bytes/cache/fork_test.rb" =>
         "forks beside threads: GCC 12's AddressSanitizer leaves its allocator locked in such a child, which then waits"
     }.freeze
 

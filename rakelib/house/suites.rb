@@ -45,11 +45,12 @@ module House
     # their middleware, are left to `bin/test --matrix rails`.
     OF_STACK = [
       "test/active_support/**/*_test.rb", "test/action_dispatch/**/*_test.rb", "test/rack/**/*_test.rb",
-      "test/larder/{cache,store}/**/*_test.rb", "test/larder/{cache,cacheable,coder,tree*}_test.rb",
+      "test/larder/{bytes/cache,remote,store}/**/*_test.rb",
+      "test/larder/bytes/cache_test.rb", "test/larder/codecs/{cacheable,coder,tree*}_test.rb",
       "test/rails/first_hour_test.rb"
     ].freeze
     NOT_OF_STACK = ["test/active_support/cache/larder_store/fast_path_{check,collections}_test.rb",
-                    "test/larder/cache/garbage_collection_test.rb"].freeze
+                    "test/larder/bytes/cache/garbage_collection_test.rb"].freeze
 
     # The smallest part of it that goes through each method of Rails that the store and the sessions build on. All of it
     # is run on each Rails by `bin/test --matrix rails`.
@@ -77,9 +78,9 @@ module House
       "lab/test/larder/lab/cleanup" => 15, "lab/test/larder/lab/reports/html_" => 10,
       "lab/test/larder/lab/advice/report" => 10, "lab/test/larder/lab/yjit" => 10,
       "test/rails/rails_application" => 40, "test/rails/" => 30, "test/guards/" => 40, "test/examples/" => 20,
-      "test/larder/cli" => 20, "test/larder/doctor" => 10, "test/larder/own_failure" => 10,
-      "test/larder/cache/garbage_collection" => 5, "test/larder/store/records" => 5,
-      "test/larder/cacheable/promise" => 10,
+      "test/larder/cli" => 20, "test/larder/bytes/doctor" => 10, "test/larder/bytes/own_failure" => 10,
+      "test/larder/bytes/cache/garbage_collection" => 5, "test/larder/store/records" => 5,
+      "test/larder/codecs/cacheable/promise" => 10,
       "test/active_support/cache/larder_store/fast_path_collections" => 20,
       "test/active_support/cache/larder_store/fast_path_check" => 15,
       "test/active_support/cache/larder_store/plain_values" => 10,

@@ -14,9 +14,9 @@ module House
       write "engine/src/base/types.h", %(#include "larder.h"\n#include "base/layout.h"\n)
       write "engine/src/base/layout.h", ""
       write "ext/larder/glue.h", %(#include "larder.h"\n#include <ruby.h>\n)
-      write "lib/larder/cache.rb", "require \"larder/errors\"\n"
-      write "lib/larder/errors.rb", ""
-      write "lib/larder/store/reading.rb", "require \"larder/cache\"\nActiveSupport::Cache\n"
+      write "lib/larder/bytes/cache.rb", "require \"larder/bytes/errors\"\n"
+      write "lib/larder/bytes/errors.rb", ""
+      write "lib/larder/store/reading.rb", "require \"larder/bytes/cache\"\nActiveSupport::Cache\n"
       write "lab/lib/larder/lab/runner.rb", "require \"active_support\"\nrequire \"larder/store/reading\"\n"
     end
 
@@ -120,8 +120,8 @@ module House
     end
 
     test "the byte cache may not name ActiveSupport" do
-      write "lib/larder/cache.rb", "# ActiveSupport in a comment is no matter\nActiveSupport::Notifications\n"
-      assert_match(%r{\Alib/larder/cache.rb:2: bytes names ActiveSupport}, breaches.sole)
+      write "lib/larder/bytes/cache.rb", "# ActiveSupport in a comment is no matter\nActiveSupport::Notifications\n"
+      assert_match(%r{\Alib/larder/bytes/cache.rb:2: bytes names ActiveSupport}, breaches.sole)
     end
 
     test "the entry may announce sessions, but not load them" do
@@ -132,25 +132,25 @@ module House
       write "lib/larder.rb", "require #{store.inspect}\n"
       assert_match(/entry requires #{store} of sessions/, breaches.sole)
       write "lib/larder.rb", ""
-      write "lib/larder/cache.rb", "ActionDispatch::Session.autoload :LarderStore, #{store.inspect}\n"
+      write "lib/larder/bytes/cache.rb", "ActionDispatch::Session.autoload :LarderStore, #{store.inspect}\n"
       assert_match(/bytes requires #{store} of sessions/, breaches.sole)
     end
 
     test "the entry may load the railtie, and nothing else may" do
-      write "lib/larder/railtie.rb", ""
-      write "lib/larder.rb", "require \"larder/railtie\" if defined?(Rails::Railtie)\n"
+      write "lib/larder/rails/railtie.rb", ""
+      write "lib/larder.rb", "require \"larder/rails/railtie\" if defined?(Rails::Railtie)\n"
       assert_empty breaches
-      write "lib/larder/cache.rb", "require \"larder/railtie\"\n"
-      assert_match(%r{bytes requires larder/railtie of store}, breaches.sole)
+      write "lib/larder/bytes/cache.rb", "require \"larder/rails/railtie\"\n"
+      assert_match(%r{bytes requires larder/rails/railtie of rails}, breaches.sole)
     end
 
     test "the byte cache may not require the store, by name or by path" do
-      write "lib/larder/cache.rb", "require_relative \"store/reading\"\nrequire \"larder/store/reading\"\n"
+      write "lib/larder/bytes/cache.rb", "require_relative \"../store/reading\"\nrequire \"larder/store/reading\"\n"
       assert_equal [1, 2], breaches.map { |line| line[/:(\d+):/, 1].to_i }
     end
 
     test "the byte cache may not require ActiveSupport" do
-      write "lib/larder/cache.rb", "require(\"active_support/core_ext\")\n"
+      write "lib/larder/bytes/cache.rb", "require(\"active_support/core_ext\")\n"
       assert_match(/bytes requires active_support/, breaches.sole)
     end
 

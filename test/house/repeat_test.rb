@@ -25,7 +25,7 @@ module House
 
     test "test files that wait for processes are found by what they call" do
       files = Repeat.waiting_files
-      assert_includes files, "test/larder/cache/fork_test.rb"
+      assert_includes files, "test/larder/bytes/cache/fork_test.rb"
       assert_includes files, "lab/test/larder/lab/cleanup_test.rb"
       assert_not_includes files, "test/house/prose_test.rb"
     end

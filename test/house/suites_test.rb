@@ -24,7 +24,7 @@ module House
     end
 
     test "slow tests are run where a file is named, or all are asked for" do
-      file = Suites.jobs_for_files(["test/larder/cache_test.rb"], []).last
+      file = Suites.jobs_for_files(["test/larder/bytes/cache_test.rb"], []).last
       assert_equal "1", file.env["LARDER_SLOW_TESTS"]
       assert_equal ["1"], Suites.jobs(["tools"], slow: true).map { |job| job.env["LARDER_SLOW_TESTS"] }.uniq
       assert_equal [nil], Suites.jobs(["tools"]).map { |job| job.env["LARDER_SLOW_TESTS"] }.uniq

@@ -90,8 +90,8 @@ module Security
       root = File.expand_path("../..", __dir__)
       files = Dir[File.join(root, "{lib,ext,engine/src}/**/*.{rb,c,h}")]
       asking = files.select { |file| File.readlines(file).any?(/^[^#*]*(?:\bMarshal\.|rb_marshal)/) }
-      dumped_here = "lib/larder/tree/times.rb"
-      assert_equal ["lib/larder/serializers/marshal.rb", "lib/larder/sessions/marshalled.rb", dumped_here],
+      dumped_here = "lib/larder/codecs/tree/times.rb"
+      assert_equal ["lib/larder/codecs/serializers/marshal.rb", "lib/larder/sessions/marshalled.rb", dumped_here],
                    asking.map { |file| file.delete_prefix("#{root}/") }.sort
     end
 

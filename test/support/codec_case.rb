@@ -37,7 +37,7 @@ module CodecCase
   end
 
   def schema
-    require "larder/serializers/protobuf_schema"
+    require "larder/codecs/serializers/protobuf_schema"
     @@schema ||= Larder::Serializers::ProtobufSchema.of(CodecValues::SCHEMA) # rubocop:disable Style/ClassVars
   end
 

@@ -2,7 +2,7 @@
 
 # Puts the clocks that measure pauses forward, so that a test need not wait until a pause is over.
 
-require "larder/store/backplane/deadline"
+require "larder/remote/backplane/deadline"
 
 # The clocks of this process, and of children that it forks from then on. The engine's clock and the time of day stay as
 # they are, and so does the backplane's clock: the engine gets its times, and would trust no copy if they were ahead. A
@@ -42,5 +42,5 @@ module MovedClock
       super - MovedClock.ahead(Process::CLOCK_MONOTONIC, nil)
     end
   end
-  Larder::Store::Backplane::Deadline.singleton_class.prepend(Unmoved)
+  Larder::Remote::Backplane::Deadline.singleton_class.prepend(Unmoved)
 end

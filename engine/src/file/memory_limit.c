@@ -7,8 +7,8 @@
  * Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst). If no limit can be read, there is none. Swap
  * is not counted: a cache in swap is useless. Takes no lock.
  *
- * lib/larder/memory_limit.rb reads the same files for larder doctor, which asks something else: the least limit of
- * all groups and of the machine, whatever is in use.
+ * lib/larder/bytes/memory_limit.rb reads the same files for larder doctor, which asks something else: the least
+ * limit of all groups and of the machine, whatever is in use.
  */
 #define _GNU_SOURCE
 #include "file/memory_limit.h"

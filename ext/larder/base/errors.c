@@ -1,7 +1,7 @@
 /*
  * errors.c — exceptions for the engine's status codes.
  *
- * The exception classes are defined by lib/larder/errors.rb, which is loaded first.
+ * The exception classes are defined by lib/larder/bytes/errors.rb, which is loaded first.
  * STATUS_CLASSES says which class a status has; one that is missing there does not
  * compile.
  */

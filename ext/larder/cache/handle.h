@@ -10,7 +10,7 @@
  *   - A call that may wait or copy much leaves the GVL. It then reads frozen
  *     Strings that are on this C stack, which garbage collection neither frees nor
  *     moves.
- *   - Keywords, defaults and ranges of numbers belong to Ruby: lib/larder/cache.rb
+ *   - Keywords, defaults and ranges of numbers belong to Ruby: lib/larder/bytes/cache.rb
  *     and lib/larder/options.rb.
  */
 #ifndef LARDER_HANDLE_H

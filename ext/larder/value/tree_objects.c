@@ -1,5 +1,5 @@
 /*
- * tree_objects.c — objects that Ruby code takes apart and makes again: Larder::Tree (lib/larder/tree.rb).
+ * tree_objects.c — objects that Ruby code takes apart and makes again: Larder::Tree (lib/larder/codecs/tree.rb).
  */
 #include "value/tree_objects.h"
 #include "base/arguments.h"

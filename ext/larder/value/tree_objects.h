@@ -1,5 +1,5 @@
 /*
- * tree_objects.h — objects that Ruby code takes apart and makes again: Larder::Tree (lib/larder/tree.rb).
+ * tree_objects.h — objects that Ruby code takes apart and makes again: Larder::Tree (lib/larder/codecs/tree.rb).
  */
 #ifndef LARDER_TREE_OBJECTS_H
 #define LARDER_TREE_OBJECTS_H
@@ -45,7 +45,7 @@ enum tree_code {
 /* Defines Larder::Tree and its constants. */
 VALUE tree_objects_init(VALUE larder_module);
 
-/* May they be called: has lib/larder/tree.rb been loaded? */
+/* May they be called: has lib/larder/codecs/tree.rb been loaded? */
 bool tree_objects_loaded(void);
 
 /* [code, parts] of an object, or of a list of objects like `first` together; nil: Larder::Tree knows no way. */

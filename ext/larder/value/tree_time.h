@@ -1,8 +1,8 @@
 /*
  * tree_time.h — Times as parts, and of parts, without Larder::Tree, which knows more of them.
  *
- * The parts are those of lib/larder/tree/times.rb: seconds, nanoseconds, and the offset from UTC in seconds and
- * the name of the zone, both nil in UTC.
+ * The parts are those of lib/larder/codecs/tree/times.rb: seconds, nanoseconds, and the offset from UTC in seconds
+ * and the name of the zone, both nil in UTC.
  */
 #ifndef LARDER_TREE_TIME_H
 #define LARDER_TREE_TIME_H

@@ -5,7 +5,7 @@
 require "active_support"
 require "active_support/cache"
 require "larder"
-require "larder/parallel_tests"
+require "larder/rails/parallel_tests"
 require "larder/store"
 
 module ActiveSupport
@@ -43,7 +43,7 @@ module ActiveSupport
     # With `:raise_errors` each use raises instead, a file that cannot be opened as Larder::OpenError. Wrong arguments
     # raise ArgumentError in the constructor.
     class LarderStore < Store
-      include Larder::Store::MonotonicClock
+      include Larder::MonotonicClock
       include Larder::Store::Instrumentation
       include Larder::Store::Options
       include Larder::Store::Keys
@@ -65,7 +65,7 @@ module ActiveSupport
       attr_reader :cache
 
       # @api private
-      # @return [Larder::Store::Remote::Client, nil] the second level
+      # @return [Larder::Remote::Client, nil] the second level
       attr_reader :remote
       # @api private
       # @return [Larder::Store::LocalLevel, Larder::Store::TwoLevels] which answers calls

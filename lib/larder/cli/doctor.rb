@@ -2,7 +2,7 @@
 
 # `larder doctor`: finds the problems of a cache and its location, and the commands that fix them.
 
-require_relative "../doctor"
+require_relative "../bytes/doctor"
 require_relative "cache_command"
 
 module Larder

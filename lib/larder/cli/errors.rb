@@ -2,7 +2,7 @@
 
 # The errors of command lines.
 
-require_relative "../errors"
+require_relative "../bytes/errors"
 
 module Larder
   module CLI

@@ -2,9 +2,9 @@
 
 # The base of commands about a file of a cache or of sessions.
 
-require_relative "../application"
-require_relative "../obstacle"
-require_relative "../remedy"
+require_relative "../bytes/application"
+require_relative "../bytes/obstacle"
+require_relative "../bytes/remedy"
 require "json"
 require_relative "command"
 require_relative "words"

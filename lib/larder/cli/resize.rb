@@ -3,7 +3,7 @@
 # `larder resize`: replaces a cache by one of another size, which is empty or has the items of the old one.
 
 require_relative "../sessions/offline"
-require_relative "../size"
+require_relative "../bytes/size"
 require_relative "cache_command"
 
 module Larder

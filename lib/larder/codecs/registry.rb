@@ -17,7 +17,7 @@ module Larder
         @home = home
         @table = table.freeze
         @names = table.invert.freeze
-        table.each_key { |name| home.autoload(constant(name), "#{home.name.gsub("::", "/").downcase}/#{name}") }
+        table.each_key { |name| home.autoload(constant(name), "larder/codecs/#{home.name[/\w+\z/].downcase}/#{name}") }
       end
 
       # @return [Array<Symbol>]

@@ -3,9 +3,9 @@
 # Checks the options of sessions, and makes a Repository with its backend of them.
 
 require "pathname"
-require_relative "../application"
-require_relative "../reports"
-require_relative "../size"
+require_relative "../bytes/application"
+require_relative "../codecs/reports"
+require_relative "../bytes/size"
 require_relative "errors"
 require_relative "format"
 require_relative "identity"
@@ -188,7 +188,7 @@ module Larder
         require_relative "backends/backed"
         store = store(:backed_by, @backed_by)
         report = self.class.method(:report)
-        breaker = CircuitBreaker.new(failures: 1, late: 0, hung: Backends::Calls::LIMIT) { true }
+        breaker = ::Larder::Remote::CircuitBreaker.new(failures: 1, late: 0, hung: Backends::Calls::LIMIT) { true }
         calls = Backends::Calls.new(store.class.name, report: report, request: Sessions.method(:request),
                                                       breaker: breaker)
         Backends::Backed.new(file, store, report: report, calls: calls, shared_by: option_of_several_machines,

@@ -2,7 +2,7 @@
 
 # Marshal as the serializer of sessions. Nothing else in Larder's sessions calls Marshal.
 
-require "larder/own_failure"
+require "larder/bytes/own_failure"
 require_relative "lossy_value_error"
 
 module Larder

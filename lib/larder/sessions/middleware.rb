@@ -318,6 +318,6 @@ module Larder
 end
 
 if defined?(ActiveSupport)
-  require_relative "../parallel_tests"
+  require_relative "../rails/parallel_tests"
   Larder::ParallelTests.cover(Larder::Sessions::Middleware)
 end

@@ -3,7 +3,7 @@
 # The failure policy: a store that cannot serve is a miss. Reads report a file that cannot be opened once, until it was
 # opened. All other failures, also a delete or overwrite that could not be applied yet, are reported at each call.
 
-require "larder/reports"
+require "larder/codecs/reports"
 
 module Larder
   module Store
@@ -14,9 +14,6 @@ module Larder
       # The errors that mean that the cache could not serve.
       ERRORS = [Larder::Error].freeze
 
-      # The source under which errors are reported, named as those of Rails' own stores.
-      SOURCE = "larder_store.active_support"
-
       # Logs the error and gives it to Rails' error reporter, as {Reports} does: at most once a minute for each cause.
       # An outage of the remote store, or of the backplane, is one cause.
       DEFAULT_ERROR_HANDLER = lambda do |method:, returning:, exception:|
@@ -24,7 +21,7 @@ module Larder
         cause = if exception.is_a?(RemoteError) then { of: method == :backplane, reason: "" }
                 else { of: method, reason: exception.message }
                 end
-        Reports.report(exception, source: SOURCE, line: line, **cause)
+        Reports.report(exception, source: Reports::STORE, line: line, **cause)
       end
 
       # @param handler [#call, nil] `error_handler:`
@@ -88,7 +85,7 @@ module Larder
 
         line = "LarderStore: error_handler: raised #{e.class}: #{e.message} (#{e.backtrace&.first}). The call of " \
                "#{method} has failed by #{error.class}: #{error.message}"
-        Reports.report(e, source: SOURCE, line: line, of: :error_handler)
+        Reports.report(e, source: Reports::STORE, line: line, of: :error_handler)
         false
       end
 
@@ -97,7 +94,7 @@ module Larder
       # @param logger [Logger, nil]
       # @return [void]
       def answered_with_old_value(error, logger)
-        ActiveSupport.error_reporter&.report(error, handled: true, severity: :warning, source: SOURCE)
+        ActiveSupport.error_reporter&.report(error, handled: true, severity: :warning, source: Reports::STORE)
       rescue StandardError => e
         # As Rails does, which without a logger raises: here the old value is the answer.
         message = "Error subscriber raised an error: #{e.message} (#{e.class})"

@@ -7,7 +7,7 @@
 
 require "active_support/notifications"
 require "active_support/duration"
-require "larder/signal_handler"
+require "larder/bytes/signal_handler"
 require_relative "fast_path/watchers"
 require_relative "fast_path/objections"
 require_relative "fast_path/report"

@@ -2,7 +2,7 @@
 
 # A computation of one value that is going on.
 
-require "larder/store/monotonic_clock"
+require "larder/bytes/monotonic_clock"
 
 module Larder
   module Store

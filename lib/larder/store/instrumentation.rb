@@ -5,7 +5,7 @@
 # own events. The usual events are skipped in C (ext/larder/rails/fast_steps.c), before these methods.
 
 require "active_support/notifications"
-require "larder/signal_handler"
+require "larder/bytes/signal_handler"
 
 module Larder
   module Store

@@ -7,7 +7,7 @@ module Larder
     # Without a backplane nothing is sent, and copies are always trusted: they are used for a short time.
     # @api private
     class Machines
-      # @param backplane [Backplane, nil]
+      # @param backplane [Remote::Backplane, nil]
       # @param cache [Larder::Cache]
       # @param failsafe [Failsafe]
       # @yieldparam listens [Boolean] each time that this process begins to listen, or ends
@@ -46,7 +46,7 @@ module Larder
       # Publishes that copies are old. A process that only changes entries listens, too: the listener repairs messages
       # that were lost.
       #
-      # @param kind [Symbol] as of Backplane#publish
+      # @param kind [Symbol] as of Remote::Backplane#publish
       # @param texts [Array<String>]
       # @return [void]
       def publish(kind, texts)

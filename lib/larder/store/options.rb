@@ -2,7 +2,7 @@
 
 # Checks the options of the store and of its calls by the table of options (options/table.rb).
 
-require "larder/store/addresses"
+require "larder/remote/addresses"
 require "larder/store/options/table"
 
 module Larder
@@ -62,7 +62,8 @@ module Larder
         private
 
         def refuse(name, value, type)
-          raise ::ArgumentError, "#{name.inspect} of LarderStore is #{Addresses.show(value)}; it takes #{type.words}"
+          raise ::ArgumentError,
+                "#{name.inspect} of LarderStore is #{Remote::Addresses.show(value)}; it takes #{type.words}"
         end
       end
 

@@ -3,9 +3,9 @@
 # Checks the constructor's arguments, separates Larder's options from Active Support's, and opens the file.
 
 require "pathname"
-require "larder/application"
-require "larder/companions"
-require "larder/size"
+require "larder/bytes/application"
+require "larder/bytes/companions"
+require "larder/bytes/size"
 
 module Larder
   module Store
@@ -41,7 +41,7 @@ module Larder
 
       # @return [Remote::Client, nil] the second level
       attr_reader :remote
-      # @return [Backplane, nil] that tells machines of changes
+      # @return [Remote::Backplane, nil] that tells machines of changes
       attr_reader :backplane
       # @return [Float] seconds for which a copy of an entry of the second level is used
       attr_reader :local_expires_in
@@ -138,9 +138,10 @@ module Larder
           return without_remote(local_expires_in: life, sign_with: sign_with, backplane: backplane, remote_id: id)
         end
 
-        address = Backplane::Address.new(backplane) if backplane
+        address = Remote::Backplane::Address.new(backplane) if backplane
         @remote = Remote::Client.new(given, id: id, sign_with: sign_with, namespace: options[:namespace],
-                                            flights: options[:single_flight] ? true : false)
+                                     flights: options[:single_flight] ? true : false,
+                                     hidden: Options.with(:larder))
         Remote::Outbox.new(@remote, Companions.journal(path), backplane: address&.place.to_s)
         @local_expires_in = (life || (address ? Copies::LONGER : Copies::LOCAL_EXPIRES_IN)).to_f
         configure(address)
@@ -152,11 +153,12 @@ module Larder
 
       # Processes that believe each other's copies are those of one configuration, and one of them listens.
       def configure(address)
-        @configuration = Configuration.new(remote: @remote.identity, backplane: address&.place.to_s,
+        @configuration = Remote::Configuration.new(remote: @remote.identity, backplane: address&.place.to_s,
                                            local_expires_in: @local_expires_in)
         return unless address
 
-        @backplane = Backplane.new(address, path: Companions.backplane(path, @configuration.name), remote: @remote)
+        companion = Companions.backplane(path, @configuration.name)
+        @backplane = Remote::Backplane.new(address, path: companion, remote: @remote)
       end
 
       def without_remote(given)
@@ -210,7 +212,7 @@ module Larder
 
       # Only this user can write the file, so its content is trusted.
       def serializer_named(name)
-        return TreeSerializer.new(trusted: true, checksum: false) unless name
+        return Codecs::TreeSerializer.new(trusted: true, checksum: false) unless name
 
         RailsSerializer.named(name) || Larder::Serializers[name, trusted: true, checksum: false]
       end

@@ -4,9 +4,9 @@
 # others wait for it.
 
 require "English"
-require "larder/outside"
+require "larder/bytes/outside"
 require "larder/store/flights"
-require "larder/store/monotonic_clock"
+require "larder/bytes/monotonic_clock"
 
 module Larder
   module Store

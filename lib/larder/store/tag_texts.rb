@@ -2,7 +2,7 @@
 
 # The texts under which the file and the remote store keep the tags of an entry.
 
-require "larder/tagging"
+require "larder/bytes/tagging"
 
 module Larder
   module Store

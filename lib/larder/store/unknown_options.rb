@@ -3,8 +3,8 @@
 # Logs options that have no effect, with the one that was probably meant: each name once in a process. Rails' stores
 # ignore them silently.
 
-require "larder/application"
-require "larder/reports"
+require "larder/bytes/application"
+require "larder/codecs/reports"
 
 module Larder
   module Store

@@ -45,7 +45,7 @@ class LarderStoreFailsafeTest < ActiveSupport::TestCase
   end
 
   test "a remote store that must not be asked yet is not reported, and one that does not answer is" do
-    assert_equal(:other, failsafe.ask(:read_entry, -> { :other }) { raise Larder::Store::Remote::Waiting })
+    assert_equal(:other, failsafe.ask(:read_entry, -> { :other }) { raise Larder::Remote::Waiting })
     assert_empty @seen
     assert_equal(:other, failsafe.ask(:read_entry, -> { :other }) { raise Larder::RemoteError })
     assert_equal [[:read_entry, nil]], @seen

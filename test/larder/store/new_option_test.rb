@@ -46,17 +46,29 @@ module Larder
           !entered
         end
 
+        # Notes the options that it is given.
+        class Far < ActiveSupport::Cache::MemoryStore
+          attr_reader :given
+
+          def increment(name, amount = 1, **options)
+            @given = options
+            super
+          end
+        end
+
         make = ->(**options) { ActiveSupport::Cache::LarderStore.new(ARGV[1], size: 8 << 20, **options) }
         store = make.call
         moody = make.call(mood: true)
         moody.write("a", 1)
+        far = Far.new
+        make.call(remote: far, remote_id: "far").increment("b", 1, mood: true, noted: true)
         print JSON.generate(
           constructor: error { make.call(mood: "bad") }, call: error { store.read("a", mood: "bad") },
           quiet: logged { make.call(mood: true) && store.read("a", mood: true) },
           resembling: logged { store.read("a", moood: 1) }, synonym: logged { store.read("a", humour: 1) },
           c: [in_c? { store.fetch("a") { 2 } }, in_c? { store.fetch("a", mood: true) { 2 } },
               in_c? { moody.fetch("a") { 2 } }],
-          answer: store.read("a", mood: true), of_remote: Larder::Store::Remote::Client.const_get(:OWN).include?(:mood),
+          answer: store.read("a", mood: true), of_remote: far.given.slice(:mood, :noted),
           page: House::OptionsPage.new.text.lines.grep(/mood/)
         )
       RUBY
@@ -77,7 +89,7 @@ module Larder
         refusal = ':mood of LarderStore is "bad"; it takes true or false'
         assert_equal [refusal, refusal, ""], found.values_at(:constructor, :call, :quiet)
         found.values_at(:resembling, :synonym).each { |line| assert_includes line, "did you mean :mood?" }
-        assert_equal [[true, false, false], 1, true], found.values_at(:c, :answer, :of_remote)
+        assert_equal [[true, false, false], 1, { noted: true }], found.values_at(:c, :answer, :of_remote)
         assert_equal ["| `mood:` | true, false | false | what the entry feels like |\n"], found.fetch(:page)
       end
 

@@ -2,7 +2,7 @@
 
 # Calls a store of sessions for a request: for about a second in all, and without taking a failure for an answer.
 
-require_relative "../../circuit_breaker"
+require_relative "../../remote/circuit_breaker"
 require_relative "../errors"
 
 module Larder
@@ -24,7 +24,7 @@ module Larder
         # @param name [String] of the store, for messages
         # @param report [#call] called with the first error of an outage
         # @param request [#call] returns the env of the current request, or nil
-        # @param breaker [Larder::CircuitBreaker, nil] nil: the store has its own
+        # @param breaker [Larder::Remote::CircuitBreaker, nil] nil: the store has its own
         # @param give_up [#call] called when a request has waited for {LIMIT}
         # @param clock [#call] monotonic seconds
         def initialize(name, report: ->(_error) {}, request: -> {}, breaker: nil, give_up: -> { breaker&.open },

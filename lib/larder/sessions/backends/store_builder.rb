@@ -5,8 +5,8 @@
 
 require "active_support"
 require "active_support/cache"
-require "larder/store/addresses"
-require "larder/store/remote/adapters"
+require "larder/remote/addresses"
+require "larder/remote/adapters"
 require_relative "../errors"
 require_relative "bytes_coder"
 require_relative "swaps"
@@ -98,7 +98,7 @@ module Larder
           return store.raising.extend(RaisingLarder) if of?(store, "ActiveSupport::Cache::LarderStore")
 
           raising = if store.is_a?(ActiveSupport::Cache::FileStore) then RaisingFiles
-                    elsif shared?(store) then ::Larder::Store::Remote::Adapters::Raising
+                    elsif shared?(store) then ::Larder::Remote::Adapters::Raising
                     end
           raising ? store.clone.extend(raising) : store
         end
@@ -119,7 +119,7 @@ module Larder
         def self.shared(option, given, path:, size:, backplane:, remote_id: nil)
           store = new(option).build(*with_defaults(given)).clone.extend(Raw) # the given one stays as it is
           Swaps.extend_store(store)
-          ::Larder::Store::Remote::Servers.refuse_block(given, store) unless remote_id
+          ::Larder::Remote::Servers.refuse_block(given, store) unless remote_id
           ActiveSupport::Cache.lookup_store(:larder_store, path, { size: size, remote: store, backplane: backplane,
                                                                    remote_id: remote_id })
         rescue ::ArgumentError => error
@@ -135,7 +135,7 @@ module Larder
           require "active_support/cache/larder_store"
           options = rest.grep(Hash).reduce({}, :merge)
           arguments = rest.grep_v(Hash)
-          [kind, *arguments, ::Larder::Store::Remote::Adapters.with_defaults(kind, arguments, options)]
+          [kind, *arguments, ::Larder::Remote::Adapters.with_defaults(kind, arguments, options)]
         end
         private_class_method :with_defaults
 
@@ -151,7 +151,7 @@ module Larder
           return self.class.raising_copy(store) unless self.class.shared?(store)
 
           require "active_support/cache/larder_store"
-          ::Larder::Store::Remote::Adapters.of(store, given.first.is_a?(Symbol)).store
+          ::Larder::Remote::Adapters.of(store, given.first.is_a?(Symbol)).store
         rescue ::ArgumentError => error
           raise InvalidArgument, error.message.sub("remote: of LarderStore", "#{@option}: of sessions")
         end
@@ -181,10 +181,10 @@ module Larder
           store = if kind == :mem_cache_store then memcached(arguments, options)
                   else ActiveSupport::Cache.lookup_store(kind, *arguments, options)
                   end
-          ::Larder::Store::Remote::Adapters.check(kind, store, options)
+          ::Larder::Remote::Adapters.check(kind, store, options)
           store
         rescue LoadError, StandardError => e
-          message = ::Larder::Store::Addresses.hide(e.message, arguments, options)
+          message = ::Larder::Remote::Addresses.hide(e.message, arguments, options)
           raise InvalidArgument, "#{@option}: #{kind.inspect} cannot be made: #{message}", cause: nil
         end
 

@@ -3,7 +3,7 @@
 # Compare-and-swap for the stores that machines share, where Rails has none. The store's server compares, so no lock is
 # needed, and a process that was stopped in between changes nothing afterwards.
 
-require "larder/redis_script"
+require "larder/remote/redis_script"
 
 module Larder
   module Sessions
@@ -14,7 +14,7 @@ module Larder
         # Extends a RedisCacheStore: on Redis, Valkey, or a cluster of them.
         module Redis
           # Replaces a value, unless it has changed.
-          SCRIPT = RedisScript.new(<<~LUA)
+          SCRIPT = ::Larder::Remote::RedisScript.new(<<~LUA)
             if redis.call("GET", KEYS[1]) ~= ARGV[1] then
               return 0
             end

@@ -3,8 +3,8 @@
 # The values that options of the store take.
 
 require "active_support/duration"
-require "larder/options"
-require "larder/tagging"
+require "larder/bytes/options"
+require "larder/bytes/tagging"
 
 module Larder
   module Store

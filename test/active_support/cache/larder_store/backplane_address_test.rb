@@ -6,7 +6,7 @@ require "support/backplane_case"
 require "openssl"
 
 module LarderStore
-  # Larder::Store::Backplane::Address.
+  # Larder::Remote::Backplane::Address.
   class BackplaneAddressTest < BackplaneCase
     # A server with TLS and a password, and a certificate of its own.
     class Guarded < Larder::Lab::Servers::RedisLoopback

@@ -5,7 +5,7 @@
 require "support/backplane_case"
 
 module LarderStore
-  # Larder::Store::Backplane::Listener.
+  # Larder::Remote::Backplane::Listener.
   class BackplaneListenerTest < BackplaneCase
     # Error handlers of applications.
     class Fatal < Exception; end # rubocop:disable Lint/InheritException

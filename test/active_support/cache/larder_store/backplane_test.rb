@@ -9,7 +9,7 @@ require "dalli"
 require "redis"
 
 module LarderStore
-  # What holds for Larder::Store::Backplane over every server.
+  # What holds for Larder::Remote::Backplane over every server.
   module BackplaneTests
     extend ActiveSupport::Concern
 

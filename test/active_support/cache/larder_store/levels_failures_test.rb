@@ -8,7 +8,7 @@ require "support/servers"
 require "redis"
 
 module LarderStore
-  # Two levels and Larder::Store::Remote::Outbox::Journal.
+  # Two levels and Larder::Remote::Outbox::Journal.
   class LevelsFailuresTest < StoreCase
     TIMEOUT = 0.3
     # Seconds after which each pause is over that follows a failure.
@@ -301,7 +301,7 @@ module LarderStore
 
     test "what is listed while another process applies the list is not forgotten" do
       %i[delete clear].each do |kind|
-        journal, other = Array.new(2) { Larder::Store::Remote::Outbox::Journal.new(path_of("#{kind}.journal")) }
+        journal, other = Array.new(2) { Larder::Remote::Outbox::Journal.new(path_of("#{kind}.journal")) }
         applied = []
         journal.send(:cache).define_singleton_method(:set) do |*arguments, **options|
           other.each { |*change| applied << change }

@@ -6,7 +6,7 @@ require "support/remote_case"
 require "support/redis_cluster"
 
 module LarderStore
-  # Larder::Store::Remote::RedisCluster, and a backplane at its nodes.
+  # Larder::Remote::RedisCluster, and a backplane at its nodes.
   class RemoteClusterTest < RemoteCase
     class << self
       # @return [RedisCluster] of all tests

@@ -12,7 +12,7 @@ module LarderStore
     OPTIONS = { single_flight: true, wait: 300, lease: 300 }.freeze
     # Beats with a second between each two, as the caller sees them, which are more than a dead owner is waited for.
     BEATS = 4
-    Heartbeat = Larder::Store::Remote::Heartbeat
+    Heartbeat = Larder::Remote::Heartbeat
 
     # Callers find by this clock that an owner is dead. Tests put it forward instead of waiting. Beats come ten
     # times as often.

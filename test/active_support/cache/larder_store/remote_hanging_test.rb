@@ -8,7 +8,7 @@ require "support/solid_cache_application"
 require "redis"
 
 module LarderStore
-  # Larder::CircuitBreaker before a remote store.
+  # Larder::Remote::CircuitBreaker before a remote store.
   class RemoteHangingTest < RemoteCase
     # The report of a call that is not made.
     NOT_MADE = /did not answer, and is not called/

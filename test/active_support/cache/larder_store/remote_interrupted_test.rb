@@ -8,7 +8,7 @@ require "dalli"
 require "redis"
 
 module LarderStore
-  # Larder::Store::Remote::Connections, over Dalli's protocols and the gem redis, with a pool and without.
+  # Larder::Remote::Connections, over Dalli's protocols and the gem redis, with a pool and without.
   class RemoteInterruptedTest < RemoteCase
     # The exception that interrupts a call.
     class Stop < StandardError; end

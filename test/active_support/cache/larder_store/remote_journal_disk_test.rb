@@ -3,10 +3,10 @@
 # The journal on a file system that is full, read-only or has no room for another file.
 
 require "support/journal_case"
-require "larder/doctor"
+require "larder/bytes/doctor"
 
 module LarderStore
-  # Larder::Store::Remote::Outbox::Journal, on file systems of its own.
+  # Larder::Remote::Outbox::Journal, on file systems of its own.
   class RemoteJournalDiskTest < JournalCase
     setup do
       @a = start("redis")

@@ -6,7 +6,7 @@
 require "support/journal_case"
 
 module LarderStore
-  # Larder::Store::Remote::Outbox::Journal.
+  # Larder::Remote::Outbox::Journal.
   class RemoteJournalTest < JournalCase
     # Long keys that are more than the journal takes.
     FULL = 25_000

@@ -10,9 +10,9 @@ require "redis"
 require "dalli"
 
 module LarderStore
-  # Larder::Store::Remote::Outbox::Lists, over a proxy that holds requests back, and over a server that is stopped.
+  # Larder::Remote::Outbox::Lists, over a proxy that holds requests back, and over a server that is stopped.
   class RemoteLateTest < RemoteCase
-    State = Larder::Store::Remote::Outbox::State
+    State = Larder::Remote::Outbox::State
     # Interrupts a call.
     class Stop < StandardError; end
 

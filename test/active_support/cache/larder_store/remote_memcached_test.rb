@@ -6,7 +6,7 @@ require "support/remote_case"
 require "dalli"
 
 module LarderStore
-  # Larder::Store::Remote::Adapters::Memcached.
+  # Larder::Remote::Adapters::Memcached.
   class RemoteMemcachedTest < RemoteCase
     # On a port: a key's server depends on its name.
     class Node < Larder::Lab::Servers::Memcached

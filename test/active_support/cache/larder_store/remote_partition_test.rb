@@ -7,7 +7,7 @@ require "support/remote_case"
 require "redis"
 
 module LarderStore
-  # Two levels and Larder::Store::Backplane.
+  # Two levels and Larder::Remote::Backplane.
   class RemotePartitionTest < RemoteCase
     LOCAL = 4
     URL = "redis://10.99.0.1:6379"

@@ -9,7 +9,7 @@ require "redis_client"
 require "redis_client/hash_ring"
 
 module LarderStore
-  # Larder::Store::Remote::Adapters::Redis, over each kind of client.
+  # Larder::Remote::Adapters::Redis, over each kind of client.
   class RemoteRedisClientTest < RemoteCase
     # What that store is to LarderStore: its private methods, and a client with call, pipelined, node_for and nodes_for.
     class Store < ActiveSupport::Cache::Store

@@ -13,7 +13,8 @@ module Larder
           @reports = []
           @request = nil
           @given_up = 0
-          @breaker = CircuitBreaker.new(failures: 1, late: 0, hung: Calls::LIMIT, clock: -> { @now }) { true }
+          @breaker = ::Larder::Remote::CircuitBreaker
+                     .new(failures: 1, late: 0, hung: Calls::LIMIT, clock: -> { @now }) { true }
         end
 
         test "the value of the block is the answer" do

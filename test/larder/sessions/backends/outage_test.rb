@@ -175,7 +175,7 @@ module Larder
 
         def open_again
           clock = -> { @seconds + Process.clock_gettime(Process::CLOCK_MONOTONIC) }
-          breaker = CircuitBreaker.new(failures: 1, late: 0, clock: clock) { true }
+          breaker = ::Larder::Remote::CircuitBreaker.new(failures: 1, late: 0, clock: clock) { true }
           counting(breaker)
           calls = Calls.new("Redis", report: @reports.method(:<<), breaker: breaker, clock: clock)
           @backend = Backed.new(File.new(@file), store, calls: calls, retry_every: 0)

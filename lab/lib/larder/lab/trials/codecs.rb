@@ -70,7 +70,7 @@ module Larder
       # The store's: its own bytes, Marshal for the rest, and no compression.
       def larder
         require "active_support/cache/larder_store"
-        made = ::Larder::Store::TreeSerializer.new(trusted: true, checksum: false)
+        made = ::Larder::Codecs::TreeSerializer.new(trusted: true, checksum: false)
         Way.new(made.method(:dump).to_proc, made.method(:load).to_proc, true)
       end
 
@@ -105,7 +105,7 @@ module Larder
 
       # Protobuf's message, derived from the first of a list.
       def schema_of(value)
-        require "larder/serializers/protobuf_schema"
+        require "larder/codecs/serializers/protobuf_schema"
         first = plain(value.is_a?(Array) ? value.first : value)
         types = first.transform_values { |field| { Integer => :integer, Float => :float }.fetch(field.class, :string) }
         types.each_key { |name| types[name] = :boolean if [true, false].include?(first[name]) }

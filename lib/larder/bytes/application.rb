@@ -1,0 +1,175 @@
+# frozen_string_literal: true
+
+# Finds what Larder needs to know about the application, with Rails or without: its root, its environment, the default
+# path of a file, and which line of the application made a call. Opens no file.
+
+require "digest"
+require "rbconfig"
+
+module Larder
+  # @api private
+  module Application
+    # Below the root.
+    DIRECTORY = "storage/larder"
+    # A file system in memory that all processes of a machine, or of a container, share.
+    MEMORY = "/dev/shm"
+    # The environment if none is set, as in Rails.
+    DEFAULT_ENVIRONMENT = "development"
+    # Files of Larder, Ruby and gems, whose lines are not the application's configuration.
+    LIBRARIES = ["<internal:", "#{File.expand_path("../..", __dir__)}/",
+                 *RbConfig::CONFIG.values_at("rubylibdir", "sitedir", "vendordir").compact.map { |path| "#{path}/" },
+                 *(Gem.path.flat_map { |home| ["#{home}/gems/", "#{home}/bundler/gems/"] } if defined?(Gem))]
+                .each(&:freeze).freeze
+    # Files of Rails that create the cache and the sessions from the configuration.
+    BOOT = %r{/rails/(?:application|engine)\b}
+    private_constant :MEMORY, :DEFAULT_ENVIRONMENT, :LIBRARIES, :BOOT
+
+    class << self
+      # @return [String, nil] the suffix of this process's files, if it must not share them, see ParallelTests
+      attr_accessor :suffix
+    end
+
+    module_function
+
+    # @return [String] the base of relative paths
+    def root
+      (Rails.root if defined?(Rails) && Rails.respond_to?(:root))&.to_s || Dir.pwd
+    end
+
+    # @param path [String] relative to the root, or absolute
+    # @return [String] absolute; unchanged if it is relative to a working directory that was removed
+    # @raise [ArgumentError] the path ends in a slash, or begins with a home directory that is not known
+    def absolute(path)
+      wrong = of_directory(path)
+      raise ::ArgumentError, wrong if wrong
+
+      expanded(path)
+    rescue Errno::ENOENT
+      File.absolute_path?(path) ? File.expand_path(path, "/") : path
+    end
+
+    def expanded(path)
+      File.expand_path(path, root)
+    rescue ::ArgumentError => e # as for "~" without HOME, and for a NUL byte
+      raise ::ArgumentError, "the path #{path.inspect} has no meaning here (#{e.message}); name an absolute path"
+    end
+
+    # Without the check a file of that name would be created. A directory that is there is reported by the first use.
+    #
+    # @param path [String]
+    # @return [String, nil] what is wrong with a path that ends in a slash
+    def of_directory(path)
+      return if !path.end_with?("/") || File.directory?(path)
+
+      "the path #{path} ends in a slash and names a directory; name a file in it, such as " \
+        "#{File.join(path, "cache.larder")}"
+    end
+
+    # @return [String]
+    def environment
+      return Rails.env.to_s if defined?(Rails) && Rails.respond_to?(:env)
+
+      variable("RAILS_ENV") || variable("RACK_ENV") || DEFAULT_ENVIRONMENT
+    end
+
+    # @return [ActiveSupport::Cache::Store] Rails.cache
+    # @raise [ArgumentError] there is none
+    def cache
+      (Rails.cache if defined?(Rails) && Rails.respond_to?(:cache)) ||
+        raise(ArgumentError, "there is no Rails.cache; name a store by cache:")
+    end
+
+    # @return [Logger, nil] of Rails, once it has one
+    def logger
+      Rails.logger if defined?(Rails) && Rails.respond_to?(:logger)
+    end
+
+    # Logs a line as an error; without a logger it goes to $stderr.
+    def log(line)
+      logger ? logger.error(line) : warn(line)
+    end
+
+    # @return [ActiveSupport::Executor, nil] of the Rails application
+    def executor
+      Rails.application&.executor if defined?(Rails) && Rails.respond_to?(:application)
+    end
+
+    # Yields as a piece of work of the Rails application: connections to databases are given back at its end.
+    #
+    # @return [Object] the block's value
+    def in_executor(&block)
+      executor ? executor.wrap(&block) : yield
+    end
+
+    # The default path of a file. Each environment has a directory. If there is only a file of all environments, that
+    # one is used, with a warning.
+    #
+    # @param name [String]
+    # @return [String] from the root
+    # @raise [ArgumentError] the environment's name cannot be the name of a directory
+    def file(name)
+      own = File.join(DIRECTORY, directory_of(environment), name)
+      shared = File.join(DIRECTORY, name)
+      return own if File.exist?(absolute(own)) || !File.exist?(absolute(shared))
+
+      warn("larder: #{shared} is used in all environments. To give #{environment} the file, stop what uses it and: " \
+           "mkdir -m 700 #{File.dirname(own)} && mv #{shared}* #{File.dirname(own)}")
+      shared
+    end
+
+    # The default path of a file that is in memory only: of this user, application and environment.
+    #
+    # @param name [String]
+    # @return [String] absolute
+    # @raise [ArgumentError] the system has no such place
+    def file_in_memory(name)
+      unless File.directory?(MEMORY)
+        raise ::ArgumentError, "persistent: false puts the file into #{MEMORY}, which this system does not have; " \
+                               "leave it out"
+      end
+
+      File.join(MEMORY, "larder-#{Process.euid}", Digest::SHA256.hexdigest(root).slice(0, 12),
+                directory_of(environment), name)
+    end
+
+    # @param path [String] a default path
+    # @return [String] the same, with this process's suffix
+    def own(path)
+      "#{path}#{suffix}"
+    end
+
+    # @param name [String] of an environment variable
+    # @return [String, nil] nil: not set, or blank
+    def variable(name)
+      value = ENV.fetch(name, "").dup.force_encoding(Encoding::UTF_8)
+      value unless value.scrub.strip.empty?
+    end
+
+    # The name of a directory of its own; never a path that leads elsewhere.
+    def directory_of(environment)
+      return environment unless environment.include?("/") || [".", ".."].include?(environment)
+
+      raise ::ArgumentError, "the environment #{environment.inspect} (RAILS_ENV, RACK_ENV) is no name of a " \
+                             "directory, which its files are in; give it one without \"/\", such as \"production\""
+    end
+    private_class_method :expanded, :directory_of
+
+    # Notes that the caller configures something.
+    #
+    # @param option [Symbol] of Rails' configuration
+    def note(option)
+      (@noted ||= {})[option] = calling_line
+    end
+
+    # @param option [Symbol, nil] of Rails' configuration; if Rails itself makes the call, the line that set it
+    # @return [String, nil] file and line of the first caller that is neither Larder's nor a gem's nor Ruby's
+    def calling_line(option = nil)
+      locations = caller_locations
+      own = locations.index { |one| !one.path.start_with?(*LIBRARIES) }
+      noted = @noted[option] if option && @noted
+      return noted if noted && locations.first(own || locations.size).any? { |one| BOOT.match?(one.path) }
+
+      "#{locations[own].path}:#{locations[own].lineno}" if own
+    end
+  end
+end

@@ -1,0 +1,311 @@
+# frozen_string_literal: true
+
+# The calls of the remote store.
+
+require "forwardable"
+require "larder/remote/adapters"
+require "larder/remote/builder"
+require "larder/remote/calls"
+require "larder/remote/leases"
+
+module Larder
+  module Remote
+    # Entries in a store of any kind, under whole keys. Unlike that store's own methods, these raise {RemoteError} if
+    # it cannot serve.
+    #
+    # If the client has an {Outbox}, its reads raise {Waiting} for keys whose changes the store has not got.
+    # @api private
+    class Client
+      extend Forwardable
+
+      # Keys have their namespace when they come here.
+      NO_NAMESPACE = { namespace: nil }.freeze
+      # A key that is read to find out whether the store answers.
+      PROBE = "larder/probe"
+      NO_TERMS = {}.freeze
+      private_constant :NO_NAMESPACE, :PROBE, :NO_TERMS
+
+      # LarderStore sends the events.
+      module Quiet
+        private
+
+        def instrument(*)
+          yield({}) if block_given?
+        end
+      end
+      private_constant :Quiet
+
+      # @return [ActiveSupport::Cache::Store]
+      attr_reader :store
+      # @return [String] which servers it is on
+      attr_reader :identity
+      # @return [String, Proc, nil] of the caller, or else of the store
+      attr_reader :namespace
+      # @return [Outbox, nil]
+      attr_reader :outbox
+      # @return [Heartbeat]
+      attr_reader :heartbeat
+      # @return [Leases]
+      attr_reader :leases
+
+      # As of Adapters::Any.
+      def_delegators :@adapter, :bytes?, :matches?, :raw_counters?
+      # As of Calls.
+      def_delegators :@calls, :pause
+
+      # @param given [ActiveSupport::Cache::Store, Symbol, Array] a store, or what config.cache_store takes
+      # @param id [String, nil] names its servers, where that cannot be found out
+      # @param sign_with [String, Array<String>, nil] the key of signatures, see Larder::Codecs
+      # @param namespace [String, Proc, nil] of the caller
+      # @param flights [Boolean] do all fetches take leases?
+      # @param hidden [Array<Symbol>] options of the caller's calls that the store does not get
+      # @raise [ArgumentError] it is not a store, or a LarderStore, has another namespace, or its servers are not
+      #   known
+      def initialize(given, id: nil, sign_with: nil, namespace: nil, flights: false, hidden: [])
+        @store = Builder.store(given, sign_with)
+        @adapter = Adapters.of(@store, !@store.equal?(given))
+        @store = @adapter.store
+        @store.extend(Quiet) unless @store.equal?(given)
+        @namespace = one_namespace(namespace, @store.options[:namespace])
+        @identity = Servers.identity(@adapter, given, id)
+        @calls = Calls.new(@adapter)
+        @heartbeat = Heartbeat.new(self)
+        @leases = Leases.new(@adapter, @calls, method(:name_of), method(:to_ask))
+        @plain_names = @adapter.plain_names?
+        @flights = flights
+        @hidden = hidden
+      end
+
+      # From now on, reads wait for the changes that it lists.
+      #
+      # @param outbox [Outbox]
+      # @return [void]
+      def use(outbox)
+        @outbox = outbox
+      end
+
+      # @return [Boolean]
+      def answers?
+        @calls.attempt(:read) { @store.send(:read_entry, name_of(own_key(PROBE))) }
+        true
+      rescue RemoteError
+        false
+      end
+
+      # @return [Boolean] may some of its servers answer while others do not?
+      # @raise [RemoteError]
+      def several?
+        @calls.attempt(:ask) { @adapter.several? }
+      end
+
+      # @return [String] without the store's options, which may have passwords
+      def inspect
+        "#<#{self.class.name} #{@identity}>"
+      end
+
+      # @param text [String]
+      # @return [String] a key of Larder's own in the namespace
+      def own_key(text)
+        @store.send(:namespace_key, text, { namespace: @namespace }).b
+      end
+
+      # ---- reads ----
+
+      # @return [ActiveSupport::Cache::Entry, nil] also one that has expired
+      # @raise [Waiting] the key is listed
+      def read(key, raw: false)
+        @outbox&.quiet? || wait_for(key)
+        @calls.attempt(:read) { @store.send(:read_entry, name_of(key), **(raw ? { raw: raw } : NO_TERMS)) }
+      end
+
+      # A raw value, also while changes are listed.
+      #
+      # @return [String, nil]
+      def read_listed(key)
+        @calls.attempt(:read) { @store.send(:read_entry, name_of(key), raw: true)&.value }
+      end
+
+      # As {#read} for many, by one call of the store.
+      #
+      # @return [Hash{String=>Object}] of the keys that were found, for {#entries_of}
+      # @raise [Waiting] it is not known which keys are listed
+      def read_multi(keys, raw: false)
+        keys = to_ask(keys)
+        return {} if keys.empty?
+
+        @calls.attempt(:read_multi) { @adapter.find(keys, keys.map { |key| name_of(key) }, raw) }
+      end
+
+      # @param found [Hash{String=>Object}] what {#read_multi} has found
+      # @return [Hash{String=>ActiveSupport::Cache::Entry}]
+      def entries_of(found, raw: false)
+        @calls.attempt(:read_multi) { @adapter.entries_of(found, raw) }
+      end
+
+      # ---- changes ----
+
+      # @param entry [ActiveSupport::Cache::Entry]
+      # @param kept_in [Float, nil] seconds after which the store may forget it
+      # @param more [Hash] unless_exist
+      # @return [Boolean] was it stored?
+      def write(key, entry, kept_in, more = NO_TERMS)
+        wait_for(key) if more[:unless_exist]
+        @calls.attempt(:write) do
+          @store.send(:write_entry, name_of(key), entry, **terms(kept_in), **more) ? true : false
+        end
+      end
+
+      # @param entries [Hash{String=>ActiveSupport::Cache::Entry}]
+      # @param more [Hash] unless_exist, which some stores do not obey here
+      def write_multi(entries, kept_in, more = NO_TERMS)
+        named = entries.transform_keys { |key| name_of(key) }
+        @calls.attempt(:write_multi) do
+          @store.send(:write_multi_entries, named, **terms(kept_in), **more) ? true : false
+        end
+      end
+
+      # Reads entries and then writes others, by one call.
+      #
+      # @param entries [Hash{String=>ActiveSupport::Cache::Entry}] that are written
+      # @param keys [Array<String>] that are read
+      # @return [Hash{String=>ActiveSupport::Cache::Entry}, nil] what was there; nil: the store needs two calls, and
+      #   nothing was written
+      # @raise [Waiting] not all of the keys may be read
+      def write_and_find(entries, kept_in, keys)
+        raise Waiting unless to_ask(keys).size == keys.size
+
+        found = @calls.attempt(:write_multi) do
+          next unless @adapter.writes_and_finds?
+
+          named = entries.transform_keys { |key| name_of(key) }
+          @adapter.write_and_find(named, terms(kept_in), keys, keys.map { |key| name_of(key) })
+        end
+        found && entries_of(found)
+      end
+
+      # Raises if the entry can never be written.
+      #
+      # @param entry [ActiveSupport::Cache::Entry]
+      # @return [void]
+      # @raise [StandardError] the store cannot serialize its value
+      def check(entry)
+        @store.send(:serialize_entry, entry)
+      end
+
+      # @return [Boolean] was it there?
+      def delete(key)
+        @calls.attempt(:delete) { @store.send(:delete_entry, name_of(key)) ? true : false }
+      end
+
+      # Ends the leases of the keys first: who computes a value under one does not store it then.
+      #
+      # @return [Integer] how many were there
+      def delete_multi(keys)
+        @calls.attempt(:delete_multi) do
+          leases = ends_leases? ? keys.map { |key| name_of(Remote.lease_key(key)) } : []
+          @adapter.delete(leases, keys.map { |key| name_of(key) })
+        end
+      end
+
+      # @return [Boolean] does a delete of a key end its lease? Some stores do that only where all fetches take leases
+      def ends_leases?
+        @flights || @adapter.at_once?
+      end
+
+      # A store may delete its keys one after the other, and a lease after the value that was stored under it. Where
+      # all fetches take leases, a first call deletes these, and a second one the values; as in {#delete_matched}.
+      #
+      # @param prefix [String] what the keys start with; empty: all
+      def clear(prefix, options = NO_TERMS)
+        namespace = prefix.delete_suffix(":") unless prefix.empty?
+        (@flights ? 2 : 1).times { call(:clear, **options.except(*@hidden), namespace: namespace) }
+      end
+
+      # @param pattern [Regexp, String] of keys
+      def delete_matched(pattern)
+        patterns = [pattern]
+        patterns.unshift(pattern.is_a?(String) ? Remote.lease_key(pattern) : pattern) if @flights
+        patterns.each { |matcher| call(:delete_matched, matcher, **NO_NAMESPACE) }
+      end
+
+      # ---- changes that the store computes ----
+
+      # @param operation [Symbol] increment or decrement
+      # @return [Integer, nil] as of the store's method
+      # @raise (see #read)
+      def count(operation, key, amount, options)
+        wait_for(key)
+        expecting([key], sent: true) { call(operation, key, amount, **terms_of_call(options)) }
+      end
+
+      # @return [Boolean] has the store a compare-and-swap?
+      def swaps?
+        @store.respond_to?(:cas) && @store.respond_to?(:cas_multi)
+      end
+
+      # As of the store's method.
+      def cas(key, options)
+        wait_for(key)
+        expecting([key]) do |send|
+          @calls.attempt(:cas) do
+            @store.cas(name_of(key), terms_of_call(options)) { |value| send.call(yield(value)) }
+          end
+        end
+      end
+
+      # The same for many. The block gets those values by key that were found.
+      def cas_multi(keys, options)
+        names = to_ask(keys).to_h { |key| [name_of(key), key] }
+        expecting(names.values) do |send|
+          @calls.attempt(:cas_multi) do
+            @store.cas_multi(*names.keys, **terms_of_call(options)) do |values|
+              send.call(yield(values.transform_keys(names)).transform_keys(names.invert))
+            end
+          end
+        end
+      end
+
+      private
+
+      def wait_for(key)
+        raise Waiting if to_ask([key]).empty?
+      end
+
+      # @return [Array<String>] those of the keys that the store may be asked for
+      # @raise [Waiting] it may not be asked for any
+      def to_ask(keys)
+        @outbox ? @outbox.to_ask(keys) : keys
+      end
+
+      def expecting(keys, sent: false, &block)
+        @outbox ? @outbox.expecting(keys, sent: sent, &block) : yield(:itself.to_proc)
+      end
+
+      def terms_of_call(options)
+        options.except(*@hidden, :version).merge(NO_NAMESPACE)
+      end
+
+      def one_namespace(own, theirs)
+        return own || theirs if own.nil? || theirs.nil? || own == theirs
+
+        raise ::ArgumentError, "namespace: of LarderStore is #{own.inspect}, and that of its remote: is " \
+                               "#{theirs.inspect}; both have the same keys: give one of them"
+      end
+
+      def call(method, *arguments, **options)
+        @calls.attempt(method) { @store.public_send(method, *arguments, **options) }
+      end
+
+      # As the store makes it, which takes twenty calls. A Regexp raises for text that is not valid in its encoding.
+      def name_of(key)
+        return key if @plain_names && key.ascii_only? && Adapters::ORDINARY.match?(key)
+
+        @store.send(:normalize_key, key, NO_NAMESPACE)
+      end
+
+      def terms(kept_in)
+        kept_in ? { expires_in: @adapter.ttl(kept_in) } : NO_TERMS
+      end
+    end
+  end
+end

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+# Leases of many keys in a remote store that runs scripts.
+
+module Larder
+  module Remote
+    # Each method makes one call of the store, for any number of keys (see Adapters::RedisLeases). It answers nil if
+    # the store has just refused the script: from then on it is not {#usable?}.
+    # @api private
+    class Leases
+      # @param adapter [Adapters::Any]
+      # @param calls [Calls]
+      # @param name_of [#call] gives the store's name of a key
+      # @param to_ask [#call] raises {Waiting} if the store may be asked for none of some keys, or answers those that
+      #   it may be asked for
+      def initialize(adapter, calls, name_of, to_ask)
+        @adapter = adapter
+        @calls = calls
+        @name_of = name_of
+        @to_ask = to_ask
+      end
+
+      # @return [Boolean]
+      def usable?
+        scripts ? scripts.usable? : false
+      rescue RemoteError
+        false # no call can be made now
+      end
+
+      # @param text [String]
+      # @return [String] a lease as the store has it
+      def dump(text, seconds)
+        # The time is for stores that keep expired entries.
+        scripts.dump(ActiveSupport::Cache::Entry.new(text, expires_in: seconds), { expires_in: seconds })
+      end
+
+      # @param bytes [String, nil] of the store
+      # @return [ActiveSupport::Cache::Entry, nil]
+      def load(bytes)
+        @calls.attempt(:read) { scripts.load(bytes) }
+      end
+
+      # @param wanted [Hash{String=>Array(String, Float, String)}] by key, the bytes of the lease, its seconds, and
+      #   the bytes of a dead lease that it replaces
+      # @return [Hash{String=>Array(String, String)}, nil] by key, the lease that is there, and the bytes of the entry
+      # @raise [RemoteError]
+      def take(wanted)
+        keys = @to_ask.call(wanted.keys)
+        answers = @calls.attempt(:write) do
+          scripts.take(keys.map { |key| [*names(key), *wanted[key]] })
+        end
+        answers && keys.zip(answers).to_h
+      end
+
+      # Stores entries whose leases have not ended, in place of what was there when they were taken.
+      #
+      # @param writes [Hash{String=>Array(String, ActiveSupport::Cache::Entry, Float, String)}] by key, the bytes of
+      #   the lease, the entry, seconds to keep it or nil, and the bytes of the entry that it replaces
+      # @return [Hash{String=>Boolean}, nil] was it stored?
+      # @raise [RemoteError]
+      def write(writes)
+        rows = writes.map do |key, (lease, entry, kept_in, old)|
+          terms = kept_in ? { expires_in: @adapter.ttl(kept_in) } : {}
+          [*names(key), lease, scripts.dump(entry, terms), terms[:expires_in], old]
+        end
+        answers = @calls.attempt(:write) { scripts.write(rows) }
+        answers && writes.keys.zip(answers).to_h
+      end
+
+      # @param held [Hash{String=>String}] bytes of leases by keys
+      # @return [Object, nil]
+      # @raise [RemoteError]
+      def end_all(held)
+        named = held.transform_keys { |key| names(key).first }
+        @calls.attempt(:delete) { scripts.end_all(named) }
+      end
+
+      private
+
+      # @return [Adapters::RedisLeases, nil]
+      # @raise [RemoteError] that cannot be found out now
+      def scripts
+        defined?(@scripts) ? @scripts : @scripts = @calls.attempt(:ask) { @adapter.leases }
+      end
+
+      def names(key)
+        [@name_of.call(Remote.lease_key(key)), @name_of.call(key)]
+      end
+    end
+  end
+end

@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/bytes/application"
+require "support/environment"
+
+module Larder
+  # What is known of an application without Rails; of one with Rails see test/rails.
+  class ApplicationTest < ActiveSupport::TestCase
+    include TemporaryDirectory
+    include Environment
+
+    test "the environment is Rails' variable, then Rack's, then development; a variable that is empty is none" do
+      {
+        { "RAILS_ENV" => "test", "RACK_ENV" => "production" } => "test",
+        { "RAILS_ENV" => "", "RACK_ENV" => "production" }     => "production",
+        { "RAILS_ENV" => nil, "RACK_ENV" => "" }              => "development",
+        { "RAILS_ENV" => nil, "RACK_ENV" => nil }             => "development"
+      }.each do |variables, expected|
+        assert_equal expected, with_environment(variables) { Application.environment }, variables.inspect
+      end
+    end
+
+    test "a variable that is blank is none" do
+      ["", " ", "\t\n"].each do |blank|
+        assert_nil with_environment("LARDER_PATH" => blank) { Application.variable("LARDER_PATH") }
+      end
+      assert_equal " a b ", with_environment("LARDER_PATH" => " a b ") { Application.variable("LARDER_PATH") }
+      assert_equal "\xFF ", with_environment("LARDER_PATH" => "\xFF ") { Application.variable("LARDER_PATH") }
+    end
+
+    test "a path with a home directory that is not known, or with a NUL byte, is named with what to do" do
+      ["~/c.larder", "~no-such-user/c.larder", "c\0.larder"].each do |path|
+        error = assert_raises(::ArgumentError) do
+          with_environment("HOME" => "relative") { Application.absolute(path) }
+        end
+        assert_match(/\Athe path #{Regexp.escape(path.inspect)} has no meaning here \(.*\); name an absolute path\z/,
+                     error.message)
+      end
+    end
+
+    test "an environment is the name of one directory" do
+      ["../../etc", "a/b", "/etc", "..", "."].each do |name|
+        error = assert_raises(::ArgumentError, name) do
+          with_environment("RAILS_ENV" => name) { Application.file("cache.larder") }
+        end
+        assert_match(/\Athe environment "#{name}" \(RAILS_ENV, RACK_ENV\) is no name of a directory/, error.message)
+      end
+      assert_equal "storage/larder/my shop/cache.larder",
+                   with_environment("RAILS_ENV" => "my shop") { Application.file("cache.larder") }
+    end
+
+    test "a file that nobody has named is in the environment's directory" do
+      assert_silent { assert_equal "storage/larder/test/cache.larder", file }
+    end
+
+    test "where only the file of all environments is there it is used, and one line says how to part from it" do
+      FileUtils.mkdir_p(path_of("storage/larder"))
+      %w[cache.larder cache.larder.lock].each { |name| File.write(path_of("storage/larder/#{name}"), name) }
+      found = nil
+      _, said = capture_io { found = file }
+      assert_equal "storage/larder/cache.larder", found
+      assert_match(/\Alarder: storage\/larder\/cache.larder is used in all environments\. .*\n\z/, said)
+
+      system(said[/mkdir.*/], chdir: directory, exception: true)
+      assert_silent { assert_equal "storage/larder/test/cache.larder", file }
+      assert_equal %w[cache.larder cache.larder.lock], Dir.children(path_of("storage/larder/test")).sort
+    end
+
+    test "where both are there the environment's own is used" do
+      FileUtils.mkdir_p(path_of("storage/larder/test"))
+      %w[cache.larder test/cache.larder].each { |name| File.write(path_of("storage/larder/#{name}"), "") }
+      assert_silent { assert_equal "storage/larder/test/cache.larder", file }
+    end
+
+    test "the calling line is the application's, whatever gem and library is in between" do
+      line = [1].each { break ["y"].to_h { |name| [name, Application.calling_line] } }.fetch("y")
+      assert_equal "#{__FILE__}:#{__LINE__ - 1}", line
+    end
+
+    private
+
+    def file
+      Dir.chdir(directory) { with_environment("RAILS_ENV" => "test") { Application.file("cache.larder") } }
+    end
+  end
+end
