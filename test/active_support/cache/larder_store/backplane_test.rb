@@ -9,7 +9,7 @@ require "dalli"
 require "redis"
 
 module LarderStore
-  # What holds for Larder::Remote::Backplane over every server.
+  # The promises of Larder::Remote::Backplane, with every server.
   module BackplaneTests
     extend ActiveSupport::Concern
 
