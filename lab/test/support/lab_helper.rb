@@ -51,11 +51,12 @@ module LabHelper
     end
   end
 
-  # Waits until the block answers something, and answers that.
-  def eventually(seconds = 120)
+  # Waits until the block answers something, and answers that. After that time the test fails, with the answer of the
+  # lambda.
+  def eventually(found = nil, seconds: 120)
     limit = now + seconds
     until (answer = yield)
-      flunk "waited #{seconds} s in vain" if now > limit
+      flunk "waited #{seconds} s in vain: #{found&.call}" if now > limit
       sleep 0.02
     end
     answer

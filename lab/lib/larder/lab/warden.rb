@@ -72,11 +72,12 @@ module Warden
     clear_away(directory)
   end
 
-  # Whoever writes there may still be ending, so removal is tried for a few seconds.
+  # A process that writes there may still be ending, and on a busy machine that takes long: removal is tried for a
+  # minute.
   # @param directory [String]
   # @return [void]
   def clear_away(directory)
-    50.times do
+    600.times do
       FileUtils.rm_rf(directory)
       return unless File.exist?(directory)
 

@@ -33,10 +33,11 @@ module Larder
         with_directory do |dir|
           lab = start(dir, "larder-tmpfs")
           files = -> { open_files(processes(dir)).grep(%r{\A/dev/shm/larder-lab-.*/cache\.larder}) }
-          place = File.dirname(eventually { files.call.first })
+          place = File.dirname(eventually { files.call.first || !running?(lab) && flunk("the lab has ended") })
           Process.kill(:KILL, lab)
           Process.wait(lab)
-          assert eventually { !File.exist?(place) }
+          remaining = -> { Dir.glob("#{place}/**/*") + processes(dir) }
+          assert eventually(-> { remaining.call.inspect }) { !File.exist?(place) }
         end
       end
 
@@ -67,6 +68,10 @@ module Larder
         rescue SystemCallError
           nil
         end
+      end
+
+      def running?(pid)
+        Process.wait(pid, Process::WNOHANG).nil?
       end
 
       def start(dir, contender)

@@ -48,7 +48,7 @@ module Larder
             out, err = %w[out err].map { |name| File.join(dir, name) }
             pid = Process.spawn({ "TMPDIR" => dir }, RbConfig.ruby, EXECUTABLE, "all", "--quick", "--only",
                                 "serializers,hitratio", "--json", file, out: out, err: err)
-            eventually(180) { File.exist?(file) }
+            eventually(seconds: 180) { File.exist?(file) }
             Process.kill(:INT, pid)
             assert_equal 130, Process.wait2(pid).last.exitstatus
             assert_match(/stopped by SIGINT; what was measured is in .*run.json/, File.read(err))
