@@ -1,7 +1,7 @@
 /*
  * back_off.pml — the block of an expired value raises, and machines serve the old value for a while.
  *
- * Models     back_off and with_back_offs of lib/larder/store/remote_back_off.rb: the back-off is a record of its
+ * Models     begin and apply of lib/larder/store/back_offs.rb: the back-off is a record of its
  *            own in the remote store, and names the old value. Each command of that store is atomic.
  * Left out   copies (levels.pml); how a value that was computed is stored (flights.pml: here, in one step).
  * Numbers    the source of the value gets the next number, then a delete or a write tells the cache.

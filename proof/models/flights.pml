@@ -1,9 +1,10 @@
 /*
  * flights.pml — the value of a key that one of several machines computes while others change the key.
  *
- * Models     fly_far, take_over_far, write_far_leased and give_up_far of lib/larder/store/remote_flight.rb, the beats of
- *            remote/heartbeat.rb, and delete_multi of remote.rb: lease, heir and value are entries of the remote store.
- *            Each of its commands is atomic.
+ * Models     take, take_over, write and give_up of lib/larder/store/remote_lease/steps.rb, the beats of
+ *            lib/larder/remote/heartbeat.rb, and delete_multi of remote/client.rb: lease, heir and value are entries of the
+ *            remote store. Each of its commands is atomic. A script (remote_lease/scripts.rb) does the commands of one
+ *            method as a single one: its runs are those of this model in which no other process comes between.
  * Left out   copies; an owner that is killed between its write and its second look for the lease; for how long an owner
  *            was silent. Here it may count as dead at any moment and go on, as an owner that was stopped does.
  * Numbers    the source of the value gets the next number, then a delete or a write tells the cache.

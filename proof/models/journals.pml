@@ -1,8 +1,8 @@
 /*
  * journals.pml — changes that a machine lists for remote stores of several names.
  *
- * Models     the journal of lib/larder/store/remote/journal.rb (note, expect, changed, join, take_over, each), its rows of
- *            remote stores (journal/members.rb) and its lists (journal/lists.rb), for one key. Names 1 and 3 are of one
+ * Models     the journal of lib/larder/remote/outbox/journal.rb (note, expect, changed, join, take_over, each), its rows of
+ *            remote stores (outbox/members.rb) and its lists (outbox/lists.rb), for one key. Names 1 and 3 are of one
  *            server, as a host name and its address are; name 2 is of another one. A process may give up a write or a
  *            counter, which arrives later. The states of a key are those of late_writes.pml; the clock is left out: a
  *            REPEATED key is deleted for the second time when nothing is on its way.

@@ -1,7 +1,7 @@
 /*
  * late_writes.pml — a write that timed out, and is applied by the remote store after a later delete.
  *
- * Models     change and keeping of lib/larder/remote.rb, and the states of a change in its journal (remote/journal),
+ * Models     change and expecting of lib/larder/remote/outbox.rb, and the states of a change (outbox/state.rb),
  *            for one key. A change that is FRESH has not been applied. When it was, it is REPEATED once more after some
  *            seconds, as the remote store may have applied a late write since. Until then this machine does not read the
  *            key. A write that keeps the old value if it fails, as of a counter, is not repeated: then the key is EXPECTED

@@ -1,7 +1,7 @@
 /*
  * levels.pml — a key in the file of a machine and in the remote store that it shares with another one.
  *
- * Models     fill of copies.rb, write_many and delete_entry of remote_changes.rb, Remote#ready? and #change, and the
+ * Models     fill of copies.rb, write_many and delete of two_levels/changes.rb, ready? and change of outbox.rb, and the
  *            journal. The lease of a key in the file is as in docs/adr/0030-single-flight.md; the file's other steps are
  *            atomic.
  * Left out   the backplane (trust.pml); values under single flight (flights.pml); a write whose answer was lost and that
