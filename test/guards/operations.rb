@@ -103,11 +103,20 @@ def writes(store, name, value, objects)
   end
 end
 
+misses = 0
+
 OPERATIONS = {
   "fetch, hit" => lambda do |count|
     i = 0
     while i < count
       store.fetch(["key", i % CALLS], expires_in: 300) { raise "a miss" }
+      i += 1
+    end
+  end,
+  "fetch, miss with a block" => lambda do |count|
+    i = 0
+    while i < count
+      store.fetch(["missing", misses += 1], expires_in: 300) { VALUE }
       i += 1
     end
   end,
