@@ -105,6 +105,8 @@ end
 
 misses = 0
 
+misses = 0
+
 OPERATIONS = {
   "fetch, hit" => lambda do |count|
     i = 0
@@ -236,6 +238,13 @@ OPERATIONS = {
     while i < count
       found = sessions.find(IDS[i % IDS.size]) || raise("no session")
       sessions.commit(found, found.values) || raise("lost")
+      i += 1
+    end
+  end,
+  "fetch, miss with a block" => lambda do |count|
+    i = 0
+    while i < count
+      store.fetch(["missing", misses += 1], expires_in: 300) { VALUE }
       i += 1
     end
   end
