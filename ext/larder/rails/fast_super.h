@@ -1,5 +1,5 @@
 /*
- * fast_super.h — the way from the fast path to ActiveSupport's method of the same name.
+ * fast_super.h — the way from the fast path to the next method of the same name, in Ruby.
  */
 #ifndef LARDER_FAST_SUPER_H
 #define LARDER_FAST_SUPER_H

@@ -5,7 +5,7 @@
 require "active_support"
 require "active_support/cache"
 require "larder"
-require "larder/rails/parallel_tests"
+require "larder/store/parallel_tests"
 require "larder/store"
 
 module ActiveSupport

@@ -3,6 +3,8 @@
 # Makes the store that `remote:` of LarderStore names.
 
 require "zlib"
+require "larder/codecs"
+require "larder/codecs/tree_serializer"
 require "larder/remote/addresses"
 require "larder/remote/adapters"
 
@@ -22,7 +24,7 @@ module Larder
       # @raise [ArgumentError] it is not a store, or is one of Larder
       def store(given, sign_with)
         made = given.is_a?(ActiveSupport::Cache::Store) ? signed_by_itself(given, sign_with) : built(given, sign_with)
-        return made unless made.is_a?(ActiveSupport::Cache::LarderStore)
+        return made unless defined?(ActiveSupport::Cache::LarderStore) && made.is_a?(ActiveSupport::Cache::LarderStore)
 
         raise ::ArgumentError, "remote: of LarderStore is a LarderStore, which no other machine can reach; it " \
                                "takes a store on a server, as [:redis_cache_store, { url: … }]"

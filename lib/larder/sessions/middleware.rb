@@ -318,6 +318,6 @@ module Larder
 end
 
 if defined?(ActiveSupport)
-  require_relative "../rails/parallel_tests"
+  require_relative "../store/parallel_tests"
   Larder::ParallelTests.cover(Larder::Sessions::Middleware)
 end

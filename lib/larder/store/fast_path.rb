@@ -15,7 +15,8 @@ require_relative "fast_path/report"
 module Larder
   module Store
     # `fetch`, `read`, `write`, their multi forms, `delete` and `exist?` in C, for calls that are common and simple: a
-    # hit then costs a fraction of a microsecond. Any other call goes to ActiveSupport's method of the same name.
+    # hit then costs a fraction of a microsecond. Any other call goes to the next method of the same name: that of
+    # Entries, Multi or Deletion, or ActiveSupport's.
     #
     # It has no options. It turns itself off for a store of which a method that it replaces was patched or overridden,
     # and on Rails 7.1 also while an event of the cache has a subscriber.
