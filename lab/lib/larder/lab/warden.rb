@@ -9,8 +9,8 @@
 #                                                    input; USER: whom it runs as, "-" for whoever runs the warden
 #   ruby --disable=gems warden.rb remove DIRECTORY   removes the directory at the end of input
 #   ruby --disable=gems warden.rb follow DIRECTORY ANOTHER
-#                                                    removes the directory when the other one, which somebody else
-#                                                    removes, is gone
+#                                                    removes the directory at the end of input, but not before another
+#                                                    process has removed the other one
 
 require "etc"
 require "fileutils"
@@ -68,6 +68,7 @@ module Warden
   # @return [void]
   def follow(directory, another)
     trap("TERM", "IGNORE")
+    wait_for_end_of_input
     sleep 0.2 while File.exist?(another)
     clear_away(directory)
   end

@@ -16,8 +16,9 @@ module Larder
 
         private
 
-        # Another directory in place of the one it was given, the same for all processes that were given that one. A
-        # warden removes it as soon as that one is gone, however the lab ends.
+        # Another directory in place of the one it was given, the same for all processes that were given that one. Each
+        # process has a warden, which removes it when that one is gone and the process has ended, however the lab ends: a
+        # process that opens its file late makes the directory again.
         def dir
           @place || super
         end
@@ -26,17 +27,23 @@ module Larder
           super
           given = dir
           place = File.join(Tmpfs.directory(size), "larder-lab-#{Digest::SHA256.hexdigest(given)[0, 16]}")
-          make(place, given)
+          watch(place, given)
+          make(place)
           @place = place
         end
 
-        def make(place, given)
+        def make(place)
           Dir.mkdir(place, 0o700)
-          Process.detach(Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", Guarded::WARDEN, "follow",
-                                       place, given, in: File::NULL, out: File::NULL, err: File::NULL, chdir: "/",
-                                       pgroup: true))
         rescue Errno::EEXIST
           raise Unavailable, "#{place} is another user's: remove it" unless File.lstat(place).owned?
+        end
+
+        def watch(place, given)
+          reader, @duty = IO.pipe # closed by the kernel at the end of this process
+          Process.detach(Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", Guarded::WARDEN, "follow",
+                                       place, given, in: reader, out: File::NULL, err: File::NULL, chdir: "/",
+                                       pgroup: true))
+          reader.close
         end
       end
     end
