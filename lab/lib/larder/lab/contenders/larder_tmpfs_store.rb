@@ -17,8 +17,8 @@ module Larder
         private
 
         # Another directory in place of the one it was given, the same for all processes that were given that one. Each
-        # process has a warden, which removes it when that one is gone and the process has ended, however the lab ends. A
-        # process that opens its file late would make the directory again.
+        # process has a warden, which removes it when that one is gone and the process has ended, however the lab ends.
+        # A process that opens its file late would make the directory again.
         def dir
           @place || super
         end
