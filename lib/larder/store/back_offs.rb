@@ -55,7 +55,7 @@ module Larder
       def apply(entries, call, ask: true)
         return entries unless call.keeps?
 
-        error, always = call[:stale_if_error], call[:stale_while_revalidate]
+        error, always = call.options[:stale_if_error], call.options[:stale_while_revalidate]
         old = entries.select { |_, entry| entry.expired? && (within?(entry, error) || within?(entry, always)) }
         return entries if old.empty?
 

@@ -2,6 +2,7 @@
 
 # One call of the store, with everything that was decided about it at its beginning.
 
+require "larder/store/keys"
 require "larder/store/tag_texts"
 
 module Larder
@@ -64,13 +65,15 @@ module Larder
         @prefix = prefix
         @keeps = Call.keeps?(options)
         @single_flight = (options[:single_flight] && !options[:force]) || false
+        @leases = @single_flight || @keeps
+        @soft = (options[:soft_timeout] && options[:stale_if_error] && !options[:force]) || false
         freeze
       end
 
-      # @param name [Symbol]
-      # @return [Object, nil] an option
-      def [](name)
-        @options[name]
+      # @!method shown
+      #   @return [Object] the name of the entry in events and in the log
+      if Keys::INSTRUMENTS_KEYS then alias shown key
+      else alias shown name
       end
 
       # @return [Boolean]
@@ -82,14 +85,12 @@ module Larder
       alias keeps? keeps
 
       # @return [Boolean]
-      def leases?
-        @single_flight || @keeps
-      end
+      attr_reader :leases
+      alias leases? leases
 
       # @return [Boolean] true if an old value is the answer when a new one takes long
-      def soft?
-        (@options[:soft_timeout] && @options[:stale_if_error] && !@options[:force]) || false
-      end
+      attr_reader :soft
+      alias soft? soft
 
       # @return [Boolean] true if deletions of tags, or of the namespace, may concern the entry
       def tagged?

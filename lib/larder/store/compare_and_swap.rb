@@ -31,7 +31,7 @@ module Larder
       def cas(name, options = nil, &block)
         check_swap(:cas, block)
         call = call_of(name, *with_jitter([options]))
-        instrument(:cas, instrumented_key(name, call.key), call.options) do
+        instrument(:cas, call.shown, call.options) do
           in_stamped_flight(call) { level.swap(call, &block) }
         end
       end
@@ -80,7 +80,7 @@ module Larder
       end
 
       def in_stamped_flight(call, &block)
-        return yield unless call[:tags] || (call[:namespace] && call.leases?)
+        return yield unless call.options[:tags] || (call.options[:namespace] && call.leases?)
 
         call.texts # raises for what is not a tag
         Flights.within(Flight.new(level.records, call.key, stamp: level.stamp(call)), &block)

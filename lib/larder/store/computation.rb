@@ -28,11 +28,13 @@ module Larder
         @spent = 0.0
       end
 
-      # @param deadline [Float] until when the call may wait for others, by the monotonic clock
+      # @param deadline [Float, nil] until when the call may wait, by the monotonic clock; nil: its `wait:` begins now
       # @return [Object] the value that was computed here or by another caller, or the old one after an error
-      def value(deadline = monotonic_now + @call.wait)
+      def value(deadline = nil)
         or_old do
-          in_single_flight(deadline) do |stores, flight|
+          next compute_and_store unless @call.single_flight?
+
+          @store.single_flight.run(@call, deadline || (monotonic_now + @call.wait)) do |stores, flight|
             stores ? compute_and_store(flight) : compute.first
           end
         end
@@ -110,15 +112,9 @@ module Larder
 
       private
 
-      def in_single_flight(deadline, &block)
-        return yield true, nil unless @call.single_flight?
-
-        @store.single_flight.run(@call, deadline, &block)
-      end
-
       # An error of the block is answered with the old value, if `stale_if_error:` allows that.
       def or_old
-        return yield unless @call[:stale_if_error]
+        return yield unless @call.options[:stale_if_error]
 
         earlier = $ERROR_INFO
         begin
@@ -143,9 +139,9 @@ module Larder
 
       # Deletions of tags, and of the namespace, that come while the block runs concern the value. The block may set
       # the tags, so the stamp is always of before the block.
-      def compute_and_store(flight)
+      def compute_and_store(flight = nil)
         return compute_on(flight) if flight
-        if @call.leases? || @call[:tags]
+        if @call.leases? || @call.options[:tags]
           return Flights.within(Flight.new(@level.records, @call.key)) { |unleased| compute_on(unleased) }
         end
 
@@ -157,13 +153,13 @@ module Larder
       end
 
       def compute_on(flight)
-        tagged = @call[:tags] || (@call[:namespace] && @call.leases?)
+        tagged = @call.options[:tags] || (@call.options[:namespace] && @call.leases?)
         @call.texts if tagged # raises for what is not a tag, before the value is computed
         stamp = flight.stamp || @level.stamp(@call)
         flight.stamp = stamp if tagged
         value, options = compute
         flight.stamp = stamp if options[:tags]
-        flight.compute_ms = (@took * 1000).ceil if @call[:early_refresh]
+        flight.compute_ms = (@took * 1000).ceil if @call.options[:early_refresh]
         store(value, options)
       end
 

@@ -113,7 +113,7 @@ module Larder
       # One for all. Deletions of tags that come later concern the values.
       def stamp(flights)
         call = flights.each_key.first
-        return unless call && (call[:tags] || (call[:namespace] && call.leases?))
+        return unless call && (call.options[:tags] || (call.options[:namespace] && call.leases?))
 
         stamp = @stamp || @level.stamp(call)
         flights.each_value { |flight| flight.stamp = stamp }

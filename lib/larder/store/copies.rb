@@ -99,7 +99,7 @@ module Larder
         return unless left.positive?
 
         copy = ActiveSupport::Cache::Entry.new(entry.value, version: entry.version, expires_at: expires_at)
-        compute_ms = @times.of(key, entry) if call[:early_refresh] && expires_at == entry.expires_at
+        compute_ms = @times.of(key, entry) if call.options[:early_refresh] && expires_at == entry.expires_at
         kept = call.options.slice(*Call::WINDOWS, :early_refresh)
         record = @format.record_of(copy, { **kept, expires_in: left }, compute_ms)
         texts.empty? ? record : @records.tagged(record, texts, asked.stamp)

@@ -61,7 +61,7 @@ module Larder
 
       def change_counter(operation, name, amount, options)
         call = call_of(name, options)
-        instrument(operation, instrumented_key(name, call.key), amount: amount) do
+        instrument(operation, call.shown, amount: amount) do
           level.count(operation, call, Integer(amount))
         end
       end

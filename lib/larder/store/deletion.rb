@@ -21,7 +21,7 @@ module Larder
       #   Rails.cache.expire("rates")
       def expire(name, options = nil)
         call = call_of(name, options)
-        instrument(:expire, instrumented_key(name, call.key)) { level.expire(call) }
+        instrument(:expire, call.shown) { level.expire(call) }
       end
 
       # Deletes all entries that have one of the tags, in all processes, at once whatever their number. Also those whose
@@ -56,7 +56,7 @@ module Larder
         keys = key_matcher_of(matcher, options)
         shown = keys.regexp? ? keys.pattern.inspect : keys.pattern
         given = keys.regexp? ? matcher.inspect : matcher
-        instrument(:delete_matched, instrumented_key(given, shown)) { level.delete_matched(keys) }
+        instrument(:delete_matched, Keys::INSTRUMENTS_KEYS ? shown : given) { level.delete_matched(keys) }
       end
 
       # Empties the cache, or with a namespace only that, for all processes, at once whatever its size.

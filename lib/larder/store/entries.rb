@@ -24,9 +24,9 @@ module Larder
         return super(name, *versioned(name, given), &block) unless ours
 
         call = call_of(name, options)
-        return SoftComputation.new(self, call, block).fetch if call[:soft_timeout] && call.soft? && level.slow?
+        return SoftComputation.new(self, call, block).fetch if call.soft? && level.slow?
 
-        entry = reading(call) { call.keeps? ? kept_entry(call) : fresh_entry(call) } unless call[:force]
+        entry = reading(call) { call.keeps? ? kept_entry(call) : fresh_entry(call) } unless call.options[:force]
         entry ? serve(entry, call, block) : compute(call, block)
       end
 
@@ -57,7 +57,7 @@ module Larder
         return super unless given.size < 2 && unpatched?
 
         call = call_of(name, options)
-        instrument(:write, instrumented_key(name, call.key), call.options) do
+        instrument(:write, call.shown, call.options) do
           store_entry(call, ActiveSupport::Cache::Entry.new(value, **call.options, version: call.version))
         end
       end
@@ -69,7 +69,7 @@ module Larder
         return super(name, *versioned(name, given)) unless given.size < 2 && unpatched?
 
         call = call_of(name, given.first)
-        instrument(:exist?, instrumented_key(name, call.key)) do
+        instrument(:exist?, call.shown) do
           live?(level.read(call), call.version)
         end
       end
@@ -81,7 +81,7 @@ module Larder
       # @api private
       # @yieldreturn [ActiveSupport::Cache::Entry, nil]
       def reading(call, operation = :fetch)
-        instrument(:read, Keys::INSTRUMENTS_KEYS ? call.key : call.name, call.options) do |payload|
+        instrument(:read, call.shown, call.options) do |payload|
           entry = yield
           if payload
             payload[:super_operation] = operation if operation
@@ -102,7 +102,7 @@ module Larder
       # @api private
       # @return [void]
       def refresh_if_due(entry, call, block)
-        early = !entry.expired? && call[:early_refresh] && level.early?(call.key)
+        early = !entry.expired? && call.options[:early_refresh] && level.early?(call.key)
         Computation.new(self, call, block).refresh(entry, early) if early || entry.expired?
       end
 
@@ -119,7 +119,7 @@ module Larder
       # @return [Array(Object, Hash)] the value, and the options of its write
       def generate(call)
         options = call.options.dup
-        value = instrument(:generate, instrumented_key(call.name, call.key), options) do
+        value = instrument(:generate, call.shown, options) do
           yield call.name, WriteOptions.new(options).of(call, level)
         end
         [value, options]
@@ -227,7 +227,7 @@ module Larder
       end
 
       def read_fresh(call)
-        instrument(:read, instrumented_key(call.name, call.key), call.options) do |payload|
+        instrument(:read, call.shown, call.options) do |payload|
           entry = level.read(call)
           if entry&.expired?
             delete_entry(call.key, **call.options)

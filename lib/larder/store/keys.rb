@@ -28,12 +28,7 @@ module Larder
 
       private
 
-      # What events and the log name an entry by.
-      def instrumented_key(name, key)
-        INSTRUMENTS_KEYS ? key : name
-      end
-
-      # The same of many.
+      # The names of entries in events of the multi forms.
       def instrumented_keys(names, options)
         INSTRUMENTS_MANY_KEYS ? names.map { |name| normalize_key(name, options) } : names
       end

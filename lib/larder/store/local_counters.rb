@@ -41,7 +41,7 @@ module Larder
       # @return [Integer, nil] nil: the value is not a number of the engine
       def count_number(call, delta)
         tags = call.texts if call.tagged?
-        @cache.increment(call.key, delta, ttl: counter_ttl(call[:expires_in]), now: Clock.now, tags: tags)
+        @cache.increment(call.key, delta, ttl: counter_ttl(call.options[:expires_in]), now: Clock.now, tags: tags)
       rescue Larder::NotANumber
         nil
       end
@@ -60,7 +60,7 @@ module Larder
       end
 
       def begins_expired?(call)
-        call[:expires_in]&.zero?
+        call.options[:expires_in]&.zero?
       end
 
       def forget(key, sum)
@@ -89,7 +89,7 @@ module Larder
 
       # @return [Array(String, Integer, Integer)] the record of a sum, which lives as long as the entry that was counted
       def record_of_sum(sum, entry, call)
-        life = entry ? entry.expires_at && (entry.expires_at - Clock.now) : call[:expires_in]
+        life = entry ? entry.expires_at && (entry.expires_at - Clock.now) : call.options[:expires_in]
         version = entry ? entry.version : call.version
         return [sum.to_s, 0, Larder::Options.life_ms(counter_ttl(life))] if counter_of?(version)
 

@@ -55,7 +55,7 @@ module Larder
 
       # @return [ActiveSupport::Cache::Entry, nil] also one that has expired and is there for race_condition_ttl
       def read(call)
-        call[:race_condition_ttl] ? recorded_entry(call.key) : entry(call.key)
+        call.options[:race_condition_ttl] ? recorded_entry(call.key) : entry(call.key)
       end
 
       # @return [ActiveSupport::Cache::Entry, nil]
@@ -128,7 +128,7 @@ module Larder
       def write(call, entry, flight)
         record = with_tags(@format.record_of(entry, call.options, flight&.compute_ms), call)
         @failsafe.guard_write(:write_entry) do
-          call[:unless_exist] ? add(call.key, record) : store(call.key, record, flight, call)
+          call.options[:unless_exist] ? add(call.key, record) : store(call.key, record, flight, call)
         end
       end
 
@@ -136,7 +136,7 @@ module Larder
       # @param call [Call] without a key
       # @return [true, nil] nil: at least one was not stored
       def write_many(entries, call)
-        return write_each(entries, call) if call[:unless_exist] || call.tagged? || call.keeps?
+        return write_each(entries, call) if call.options[:unless_exist] || call.tagged? || call.keeps?
 
         store_records(entries.transform_values { |entry| @format.record_of(entry, call.options) }, Clock.now_ms)
       end
@@ -300,7 +300,7 @@ module Larder
       #
       # @return [String, nil] the stamp of the moment in which the value began to be computed; nil: now
       def stamp_of_write(call)
-        Flights.begun&.stamp_of(@records, call.key, follows_read: call[:tags] ? true : false)
+        Flights.begun&.stamp_of(@records, call.key, follows_read: call.options[:tags] ? true : false)
       end
 
       private

@@ -57,7 +57,7 @@ module Larder
           bytes, flags, ttl_ms, *more = @format.record_of(entry, call.options)
           ttl_ms = Larder::Options::SHORTEST_MS if ttl_ms.negative? # which has expired already
           replacement = [bytes, flags, ttl_ms, *more]
-          replacement = with_tags(replacement, call) if call[:tags]
+          replacement = with_tags(replacement, call) if call.options[:tags]
           @records.cas(call.key, record, replacement, Clock.now_ms)
         end
       end

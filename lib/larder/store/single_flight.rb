@@ -103,7 +103,7 @@ module Larder
       # @param token [String, nil] of the lease; nil: none could be stored
       # @param backs_off [Object] true if the old value may be the answer for a while when the block raises
       # @yieldparam flight [Flight, nil]
-      def on_lease(call, token, backs_off: call[:stale_if_error])
+      def on_lease(call, token, backs_off: call.options[:stale_if_error])
         return yield nil unless token
 
         flight = Flights.current.add(Flight.new(@records, call.key, token: token))
@@ -113,7 +113,7 @@ module Larder
       end
 
       # The same on a flight with a lease. That ends if the block raises; otherwise the caller ends it.
-      def on_flight(call, flight, backs_off: call[:stale_if_error])
+      def on_flight(call, flight, backs_off: call.options[:stale_if_error])
         began = Clock.now
         earlier = $ERROR_INFO
         yield

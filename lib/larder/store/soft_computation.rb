@@ -23,7 +23,7 @@ module Larder
         @records = @level.records
         @call = call
         @block = block
-        @deadline = monotonic_now + call[:soft_timeout].to_f
+        @deadline = monotonic_now + call.options[:soft_timeout].to_f
       end
 
       # A whole `fetch` where the remote store may be slow, too.

@@ -97,7 +97,7 @@ module Larder
       # @param stamp [String, nil] of the moment in which the value began to be computed
       # @return [ActiveSupport::Cache::Entry] for the remote store
       def marked(entry, call, stamp)
-        names = call[:tags] ? call.texts.names : []
+        names = call.options[:tags] ? call.texts.names : []
         return entry if names.empty? && !marked?(entry.value)
 
         versions = stamp.is_a?(Stamp) ? stamp.versions.dup : {}

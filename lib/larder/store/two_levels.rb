@@ -92,7 +92,7 @@ module Larder
       # As of LocalLevel, with the versions that the tags of the call have.
       def stamp(call = nil)
         moment = SeenTags.moment
-        names = call && call[:tags] ? call.texts.names : []
+        names = call && call.options[:tags] ? call.texts.names : []
         versions = @failsafe.guard(:read_multi_entries) { @tags.current(names) if @remote.outbox.ready? } if names.any?
         TagVersions::Stamp.new(@local.stamp, versions || {}, moment)
       end

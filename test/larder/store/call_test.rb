@@ -64,7 +64,7 @@ class LarderStoreCallTest < ActiveSupport::TestCase
     later = given.later
     assert_equal ["key", "key", "1", ""], [later.name, later.key, later.version, later.prefix]
     assert_equal ["\0red", "shop:"], later.texts
-    assert_equal [false, false, nil], [later.single_flight?, later.soft?, later[:namespace]]
+    assert_equal [false, false, nil], [later.single_flight?, later.soft?, later.options[:namespace]]
     assert_equal later.texts, later.later.texts
   end
 

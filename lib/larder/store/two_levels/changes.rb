@@ -39,7 +39,7 @@ module Larder
           @failsafe.guard_write(:write_entry) do
             asked = asked_for(call)
             far = marked(entry, call, asked)
-            note_time(call.key, entry, flight)
+            @times.note(call.key, entry, flight.compute_ms) if flight&.compute_ms
             if call.options[:raw] || call.options[:unless_exist] then write_remotely(call, far)
             elsif flight&.leased? then write_in_flight(flight, call, entry, far, asked)
             else
@@ -53,13 +53,15 @@ module Larder
         # @param flights [Hash{String=>Flight}] by key, under which the values were computed
         def write_many(entries, call, flights = nil)
           return true if entries.empty?
-          return write_each(entries, call) if WITHOUT_COPY.any? { |option| call[option] }
+          return write_each(entries, call) if WITHOUT_COPY.any? { |option| call.options[option] }
 
           @failsafe.guard_write(:write_multi_entries) do
             next write_alike(entries, call) unless flights || call.leases? || call.options[:tags]
 
             flights ||= call.leases? ? entries.to_h { |key, _| [key, Flights.for_write(@records, key)] } : {}
-            flights.each { |key, flight| note_time(key, entries[key], flight) if entries.key?(key) }
+            flights.each do |key, flight|
+              @times.note(key, entries[key], flight.compute_ms) if flight&.compute_ms && entries.key?(key)
+            end
             WrittenTogether.new(@levels, self, entries, call, flights).run
           end
         end
@@ -140,11 +142,6 @@ module Larder
 
         private
 
-        # The copies of the entry are refreshed early by it.
-        def note_time(key, entry, flight)
-          @times.note(key, entry, flight.compute_ms) if flight&.compute_ms
-        end
-
         # Entries without leases and tags.
         def write_alike(entries, call)
           asked = asked_for(call.of(entries.each_key.first))
@@ -166,7 +163,7 @@ module Larder
 
         # @raise [ArgumentError] there are any, and nothing beside the bytes that could have them
         def refuse_tags(call)
-          return unless call[:tags] && call.texts.names.any?
+          return unless call.options[:tags] && call.texts.names.any?
 
           raise ::ArgumentError, "tags: of LarderStore with remote: cannot be those of a raw value or a counter, " \
                                  "which delete_tagged would not delete; leave out tags:, or raw:"
@@ -182,7 +179,7 @@ module Larder
         # An entry that is raw, or must not be there, has no copy.
         def write_remotely(call, entry)
           terms = [kept_in(entry, call), call.options.slice(*WITHOUT_COPY)]
-          keeping = KEEPING.any? { |option| call[option] }
+          keeping = KEEPING.any? { |option| call.options[option] }
           changed(call.key) do
             if keeping
               @outbox.expecting([call.key]) { @remote.write(call.key, entry, *terms) } if @levels.ready?

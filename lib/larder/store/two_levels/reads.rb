@@ -48,7 +48,7 @@ module Larder
 
         # As of LocalLevel. A String is the value of an entry without a version.
         def read_many(calls)
-          return remote_many(calls) if calls.first[:raw]
+          return remote_many(calls) if calls.first.options[:raw]
 
           found = @local.read_many(calls)
           found.select! { |call, entry| fresh?(entry, call) }
@@ -92,7 +92,7 @@ module Larder
         def remote_entry(call)
           @failsafe.ask(:read_entry) do
             @machines.listen
-            @remote.read(call.key, raw: call[:raw])
+            @remote.read(call.key, raw: call.options[:raw])
           end
         end
 
@@ -104,7 +104,7 @@ module Larder
 
         # An entry that is raw has no copy.
         def remote_entries(calls, &otherwise)
-          return fill_many(calls, &otherwise) unless calls.first[:raw]
+          return fill_many(calls, &otherwise) unless calls.first.options[:raw]
 
           @failsafe.ask(:read_multi_entries, otherwise) do
             @machines.listen
@@ -129,8 +129,8 @@ module Larder
         # @param copy [ActiveSupport::Cache::Entry, nil] of this machine
         # @return [ActiveSupport::Cache::Entry, nil] the copy, if that takes long and the copy may be served
         def softly(copy, call)
-          return yield unless copy && call[:soft_timeout] && call[:stale_if_error] &&
-                              Call.within?(copy, call[:stale_if_error])
+          return yield unless copy && call.options[:soft_timeout] && call.options[:stale_if_error] &&
+                              Call.within?(copy, call.options[:stale_if_error])
 
           done, found = Concurrent::Event.new, nil
           begun = Refreshes.now do
@@ -140,7 +140,7 @@ module Larder
           end
           return yield unless begun
 
-          done.wait(call[:soft_timeout].to_f) ? found : copy
+          done.wait(call.options[:soft_timeout].to_f) ? found : copy
         end
       end
     end

@@ -92,7 +92,7 @@ module Larder
 
         # @return [Object] a new value as the remote store has it, with the tags of the old one or of the call
         def closed(stored, value, call)
-          return @tags.again(stored, value) unless call[:tags]
+          return @tags.again(stored, value) unless call.options[:tags]
 
           @tags.marked(ActiveSupport::Cache::Entry.new(value), call, @local.stamp_of_write(call)).value
         end
