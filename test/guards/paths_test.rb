@@ -15,12 +15,12 @@ module Guards
       "ordinary miss and write" => [44, 10, 29],
       "ordinary delete" => [9, 6, 7],
       "two levels: hit in C" => [0, 0, 0],
-      "two levels: read of nothing" => [34, 15, 24],
-      "two levels: miss and write" => [111, 27, 78],
-      "two levels: miss with single flight" => [385, 39, 257],
-      "two levels: write" => [62, 19, 42],
-      "two levels: delete" => [38, 15, 25],
-      "two levels: fetch_multi, 5 of 100 in the remote store" => [208, 22, 146]
+      "two levels: read of nothing" => [33, 13, 23],
+      "two levels: miss and write" => [109, 26, 76],
+      "two levels: miss with single flight" => [366, 37, 247],
+      "two levels: write" => [61, 18, 41],
+      "two levels: delete" => [37, 14, 24],
+      "two levels: fetch_multi, 5 of 100 in the remote store" => [207, 21, 145]
     }.freeze
 
     test "no way through the store becomes longer" do

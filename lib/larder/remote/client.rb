@@ -3,27 +3,41 @@
 # The calls of the remote store.
 
 require "forwardable"
+require "larder/bytes/signal_handler"
 require "larder/remote/adapters"
 require "larder/remote/builder"
-require "larder/remote/calls"
+require "larder/remote/circuit_breaker"
 require "larder/remote/leases"
 
 module Larder
   module Remote
+    # The store must not be asked, because it has not got all changes.
+    class Waiting < RemoteError
+      # @api private
+      def initialize
+        super("the remote store has not got all changes of this machine yet")
+      end
+    end
+
+    # The store has answered that it cannot do what it was asked for.
+    class Refused < RemoteError; end
+
     # Entries in a store of any kind, under whole keys. Unlike that store's own methods, these raise {RemoteError} if
-    # it cannot serve.
+    # it cannot serve. A circuit breaker keeps callers from waiting for a server that hangs.
     #
     # If the client has an {Outbox}, its reads raise {Waiting} for keys whose changes the store has not got.
     # @api private
     class Client
       extend Forwardable
 
+      # Calls that may take long.
+      LONG = %i[clear delete_matched].freeze
       # Keys have their namespace when they come here.
       NO_NAMESPACE = { namespace: nil }.freeze
       # A key that is read to find out whether the store answers.
       PROBE = "larder/probe"
       NO_TERMS = {}.freeze
-      private_constant :NO_NAMESPACE, :PROBE, :NO_TERMS
+      private_constant :LONG, :NO_NAMESPACE, :PROBE, :NO_TERMS
 
       # LarderStore sends the events.
       module Quiet
@@ -50,8 +64,6 @@ module Larder
 
       # As of Adapters::Any.
       def_delegators :@adapter, :bytes?, :matches?, :raw_counters?
-      # As of Calls.
-      def_delegators :@calls, :pause
 
       # @param given [ActiveSupport::Cache::Store, Symbol, Array] a store, or what config.cache_store takes
       # @param id [String, nil] names its servers, where that cannot be found out
@@ -68,9 +80,9 @@ module Larder
         @store.extend(Quiet) unless @store.equal?(given)
         @namespace = one_namespace(namespace, @store.options[:namespace])
         @identity = Servers.identity(@adapter, given, id)
-        @calls = Calls.new(@adapter)
+        @breaker = CircuitBreaker.new(hung: @adapter.hung_after) { |error| unanswered?(error) }
         @heartbeat = Heartbeat.new(self)
-        @leases = Leases.new(@adapter, @calls, method(:name_of), method(:to_ask))
+        @leases = Leases.new(self, @adapter)
         @plain_names = @adapter.plain_names?
         @flights = flights
         @hidden = hidden
@@ -82,11 +94,35 @@ module Larder
       # @return [void]
       def use(outbox)
         @outbox = outbox
+        @journal = outbox.journal
+      end
+
+      # Makes a call of the store. The handler of a signal makes none: clients and pools take locks, and the call that
+      # it has interrupted may have the connection.
+      #
+      # @param method [Symbol] for errors
+      # @return [Object] the block's value
+      # @raise [RemoteError] in place of the errors of the store's client
+      def attempt(method, &block)
+        raise RemoteError, "the handler of a signal cannot ask the remote store to #{method}" if SignalHandler.runs?
+
+        @breaker.call(long: LONG.include?(method), &block)
+      rescue CircuitBreaker::OpenError => e
+        raise RemoteError, "the remote store could not #{method}: #{e.message}"
+      rescue *@adapter.errors => e
+        type = @adapter.refused?(e) ? Refused : RemoteError
+        raise type, "the remote store could not #{method}: #{e.class}: #{e.message}"
+      end
+
+      # Makes no calls for a pause.
+      # @return [void]
+      def pause
+        @breaker.open
       end
 
       # @return [Boolean]
       def answers?
-        @calls.attempt(:read) { @store.send(:read_entry, name_of(own_key(PROBE))) }
+        attempt(:read) { @store.send(:read_entry, name_of(own_key(PROBE))) }
         true
       rescue RemoteError
         false
@@ -95,7 +131,7 @@ module Larder
       # @return [Boolean] may some of its servers answer while others do not?
       # @raise [RemoteError]
       def several?
-        @calls.attempt(:ask) { @adapter.several? }
+        attempt(:ask) { @adapter.several? }
       end
 
       # @return [String] without the store's options, which may have passwords
@@ -114,15 +150,15 @@ module Larder
       # @return [ActiveSupport::Cache::Entry, nil] also one that has expired
       # @raise [Waiting] the key is listed
       def read(key, raw: false)
-        @outbox&.quiet? || wait_for(key)
-        @calls.attempt(:read) { @store.send(:read_entry, name_of(key), **(raw ? { raw: raw } : NO_TERMS)) }
+        @journal&.quiet? || wait_for(key)
+        attempt(:read) { @store.send(:read_entry, name_of(key), **(raw ? { raw: raw } : NO_TERMS)) }
       end
 
       # A raw value, also while changes are listed.
       #
       # @return [String, nil]
       def read_listed(key)
-        @calls.attempt(:read) { @store.send(:read_entry, name_of(key), raw: true)&.value }
+        attempt(:read) { @store.send(:read_entry, name_of(key), raw: true)&.value }
       end
 
       # As {#read} for many, by one call of the store.
@@ -133,13 +169,13 @@ module Larder
         keys = to_ask(keys)
         return {} if keys.empty?
 
-        @calls.attempt(:read_multi) { @adapter.find(keys, keys.map { |key| name_of(key) }, raw) }
+        attempt(:read_multi) { @adapter.find(keys, keys.map { |key| name_of(key) }, raw) }
       end
 
       # @param found [Hash{String=>Object}] what {#read_multi} has found
       # @return [Hash{String=>ActiveSupport::Cache::Entry}]
       def entries_of(found, raw: false)
-        @calls.attempt(:read_multi) { @adapter.entries_of(found, raw) }
+        attempt(:read_multi) { @adapter.entries_of(found, raw) }
       end
 
       # ---- changes ----
@@ -149,8 +185,8 @@ module Larder
       # @param more [Hash] unless_exist
       # @return [Boolean] was it stored?
       def write(key, entry, kept_in, more = NO_TERMS)
-        wait_for(key) if more[:unless_exist]
-        @calls.attempt(:write) do
+        @journal&.quiet? || wait_for(key) if more[:unless_exist]
+        attempt(:write) do
           @store.send(:write_entry, name_of(key), entry, **terms(kept_in), **more) ? true : false
         end
       end
@@ -159,7 +195,7 @@ module Larder
       # @param more [Hash] unless_exist, which some stores do not obey here
       def write_multi(entries, kept_in, more = NO_TERMS)
         named = entries.transform_keys { |key| name_of(key) }
-        @calls.attempt(:write_multi) do
+        attempt(:write_multi) do
           @store.send(:write_multi_entries, named, **terms(kept_in), **more) ? true : false
         end
       end
@@ -174,7 +210,7 @@ module Larder
       def write_and_find(entries, kept_in, keys)
         raise Waiting unless to_ask(keys).size == keys.size
 
-        found = @calls.attempt(:write_multi) do
+        found = attempt(:write_multi) do
           next unless @adapter.writes_and_finds?
 
           named = entries.transform_keys { |key| name_of(key) }
@@ -194,14 +230,14 @@ module Larder
 
       # @return [Boolean] was it there?
       def delete(key)
-        @calls.attempt(:delete) { @store.send(:delete_entry, name_of(key)) ? true : false }
+        attempt(:delete) { @store.send(:delete_entry, name_of(key)) ? true : false }
       end
 
       # Ends the leases of the keys first: who computes a value under one does not store it then.
       #
       # @return [Integer] how many were there
       def delete_multi(keys)
-        @calls.attempt(:delete_multi) do
+        attempt(:delete_multi) do
           leases = ends_leases? ? keys.map { |key| name_of(Remote.lease_key(key)) } : []
           @adapter.delete(leases, keys.map { |key| name_of(key) })
         end
@@ -247,7 +283,7 @@ module Larder
       def cas(key, options)
         wait_for(key)
         expecting([key]) do |send|
-          @calls.attempt(:cas) do
+          attempt(:cas) do
             @store.cas(name_of(key), terms_of_call(options)) { |value| send.call(yield(value)) }
           end
         end
@@ -257,12 +293,27 @@ module Larder
       def cas_multi(keys, options)
         names = to_ask(keys).to_h { |key| [name_of(key), key] }
         expecting(names.values) do |send|
-          @calls.attempt(:cas_multi) do
+          attempt(:cas_multi) do
             @store.cas_multi(*names.keys, **terms_of_call(options)) do |values|
               send.call(yield(values.transform_keys(names)).transform_keys(names.invert))
             end
           end
         end
+      end
+
+      # @return [Array<String>] those of the keys that the store may be asked for
+      # @raise [Waiting] it may not be asked for any
+      def to_ask(keys)
+        @outbox ? @outbox.to_ask(keys) : keys
+      end
+
+      # As the store makes it, which takes twenty calls. A Regexp raises for text that is not valid in its encoding.
+      #
+      # @return [String] the store's name of a key
+      def name_of(key)
+        return key if @plain_names && key.ascii_only? && Adapters::ORDINARY.match?(key)
+
+        @store.send(:normalize_key, key, NO_NAMESPACE)
       end
 
       private
@@ -271,10 +322,14 @@ module Larder
         raise Waiting if to_ask([key]).empty?
       end
 
-      # @return [Array<String>] those of the keys that the store may be asked for
-      # @raise [Waiting] it may not be asked for any
-      def to_ask(keys)
-        @outbox ? @outbox.to_ask(keys) : keys
+      # If one of several servers does not answer, the others are called.
+      #
+      # @param error [StandardError, nil] nil: the call was interrupted
+      def unanswered?(error)
+        known = error.nil? || @adapter.errors.any? { |type| error.is_a?(type) }
+        known && !(error && @adapter.refused?(error)) && !@adapter.several?
+      rescue *@adapter.errors
+        true
       end
 
       def expecting(keys, sent: false, &block)
@@ -293,14 +348,7 @@ module Larder
       end
 
       def call(method, *arguments, **options)
-        @calls.attempt(method) { @store.public_send(method, *arguments, **options) }
-      end
-
-      # As the store makes it, which takes twenty calls. A Regexp raises for text that is not valid in its encoding.
-      def name_of(key)
-        return key if @plain_names && key.ascii_only? && Adapters::ORDINARY.match?(key)
-
-        @store.send(:normalize_key, key, NO_NAMESPACE)
+        attempt(method) { @store.public_send(method, *arguments, **options) }
       end
 
       def terms(kept_in)

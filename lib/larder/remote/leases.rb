@@ -8,16 +8,11 @@ module Larder
     # the store has just refused the script: from then on it is not {#usable?}.
     # @api private
     class Leases
+      # @param client [Client]
       # @param adapter [Adapters::Any]
-      # @param calls [Calls]
-      # @param name_of [#call] gives the store's name of a key
-      # @param to_ask [#call] raises {Waiting} if the store may be asked for none of some keys, or answers those that
-      #   it may be asked for
-      def initialize(adapter, calls, name_of, to_ask)
+      def initialize(client, adapter)
+        @client = client
         @adapter = adapter
-        @calls = calls
-        @name_of = name_of
-        @to_ask = to_ask
       end
 
       # @return [Boolean]
@@ -37,7 +32,7 @@ module Larder
       # @param bytes [String, nil] of the store
       # @return [ActiveSupport::Cache::Entry, nil]
       def load(bytes)
-        @calls.attempt(:read) { scripts.load(bytes) }
+        @client.attempt(:read) { scripts.load(bytes) }
       end
 
       # @param wanted [Hash{String=>Array(String, Float, String)}] by key, the bytes of the lease, its seconds, and
@@ -45,8 +40,8 @@ module Larder
       # @return [Hash{String=>Array(String, String)}, nil] by key, the lease that is there, and the bytes of the entry
       # @raise [RemoteError]
       def take(wanted)
-        keys = @to_ask.call(wanted.keys)
-        answers = @calls.attempt(:write) do
+        keys = @client.to_ask(wanted.keys)
+        answers = @client.attempt(:write) do
           scripts.take(keys.map { |key| [*names(key), *wanted[key]] })
         end
         answers && keys.zip(answers).to_h
@@ -63,7 +58,7 @@ module Larder
           terms = kept_in ? { expires_in: @adapter.ttl(kept_in) } : {}
           [*names(key), lease, scripts.dump(entry, terms), terms[:expires_in], old]
         end
-        answers = @calls.attempt(:write) { scripts.write(rows) }
+        answers = @client.attempt(:write) { scripts.write(rows) }
         answers && writes.keys.zip(answers).to_h
       end
 
@@ -72,7 +67,7 @@ module Larder
       # @raise [RemoteError]
       def end_all(held)
         named = held.transform_keys { |key| names(key).first }
-        @calls.attempt(:delete) { scripts.end_all(named) }
+        @client.attempt(:delete) { scripts.end_all(named) }
       end
 
       private
@@ -80,11 +75,11 @@ module Larder
       # @return [Adapters::RedisLeases, nil]
       # @raise [RemoteError] that cannot be found out now
       def scripts
-        defined?(@scripts) ? @scripts : @scripts = @calls.attempt(:ask) { @adapter.leases }
+        defined?(@scripts) ? @scripts : @scripts = @client.attempt(:ask) { @adapter.leases }
       end
 
       def names(key)
-        [@name_of.call(Remote.lease_key(key)), @name_of.call(key)]
+        [@client.name_of(Remote.lease_key(key)), @client.name_of(key)]
       end
     end
   end

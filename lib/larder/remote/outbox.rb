@@ -54,20 +54,12 @@ module Larder
         @applied += [block]
       end
 
-      # @return [Boolean] is nothing listed at all?
-      # @raise [RemoteError] the journal cannot be opened
-      def quiet?
-        @journal.quiet?
-      rescue Larder::Error => e
-        raise unreadable(e)
-      end
-
       # Applies the listed changes, if that is due.
       #
       # @return [Boolean] true if the remote store may be asked
       # @raise [RemoteError] what is listed could not be applied, or the journal not opened
       def ready?
-        quiet? || reading_journal { caught_up? || in_part? }
+        @journal.quiet? || @journal.reading { caught_up? || in_part? }
       end
 
       # @param keys [Array<String>]
@@ -75,9 +67,9 @@ module Larder
       # @raise [Waiting] it is not known which these are
       # @raise (see #ready?)
       def to_ask(keys)
-        return keys if quiet?
+        return keys if @journal.quiet?
 
-        reading_journal do
+        @journal.reading do
           (caught_up? ? @journal.of_keys? : in_part?) || raise(Waiting)
           @journal.unlisted(keys)
         end
@@ -92,7 +84,7 @@ module Larder
       # @raise [RemoteError] the same, and the store did not answer
       def change(kind, texts, entries = [])
         settled = false
-        asked = (quiet = quiet?) || (ready? && ((quiet = quiet?) || clear_of?(kind, texts)))
+        asked = (quiet = @journal.quiet?) || (ready? && ((quiet = @journal.quiet?) || clear_of?(kind, texts)))
         since = Process.clock_gettime(Process::CLOCK_MONOTONIC)
         answer = yield if asked
         settled = asked
@@ -154,19 +146,7 @@ module Larder
 
       # True if the remote store has got all changes before this one.
       def clear_of?(kind, texts)
-        reading_journal { @journal.empty? || (kind == :delete && @journal.applied?(texts)) }
-      end
-
-      def reading_journal
-        yield
-      rescue RemoteError
-        raise
-      rescue Larder::Error => e
-        raise unreadable(e)
-      end
-
-      def unreadable(error)
-        RemoteError.new("the remote store is not asked, as its journal cannot be read: #{error.message}")
+        @journal.reading { @journal.empty? || (kind == :delete && @journal.applied?(texts)) }
       end
 
       # Applies the changes that are due. True if the remote store has got all changes then.

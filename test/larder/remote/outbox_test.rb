@@ -57,7 +57,7 @@ class LarderRemoteOutboxTest < ActiveSupport::TestCase
     @far.write("a", "old")
     applied = []
     outbox.when_applied { |*change| applied << change }
-    assert_predicate outbox, :quiet?
+    assert_predicate outbox.journal, :quiet?
     assert_equal "done", outbox.change(:delete, ["b"]) { "done" }
     assert_raises(Larder::RemoteError) { without_answers { outbox.change(:delete, ["a"]) { @client.delete("a") } } }
     assert_equal [true, 1], outbox.stats.values_at(:waiting, :listed)
@@ -79,9 +79,9 @@ class LarderRemoteOutboxTest < ActiveSupport::TestCase
 
   test "a change that another process has listed is known at once" do
     outbox = new_outbox
-    assert_predicate outbox, :quiet?
+    assert_predicate outbox.journal, :quiet?
     in_child { new_outbox.note(:delete, ["a"]) }
-    assert_not_predicate outbox, :quiet?
+    assert_not_predicate outbox.journal, :quiet?
     assert_raises(Larder::RemoteError) { without_answers { @client.read("other") } }
     assert(eventually { outbox.ready? })
     assert_nil @client.read("other")

@@ -118,10 +118,9 @@ module Larder
           nil # as of expect
         end
 
-        # Each call of the remote store asks this, so it is short: it reads what {#pending} looks at by one call.
-        #
+        # Each call of the remote store asks this, which reads what {#pending} looks at by one call.
         # @return [Boolean] is nothing listed at all?
-        # @raise [Larder::Error] it is unknown, as its file cannot be opened
+        # @raise [RemoteError] it is unknown, as its file cannot be opened
         def quiet?
           return false unless @memory.changes.empty?
 
@@ -131,38 +130,44 @@ module Larder
 
           @listed = false
           true
-        rescue OpenError
-          pending == State::NONE
+        rescue Larder::Error => e
+          reading { e.is_a?(OpenError) ? pending == State::NONE : raise(e) }
+        end
+
+        # @return [Object] the block's value
+        # @raise [RemoteError] in place of the file's errors
+        def reading
+          yield
+        rescue Larder::Error => e
+          raise if e.is_a?(RemoteError)
+
+          raise RemoteError, "the remote store is not asked, as its journal cannot be read: #{e.message}"
         end
 
         # @return [Boolean] has the remote store got all changes?
-        # @raise (see #quiet?)
+        # @raise [Larder::Error] as the questions below: it is unknown, as its file cannot be opened
         def empty?
           @memory.empty? && !State.fresh?(pending)
         end
 
         # @return [Boolean] is there anything to apply?
-        # @raise (see #quiet?)
         def due?
           !@memory.empty? || State.due?(pending)
         end
 
         # @return [Boolean] is it known of each key whether it is listed?
-        # @raise (see #empty?)
         def of_keys?
           @memory.empty? && !overflown? && (absent? || lists.keys_only?(@remote))
         end
 
         # @param keys [Array<String>]
         # @return [Array<String>] those that may be read (see Lists)
-        # @raise (see #empty?)
         def unlisted(keys)
           quiet? ? keys : lists.unlisted(@remote, keys)
         end
 
         # @param keys [Array<String>]
         # @return [Boolean] has the remote store got all changes of them?
-        # @raise (see #empty?)
         def applied?(keys)
           empty? || lists.applied?(@remote, keys)
         end
@@ -179,7 +184,6 @@ module Larder
         # Changes in memory are applied before, whether or not the file can be opened.
         #
         # @return [Boolean] are there changes that it does not list?
-        # @raise (see #empty?)
         def overflown?
           return @memory.full? unless @memory.empty?
 
@@ -297,8 +301,7 @@ module Larder
 
         # @return [String, nil]
         def file_id
-          cache.add(MACHINE, SecureRandom.hex(8), pin: true)
-          cache.get(MACHINE)
+          cache.get(MACHINE) || (cache.add(MACHINE, SecureRandom.hex(8), pin: true) && nil) || cache.get(MACHINE)
         end
 
         # From now on, changes are listed for the remote store.
