@@ -17,7 +17,7 @@ module Guards
       "two levels: hit in C" => [0, 0, 0],
       "two levels: read of nothing" => [33, 13, 23],
       "two levels: miss and write" => [109, 26, 76],
-      "two levels: miss with single flight" => [366, 37, 247],
+      "two levels: miss with single flight" => [331, 37, 228],
       "two levels: write" => [61, 18, 41],
       "two levels: delete" => [37, 14, 24],
       "two levels: fetch_multi, 5 of 100 in the remote store" => [207, 21, 145]

@@ -53,7 +53,7 @@ module Larder
       ruby2_keywords def write(name, value, *given)
         given = with_jitter(given)
         options = given.first
-        give_up_reads(name, options) if Flights.begun&.leased? && leases?(options)
+        give_up_reads(name, options) if Flights.begun&.announced? && leases?(options)
         return super unless given.size < 2 && unpatched?
 
         call = call_of(name, options)
@@ -295,10 +295,8 @@ module Larder
       # store alone does not count.
       def give_up_reads(name, given)
         key = normalize_key(name, merged_options(given))
-        Flights.current.all_of(level.records, key).each do |flight|
-          next if flight.option.nil? || (given.is_a?(Hash) && given[flight.option])
-
-          Flights.current.give_up(flight, Clock.now_ms)
+        Flights.current.announced(level.records, key).each do |flight|
+          Flights.current.give_up(flight, Clock.now_ms) unless given.is_a?(Hash) && given[flight.option]
         end
       end
 
@@ -319,7 +317,7 @@ module Larder
       end
 
       def store_entry(call, entry)
-        level.write(call, entry, (Flights.for_write(level.records, call.key) if call.leases?))
+        level.write(call, entry, (Flights.begun&.for_write(level.records, call.key) if call.leases?))
       end
 
       # ---- Rails' hooks ----

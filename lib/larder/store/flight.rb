@@ -28,7 +28,7 @@ module Larder
       attr_reader :option
       # @return [String, nil] as Larder::Cache#stamp answers, or NEVER; nil: the value has no tags
       attr_accessor :stamp
-      # @return [RemoteLease, nil] the lease in the remote store
+      # @return [RemoteLease::Scripts, RemoteLease::Steps, nil] the lease in the remote store
       attr_accessor :remote
       # @return [Integer, nil] milliseconds that the block took
       attr_accessor :compute_ms
@@ -40,6 +40,7 @@ module Larder
         @records = records
         @key = key&.dup&.freeze
         @token = token
+        @leased = token != false
         @stamp = stamp
         @option = option
         @seconds = seconds
@@ -49,14 +50,13 @@ module Larder
       end
 
       # @return [Boolean] true if one caller computes the value for all
-      def leased?
-        @token != false
-      end
+      attr_reader :leased
+      alias leased? leased
 
       # @return [String, nil] nil also for the lease of the process that forked this one: what this process makes of it
       #   is not stored
       def token
-        @token if @token && own?
+        @token if @token && @process == Process.pid
       end
 
       # A forked child has the flights of its parent, but no right to their leases.

@@ -46,11 +46,6 @@ module Larder
           begun&.of(records, key)
         end
 
-        # @return [Flight, nil] as {#for_write}
-        def for_write(records, key)
-          begun&.for_write(records, key)
-        end
-
         # While the block runs, this thread is on the flight, which has no lease.
         #
         # @param flight [Flight]
@@ -116,9 +111,9 @@ module Larder
         @works = {}.compare_by_identity
       end
 
-      # @return [Boolean] true if there is one with a lease, also of the process that forked this one
-      def leased?
-        @flights.any?(&:leased?)
+      # @return [Boolean] true if a read has announced a write
+      def announced?
+        @flights.any?(&:option)
       end
 
       # @return [Array<Flight>] those that have leases of this process
@@ -154,9 +149,9 @@ module Larder
         @flights.reverse_each.find { |flight| flight.leased? && flight.of?(records, key) }
       end
 
-      # @return [Array<Flight>] all that have a lease of the key, also of reads whose writes have not come
-      def all_of(records, key)
-        @flights.select { |flight| flight.leased? && flight.of?(records, key) }
+      # @return [Array<Flight>] of reads that have announced a write of the key
+      def announced(records, key)
+        @flights.select { |flight| flight.option && flight.of?(records, key) }
       end
 
       # @return [Flight, nil] the flight whose value a write of the key stores: one with a lease, or that of the block

@@ -332,7 +332,7 @@ module Larder
       end
 
       def write_each(entries, call)
-        entries.map { |key, entry| write(call.of(key), entry, Flights.for_write(@records, key)) }.all? || nil
+        entries.map { |key, entry| write(call.of(key), entry, Flights.begun&.for_write(@records, key)) }.all? || nil
       end
 
       # The engine's `add` fails while an expired entry is kept for race_condition_ttl. Such an entry is replaced by
@@ -351,12 +351,13 @@ module Larder
 
       # A change of the key while the value was computed has ended the lease, and stays.
       def store_in_flight(key, record, flight, call)
-        stored = flight.token ? @records.set_leased(key, record, Clock.now_ms, flight.token) : false
-        Flights.current.drop(flight)
-        Flights.note_overrun(flight, call.lease) unless stored || flight.token.nil?
+        flights, token = Flights.current, flight.token
+        stored = token ? @records.set_leased(key, record, Clock.now_ms, token) : false
+        flights.drop(flight)
+        Flights.note_overrun(flight, call.lease) unless stored || token.nil?
         stored
       ensure
-        Flights.current.give_up(flight) # nothing more if it was dropped
+        flights&.give_up(flight) # nothing more if it was dropped
       end
 
       def keep_old(call, _entry)

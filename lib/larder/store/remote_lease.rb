@@ -86,15 +86,14 @@ module Larder
 
       # Stores values of several keys by one call, where the remote store runs scripts.
       #
-      # @param entries [Hash{RemoteLease=>ActiveSupport::Cache::Entry}]
+      # @param entries [Hash{Object=>ActiveSupport::Cache::Entry}] by {Scripts} or {Steps}
       # @param kept_in [Float, nil] seconds
-      # @return [Hash{RemoteLease=>Boolean}] was it stored?
+      # @return [Hash{Object=>Boolean}] was it stored?
       # @raise [RemoteError]
       def self.write_all(remote, entries, kept_in)
-        together, others = entries.partition { |lease, _| lease.scripted? && lease.taken? }
-        answers = Scripts.write_all(remote, together.to_h.transform_keys(&:lease), kept_in)
+        together, others = entries.partition { |lease, _| lease.is_a?(Scripts) && lease.taken? }
         others.to_h { |lease, entry| [lease, lease.write(entry, kept_in)] }
-              .update(together.to_h { |lease, _| [lease, answers[lease.lease]] })
+              .update(Scripts.write_all(remote, together.to_h, kept_in))
       end
 
       # @return [void]
@@ -125,6 +124,7 @@ module Larder
         @call = call
         @key = call.key
         @flight = flight
+        @seconds = Flights.seconds(@key, call.lease)
         @text = "#{@remote.outbox.machine}/#{SecureRandom.hex(8)}"
         @lease = lease_by(@remote.leases.usable? ? Scripts : Steps)
       end
@@ -143,18 +143,10 @@ module Larder
         return found.value if found
         return yield(joined != :alone) unless joined == true && @lease.taken?
 
-        @flight&.remote = self
+        @flight&.remote = @lease
         @remote.heartbeat.while_running([RemoteLease.beat_key(@key, @text)], method(:report_beat)) { yield true }
       ensure
         give_up if joined == true
-      end
-
-      # Stores the value, if this lease has not ended.
-      #
-      # @return [Boolean] was it stored?
-      # @raise [RemoteError]
-      def write(entry, kept_in)
-        @lease.write(entry, kept_in)
       end
 
       # @return [Boolean] has this caller the lease, for all that is known?
@@ -178,13 +170,13 @@ module Larder
       # @api private
       # @return [Array(Scripts, Float)] the lease and its seconds
       def wanted
-        [@lease, seconds]
+        [@lease, @seconds]
       end
 
       # @api private
       # @return [void]
       def fly
-        @flight.remote = self
+        @flight.remote = @lease
       end
 
       # @api private
@@ -211,11 +203,6 @@ module Larder
       # A thread of its own calls it, so it does not raise.
       def report_beat(error)
         @failsafe.handler_raises?(:fetch, nil, error)
-      end
-
-      # @return [Boolean] true if this lease says whether another caller has changed the key
-      def decides?
-        @lease.decides?
       end
 
       private
@@ -246,27 +233,23 @@ module Larder
       # True if a change of the key has ended this caller's lease in the file, or the file was emptied. A value that is
       # computed now would not be stored.
       def ended_early?
-        return false unless @flight&.token && @flight.age < seconds
+        return false unless @flight&.token && @flight.age < @seconds
 
         @levels.lease_over?(@key, @flight.token, 0, false)
-      end
-
-      def seconds
-        Flights.seconds(@key, @call.lease)
       end
 
       # @return [Boolean] has this caller the lease, or needs none?
       def take
         return true unless @levels.ready? # then each machine computes
 
-        return @lease.take(seconds) unless scripted?
+        return @lease.take(@seconds) unless scripted?
 
         note_moment
-        taken = @lease.take(seconds)
+        taken = @lease.take(@seconds)
         return taken if taken || @remote.leases.usable?
 
         @lease = lease_by(Steps) # the script was refused
-        @lease.take(seconds)
+        @lease.take(@seconds)
       end
 
       def lease_by(way)
@@ -278,7 +261,7 @@ module Larder
       # @return [Boolean] has this caller the lease?
       def take_over
         held = @lease.current
-        held && ownerless?(held) ? @lease.take_over(held, seconds) : false
+        held && ownerless?(held) ? @lease.take_over(held, @seconds) : false
       end
 
       # The lease of this caller in the file says that no other one of its machine is at work.

@@ -106,10 +106,11 @@ module Larder
       def on_lease(call, token, backs_off: call.options[:stale_if_error])
         return yield nil unless token
 
-        flight = Flights.current.add(Flight.new(@records, call.key, token: token))
+        flights = Flights.current
+        flight = flights.add(Flight.new(@records, call.key, token: token))
         on_flight(call, flight, backs_off: backs_off) { yield flight }
       ensure
-        Flights.current.give_up(flight, Clock.now_ms) if flight
+        flights.give_up(flight, Clock.now_ms) if flight
       end
 
       # The same on a flight with a lease. That ends if the block raises; otherwise the caller ends it.

@@ -44,11 +44,22 @@ class LarderStoreFlightsTest < ActiveSupport::TestCase
 
   test "the last flight with a lease is that of a key" do
     in_thread do
-      first, last = %w[one two].map { |token| Flights.current.add(flight(token: token)) }
+      _, last = %w[one two].map { |token| Flights.current.add(flight(token: token)) }
       Flights.current.add(flight)
       assert_same last, Flights.of(records, "key")
-      assert_equal [first, last], Flights.current.all_of(records, "key")
       assert_nil Flights.of(Records.new, "key")
+      Flights.give_up_all
+    end
+  end
+
+  test "a read has announced the write of its key" do
+    in_thread do
+      Flights.current.add(flight(token: "lease"))
+      refute_predicate Flights.current, :announced?
+      first, last = [nil, "two"].map { |token| Flights.current.add(flight(token: token, option: :single_flight)) }
+      assert_predicate Flights.current, :announced?
+      assert_equal [first, last], Flights.current.announced(records, "key")
+      assert_empty Flights.current.announced(records, "other")
       Flights.give_up_all
     end
   end
@@ -56,10 +67,10 @@ class LarderStoreFlightsTest < ActiveSupport::TestCase
   test "a write stores the value of a lease, or else that of the block of its fiber" do
     in_thread do
       plain = Flights.current.add(flight)
-      assert_same plain, Flights.for_write(records, "key")
-      assert_nil(Fiber.new { Flights.for_write(records, "key") }.resume)
+      assert_same plain, Flights.begun&.for_write(records, "key")
+      assert_nil(Fiber.new { Flights.begun&.for_write(records, "key") }.resume)
       leased = Flights.current.add(flight(token: "lease"))
-      assert_same leased, Fiber.new { Flights.for_write(records, "key") }.resume
+      assert_same leased, Fiber.new { Flights.begun&.for_write(records, "key") }.resume
       Flights.give_up_all
     end
   end

@@ -11,6 +11,8 @@ module Larder
       # it is replaced.
       # @api private
       class Steps
+        # @return [String]
+        attr_reader :key
         # @return [Boolean] has this caller the lease?
         attr_reader :taken
         alias taken? taken
@@ -22,6 +24,7 @@ module Larder
           @levels = levels
           @remote = levels.remote
           @key = key
+          @lease_key = Remote.lease_key(key)
           @text = text
           @taken = @stored = false
           @old = nil # what was there when it was taken, and had expired or was of another version
@@ -32,12 +35,12 @@ module Larder
         def take(seconds, terms = { unless_exist: true })
           entry = ActiveSupport::Cache::Entry.new(@text, expires_in: seconds) # for a store that keeps expired entries
           @taken = true # for all that is known if this is interrupted
-          @taken = @remote.write(Remote.lease_key(@key), entry, seconds, terms)
+          @taken = @remote.write(@lease_key, entry, seconds, terms)
         end
 
         # @return [String, nil] the text of the lease that the remote store has
         def current
-          @remote.read(Remote.lease_key(@key))&.value&.to_s
+          @remote.read(@lease_key)&.value&.to_s
         end
 
         # Takes the lease of a dead owner. If several callers find this out at the same time, the one that writes the
@@ -78,7 +81,7 @@ module Larder
         # @return [void]
         # @raise [RemoteError]
         def give_up
-          if held? then @remote.delete(Remote.lease_key(@key))
+          if held? then @remote.delete(@lease_key)
           elsif @stored then @levels.delete(@key)
           end
         rescue RemoteError

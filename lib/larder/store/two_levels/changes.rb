@@ -58,7 +58,7 @@ module Larder
           @failsafe.guard_write(:write_multi_entries) do
             next write_alike(entries, call) unless flights || call.leases? || call.options[:tags]
 
-            flights ||= call.leases? ? entries.to_h { |key, _| [key, Flights.for_write(@records, key)] } : {}
+            flights ||= call.leases? ? entries.to_h { |key, _| [key, Flights.begun&.for_write(@records, key)] } : {}
             flights.each do |key, flight|
               @times.note(key, entries[key], flight.compute_ms) if flight&.compute_ms && entries.key?(key)
             end
@@ -172,7 +172,7 @@ module Larder
         def write_each(entries, call)
           entries.map do |key, entry|
             one = call.of(key)
-            write(one, entry, (Flights.for_write(@records, key) if call.leases?))
+            write(one, entry, (Flights.begun&.for_write(@records, key) if call.leases?))
           end.all? || nil
         end
 
