@@ -1,5 +1,5 @@
 /*
- * tags.c — tags of items: the native methods _stamp and _delete_tagged.
+ * tags.c — tags of items: the native methods stamp and _delete_tagged.
  */
 #include "cache/tags.h"
 #include "base/arguments.h"
@@ -101,6 +101,6 @@ static VALUE cache_delete_tagged(VALUE self, VALUE given, VALUE now) {
 
 void glue_tags_init(VALUE cache_class) {
     rb_define_const(cache_class, "MAX_TAGS", UINT2NUM(LARDER_MAX_TAGS));
-    rb_define_private_method(cache_class, "_stamp", cache_stamp, 0);
+    rb_define_method(cache_class, "stamp", cache_stamp, 0);
     rb_define_private_method(cache_class, "_delete_tagged", cache_delete_tagged, 2);
 }

@@ -305,18 +305,16 @@ module Larder
       _delete_multi(keys, now && Options.unix_ms(now))
     end
 
-    # A moment between deletions of tags. Called before a value is computed that will have tags, and given to its store:
-    # then a tag that is deleted meanwhile also deletes that value.
+    # @!method stamp
+    #   A moment between deletions of tags. Called before a value is computed that will have tags, and given to its
+    #   store: then a tag that is deleted in between deletes that value, too.
     #
-    # @return [String, nil] for {#set} and {#add}; nil: no file is attached
-    # @example
-    #   stamp = cache.stamp
-    #   cache.delete_tagged("product/1")
-    #   cache.set("page", "rendered before", tags: ["product/1"], stamp: stamp)
-    #   cache.get("page") #=> nil
-    def stamp
-      _stamp
-    end
+    #   @return [String, nil] for {#set} and {#add}; nil: no file is attached
+    #   @example
+    #     stamp = cache.stamp
+    #     cache.delete_tagged("product/1")
+    #     cache.set("page", "rendered before", tags: ["product/1"], stamp: stamp)
+    #     cache.get("page") #=> nil
 
     # Says that items are copies of what another store has, and that those that change there are removed for so long.
     # Nothing else depends on it.

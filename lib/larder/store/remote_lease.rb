@@ -57,7 +57,6 @@ module Larder
         levels.failsafe.guard(:fetch) do
           next unless leases.any?(&:scripted?) && levels.ready?
 
-          leases.each(&:note_moment)
           Scripts.take_all(levels.remote, leases.to_h(&:wanted))
         end
       end
@@ -78,7 +77,9 @@ module Larder
       # @param leases [Array<RemoteLease>] with the same options
       # @return [Hash{RemoteLease=>ActiveSupport::Cache::Entry}]
       def self.find_all(levels, leases)
-        entries = leases.to_h { |lease| [lease.key, lease.entry] }.compact
+        entries = leases.to_h { |lease| [lease.key, lease.lease.entry] }.compact
+        return {} if entries.empty?
+
         names = levels.tags.open(entries)
         levels.back_offs.apply(entries, leases.first.call)
         leases.filter_map { |lease| (entry = lease.landed(entries, names)) && [lease, entry] }.to_h
@@ -126,7 +127,7 @@ module Larder
         @flight = flight
         @seconds = Flights.seconds(@key, call.lease)
         @text = "#{@remote.outbox.machine}/#{SecureRandom.hex(8)}"
-        @lease = lease_by(@remote.leases.usable? ? Scripts : Steps)
+        @lease = (@remote.leases.usable? ? Scripts : Steps).new(levels, @key, @text)
       end
 
       # Answers the value of another machine, or yields to compute it: true, if it is stored. AGAIN means that the lease
@@ -162,12 +163,6 @@ module Larder
       # ---- for leases of several keys ----
 
       # @api private
-      # @return [void]
-      def note_moment
-        @asked = @levels.asked
-      end
-
-      # @api private
       # @return [Array(Scripts, Float)] the lease and its seconds
       def wanted
         [@lease, @seconds]
@@ -180,13 +175,6 @@ module Larder
       end
 
       # @api private
-      # @return [ActiveSupport::Cache::Entry, nil] which the remote store has
-      def entry
-        @asked = @levels.asked unless scripted? # before the entry is read
-        @lease.entry
-      end
-
-      # @api private
       # @param entries [Hash{String=>ActiveSupport::Cache::Entry}] that no tag has deleted, by key
       # @param names [Hash{String=>Array<String>}] their tags
       # @return [ActiveSupport::Cache::Entry, nil] if it is the answer. The file has a copy then
@@ -194,7 +182,7 @@ module Larder
         entry = entries[@key]
         return if entry.nil? || entry.expired? || entry.mismatched?(@call.version)
 
-        record = @levels.copies.record_of(entry, @asked, TagTexts.of(names[@key], @call.prefix), @call)
+        record = @levels.copies.record_of(entry, @lease.asked, TagTexts.of(names[@key], @call.prefix), @call)
         @levels.local.store(@key, record, @flight, @call) if record && @flight&.token
         entry
       end
@@ -240,20 +228,12 @@ module Larder
 
       # @return [Boolean] has this caller the lease, or needs none?
       def take
-        return true unless @levels.ready? # then each machine computes
+        return true unless @remote.outbox.ready? # then each machine computes
+        return true if @lease.take(@seconds)
+        return false unless scripted? && !@remote.leases.usable?
 
-        return @lease.take(@seconds) unless scripted?
-
-        note_moment
-        taken = @lease.take(@seconds)
-        return taken if taken || @remote.leases.usable?
-
-        @lease = lease_by(Steps) # the script was refused
+        @lease = Steps.new(@levels, @key, @text) # the script was refused
         @lease.take(@seconds)
-      end
-
-      def lease_by(way)
-        way.new(@levels, @key, @text)
       end
 
       # Takes the lease of an owner that is dead.

@@ -226,7 +226,7 @@ module Larder
 
         # @return [String] the same in all processes, unless the file cannot be opened
         def machine
-          file_id || SecureRandom.hex(8)
+          @file || file_id || SecureRandom.hex(8)
         rescue Larder::Error
           SecureRandom.hex(8)
         end
@@ -301,7 +301,8 @@ module Larder
 
         # @return [String, nil]
         def file_id
-          cache.get(MACHINE) || (cache.add(MACHINE, SecureRandom.hex(8), pin: true) && nil) || cache.get(MACHINE)
+          cache.add(MACHINE, SecureRandom.hex(8), pin: true)
+          cache.get(MACHINE)
         end
 
         # From now on, changes are listed for the remote store.

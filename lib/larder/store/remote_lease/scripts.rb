@@ -52,6 +52,8 @@ module Larder
         attr_reader :key
         # @return [String] as the remote store has it
         attr_reader :bytes
+        # @return [Copies::Asked] the moment before the entry was read
+        attr_reader :asked
         # @return [Boolean] has this caller the lease, for all that is known?
         attr_reader :taken
         alias taken? taken
@@ -60,6 +62,7 @@ module Larder
         # @param key [String]
         # @param text [String] of the lease
         def initialize(levels, key, text)
+          @levels = levels
           @remote = levels.remote
           @key = key
           @text = text
@@ -114,6 +117,7 @@ module Larder
         # @api private
         # @return [Array] as of Remote::Leases#take
         def wanted(seconds, dead = nil)
+          @asked = @levels.asked
           @bytes = @remote.leases.dump(@text, seconds)
           @taken = true # for all that is known if this is interrupted
           [@bytes, seconds, dead]

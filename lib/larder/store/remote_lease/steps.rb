@@ -13,6 +13,8 @@ module Larder
       class Steps
         # @return [String]
         attr_reader :key
+        # @return [Copies::Asked] the moment before the entry was read
+        attr_reader :asked
         # @return [Boolean] has this caller the lease?
         attr_reader :taken
         alias taken? taken
@@ -57,6 +59,7 @@ module Larder
 
         # @return [ActiveSupport::Cache::Entry, nil]
         def entry
+          @asked = @levels.asked
           @old = @remote.read(@key)
         end
 

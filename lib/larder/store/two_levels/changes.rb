@@ -216,8 +216,8 @@ module Larder
         # A value that this thread has computed under a lease. If the key was deleted since, it is not stored.
         def write_in_flight(flight, call, entry, far, asked)
           key = call.key
-          return @local.store(key, nil, flight, call) unless flight.token
-          return overrun(flight, call) if @records.lease_wait(key, flight.token, 0, Clock.now_ms) # it has ended
+          token = flight.token or return @local.store(key, nil, flight, call)
+          return overrun(flight, call) if @records.lease_wait(key, token, 0, Clock.now_ms) # it has ended
 
           kept = kept_in(entry, call)
           return false if written?([key], { key => entry }) { write_under_lease(flight, call, far, kept) } == false
