@@ -17,10 +17,10 @@ module Guards
       "two levels: hit in C" => [0, 0, 0],
       "two levels: read of nothing" => [32, 13, 22],
       "two levels: miss and write" => [107, 26, 74],
-      "two levels: miss with single flight" => [314, 36, 218],
+      "two levels: miss with single flight" => [312, 36, 216],
       "two levels: write" => [61, 18, 41],
       "two levels: delete" => [37, 14, 24],
-      "two levels: fetch_multi, 5 of 100 in the remote store" => [206, 21, 144]
+      "two levels: fetch_multi, 5 of 100 in the remote store" => [205, 20, 143]
     }.freeze
 
     test "no way through the store becomes longer" do

@@ -304,7 +304,7 @@ module Larder
       # @return [Array<String>] those of the keys that the store may be asked for
       # @raise [Waiting] it may not be asked for any
       def to_ask(keys)
-        @outbox ? @outbox.to_ask(keys) : keys
+        @journal.nil? || @journal.quiet? ? keys : @outbox.to_ask(keys)
       end
 
       # As the store makes it, which takes twenty calls. A Regexp raises for text that is not valid in its encoding.

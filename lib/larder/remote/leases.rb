@@ -4,8 +4,8 @@
 
 module Larder
   module Remote
-    # Each method makes one call of the store, for any number of keys (see Adapters::RedisLeases). It answers nil if
-    # the store has just refused the script: from then on it is not {#usable?}.
+    # Ask first whether it is {#usable?}. Each other method makes one call of the store, for any number of keys (see
+    # Adapters::RedisLeases). It answers nil if the store has just refused the script.
     # @api private
     class Leases
       # @param client [Client]
@@ -17,7 +17,7 @@ module Larder
 
       # @return [Boolean]
       def usable?
-        scripts ? scripts.usable? : false
+        scripts&.usable? || false
       rescue RemoteError
         false # no call can be made now
       end
@@ -26,13 +26,13 @@ module Larder
       # @return [String] a lease as the store has it
       def dump(text, seconds)
         # The time is for stores that keep expired entries.
-        scripts.dump(ActiveSupport::Cache::Entry.new(text, expires_in: seconds), { expires_in: seconds })
+        @scripts.dump(ActiveSupport::Cache::Entry.new(text, expires_in: seconds), { expires_in: seconds })
       end
 
       # @param bytes [String, nil] of the store
       # @return [ActiveSupport::Cache::Entry, nil]
       def load(bytes)
-        @client.attempt(:read) { scripts.load(bytes) }
+        @client.attempt(:read) { @scripts.load(bytes) } if bytes
       end
 
       # @param wanted [Hash{String=>Array(String, Float, String)}] by key, the bytes of the lease, its seconds, and
@@ -42,7 +42,7 @@ module Larder
       def take(wanted)
         keys = @client.to_ask(wanted.keys)
         answers = @client.attempt(:write) do
-          scripts.take(keys.map { |key| [*names(key), *wanted[key]] })
+          @scripts.take(keys.map { |key| [*names(key), *wanted[key]] })
         end
         answers && keys.zip(answers).to_h
       end
@@ -56,9 +56,9 @@ module Larder
       def write(writes)
         rows = writes.map do |key, (lease, entry, kept_in, old)|
           terms = kept_in ? { expires_in: @adapter.ttl(kept_in) } : {}
-          [*names(key), lease, scripts.dump(entry, terms), terms[:expires_in], old]
+          [*names(key), lease, @scripts.dump(entry, terms), terms[:expires_in], old]
         end
-        answers = @client.attempt(:write) { scripts.write(rows) }
+        answers = @client.attempt(:write) { @scripts.write(rows) }
         answers && writes.keys.zip(answers).to_h
       end
 
@@ -67,7 +67,7 @@ module Larder
       # @raise [RemoteError]
       def end_all(held)
         named = held.transform_keys { |key| names(key).first }
-        @client.attempt(:delete) { scripts.end_all(named) }
+        @client.attempt(:delete) { @scripts.end_all(named) }
       end
 
       private

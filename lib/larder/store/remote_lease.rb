@@ -147,7 +147,7 @@ module Larder
         @flight&.remote = @lease
         @remote.heartbeat.while_running([RemoteLease.beat_key(@key, @text)], method(:report_beat)) { yield true }
       ensure
-        give_up if joined == true
+        give_up if joined == true && @lease.taken?
       end
 
       # @return [Boolean] has this caller the lease, for all that is known?
@@ -199,7 +199,7 @@ module Larder
       #   waited as long as it may; or nothing, as the remote store does not answer
       def join(deadline)
         @failsafe.guard(:fetch) do
-          look_at_owner = monotonic_now
+          look_at_owner = 0
           until take
             found = find
             return [nil, found] if found
@@ -255,7 +255,7 @@ module Larder
       end
 
       def give_up
-        @failsafe.guard(:fetch) { @lease.give_up if @lease.taken? && @remote.outbox.ready? }
+        @failsafe.guard(:fetch) { @lease.give_up if @remote.outbox.ready? }
       end
     end
   end

@@ -196,7 +196,7 @@ module Larder
           keys = entries.keys
           @copies.leased(keys) do |leases|
             left = keys
-            stored = written?(keys, entries) { yield kept_in(entries.each_value.first, call) }
+            stored = written?(keys, entries.values) { yield kept_in(entries.each_value.first, call) }
             left -= @copies.keep(entries, asked, leases, call) unless stored == false
             stored.nil? ? left.empty? || nil : stored
           ensure
@@ -208,7 +208,7 @@ module Larder
 
         # @return [Boolean, nil] the block's value; nil: the remote store will be told later to delete the old value
         def written?(keys, entries, &block)
-          @outbox.change(:delete, keys, entries.values, &block)
+          @outbox.change(:delete, keys, entries, &block)
         rescue RemoteError => e
           @failsafe.failed(:write_entry, nil, e)
         end
@@ -220,7 +220,10 @@ module Larder
           return overrun(flight, call) if @records.lease_wait(key, token, 0, Clock.now_ms) # it has ended
 
           kept = kept_in(entry, call)
-          return false if written?([key], { key => entry }) { write_under_lease(flight, call, far, kept) } == false
+          stored = written?([key], [entry]) do
+            flight.remote ? flight.remote.write(far, kept) : @remote.write(key, far, kept)
+          end
+          return false if stored == false
 
           record = @copies.record_of(entry, asked, call.texts, call)
           stored = record && @local.store(key, record, flight, call)
@@ -234,10 +237,6 @@ module Larder
           Flights.note_overrun(flight, call.lease)
           Flights.current.drop(flight)
           false
-        end
-
-        def write_under_lease(flight, call, entry, kept)
-          flight.remote ? flight.remote.write(entry, kept) : @remote.write(call.key, entry, kept)
         end
 
         def deleted(method, keys, local, &block)
