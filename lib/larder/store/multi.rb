@@ -99,6 +99,7 @@ module Larder
 
       # @return [Hash{Object=>Object}] values by name. Has computed again what is due.
       def find_each(calls, block)
+        return {} if calls.empty?
         return read_multi_entries(calls.map(&:name), **calls.first.options) unless calls.first.keeps?
 
         one = ->(name, _options) { block.call(name) }

@@ -118,6 +118,20 @@ module LarderStoreTests
       assert_same true, store.exist?("b")
     end
 
+    test "the multi forms of no names answer nothing, whatever the options of the call" do
+      [{ single_flight: true }, { stale_if_error: 60 }, { stale_while_revalidate: 60 }, { early_refresh: true },
+       { tags: "t" }, { single_flight: true, force: true }, { expires_in: 60 }].each do |options|
+        caches = [store, new_store("set.larder", **options.slice(:single_flight, :stale_if_error))]
+        caches.each do |cache|
+          assert_equal({}, cache.fetch_multi(**options) { flunk })
+          assert_equal({}, cache.fetch_multi(options) { flunk })
+          assert_equal({}, cache.fetch_multi { flunk })
+          assert_equal({}, cache.read_multi(**options))
+          assert_equal({}, cache.write_multi({}, **options))
+        end
+      end
+    end
+
     test "delete_multi counts what was there" do
       store.write_multi({ "a" => 1, "b" => 2, "c" => 3 })
       assert_equal 2, store.delete_multi(["a", "c", "nobody"])
