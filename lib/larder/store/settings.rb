@@ -166,10 +166,12 @@ module Larder
         raise ::ArgumentError, "#{name.inspect} of LarderStore is for a store with remote:, which is missing" if name
       end
 
-      # The default is Rails', if it has one; the engine's limit always holds.
+      # The default is Rails', if it has one; the engine's limit always holds, and with a remote store that of the lists
+      # of changes.
       def key_limit(given)
         given = rails_key_limit if given.nil?
-        given ? [given, Larder::Cache::MAX_KEY].min : Larder::Cache::MAX_KEY
+        longest = @remote ? Remote::Outbox::Lists::MAX_KEY : Larder::Cache::MAX_KEY
+        given ? [given, longest].min : longest
       end
 
       def rails_key_limit

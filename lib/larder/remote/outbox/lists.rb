@@ -28,7 +28,11 @@ module Larder
         GONE = 0.001
         # Entries that are applied at once.
         BATCH = 100
-        private_constant :KINDS, :PENDING, :WIDE, :OVERFLOWN, :GONE, :BATCH
+        # Bytes of the id of the remote store.
+        ID_BYTES = 8
+        # Bytes of the longest key that an entry can list.
+        MAX_KEY = Larder::Cache::MAX_KEY - KINDS.fetch(:delete).bytesize - ID_BYTES
+        private_constant :KINDS, :PENDING, :WIDE, :OVERFLOWN, :GONE, :BATCH, :ID_BYTES
 
         # @param remote [Integer]
         # @return [String] under which {#pending} is

@@ -69,6 +69,21 @@ module LarderStoreTests
       assert_nil two.read("glob caf\xE9")
     end
 
+    test "changes of keys of any length are listed for all processes" do
+      server = start("redis")
+      remote = [:redis_cache_store, { url: server.endpoint["url"] }]
+      one, other = %w[one one].map { |name| machine(name, remote: remote, max_key_size: false) }
+      keys = [4084, 4085, 4086, 4095, 4096, 5000].map { |bytes| "k" * bytes }
+      keys.each { |key| one.write(key, 1) && one.write(key, 1, namespace: "n") }
+      TestServers.kill(server)
+      reported { keys.each { |key| one.delete(key) && one.delete(key, namespace: "n") } }
+      assert_equal keys.size * 2, other.stats.dig(:remote, :listed)
+      server.start
+      assert(eventually { caught_up?(other) })
+      assert_empty(reported { assert_equal([nil], keys.map { |key| one.read(key) }.uniq) })
+      assert_empty(reported { assert one.write(keys.last, 2) && (assert_equal 2, other.read(keys.last)) })
+    end
+
     private
 
     def compare(alone, machines)
