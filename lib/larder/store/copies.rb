@@ -93,7 +93,7 @@ module Larder
       #
       # @param texts [TagTexts] of the entry
       # @return [Array, nil] the record of a copy; nil: it would have expired, or its value cannot be read
-      def record_of(entry, asked, texts, call, key = call.key)
+      def record_of(key, entry, asked, texts, call)
         expires_at = end_of_copy(entry, asked)
         left = expires_at - Clock.now
         return unless left.positive?
@@ -172,7 +172,7 @@ module Larder
       end
 
       def keep_record(key, entry, texts, asked, leases, call)
-        return unless (lease = leases[key]) && (record = record_of(entry, asked, texts, call, key))
+        return unless (lease = leases[key]) && (record = record_of(key, entry, asked, texts, call))
 
         leases.delete(key) if @records.set_leased(key, record, Clock.now_ms, lease)
       rescue Larder::InvalidArgument # it is too long for the file

@@ -182,7 +182,7 @@ module Larder
         entry = entries[@key]
         return if entry.nil? || entry.expired? || entry.mismatched?(@call.version)
 
-        record = @levels.copies.record_of(entry, @lease.asked, TagTexts.of(names[@key], @call.prefix), @call)
+        record = @levels.copies.record_of(@key, entry, @lease.asked, TagTexts.of(names[@key], @call.prefix), @call)
         @levels.local.store(@key, record, @flight, @call) if record && @flight&.token
         entry
       end

@@ -123,7 +123,7 @@ module Larder
       def kept_under_leases(keys, asked, answers)
         keys = keys.select { |key| answers[key] } if answers
         stored, lost = keys.partition do |key|
-          record = @copies.record_of(@entries[key], asked[key], @call.texts, @call)
+          record = @copies.record_of(key, @entries[key], asked[key], @call.texts, @call)
           record && @levels.local.store(key, record, @flights[key], @call)
         end
         undecided = lost.reject { |key| @flights[key].remote&.decides? }

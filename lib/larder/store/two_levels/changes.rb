@@ -225,7 +225,7 @@ module Larder
           end
           return false if stored == false
 
-          record = @copies.record_of(entry, asked, call.texts, call)
+          record = @copies.record_of(key, entry, asked, call.texts, call)
           stored = record && @local.store(key, record, flight, call)
           # Under a lease of the remote store the owner checks that store for changes.
           @outbox.change(:delete, [key]) { @remote.delete_multi([key]) } unless stored || flight.remote&.decides?

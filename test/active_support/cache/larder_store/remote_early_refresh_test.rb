@@ -47,6 +47,18 @@ module LarderStoreTests
       end
     end
 
+    on_both_paths "the values of fetch_multi have the time, also if they expire before their copies would" do
+      WAYS.each do |more|
+        options = { **OPTIONS, **more, expires_in: 4 }
+        assert_equal({ "a" => "slow", "b" => "slow" }, @one.fetch_multi("a", "b", **options, &SLOW))
+        travel 3.9.seconds, with_usec: true
+        assert early?(@one, more[:namespace] ? "shop:b" : "b"), more
+        @one.clear
+        travel_back
+        freeze_time
+      end
+    end
+
     on_both_paths "the value is computed again before it expires, and other machines have the new one" do
       @one.fetch("key", **OPTIONS, &SLOW)
       travel 99.8.seconds, with_usec: true
