@@ -4,6 +4,7 @@
 
 require "forwardable"
 require "larder/bytes/monotonic_clock"
+require "larder/bytes/outside"
 require "larder/remote/outbox/journal"
 
 module Larder
@@ -25,7 +26,9 @@ module Larder
       PAUSE = 0.1
       # Seconds after which a client may have given up an attempt, and made the one that was answered.
       SLOW = 0.3
-      private_constant :RETRY, :PAUSE, :SLOW
+      # The store was asked for what it cannot do, as to count a value that is no number.
+      MISTAKES = [::ArgumentError, ::TypeError, ::NoMethodError, ::RangeError, ::EncodingError].freeze
+      private_constant :RETRY, :PAUSE, :SLOW, :MISTAKES
 
       # @return [Journal]
       attr_reader :journal
@@ -116,6 +119,9 @@ module Larder
         }).tap { answered = true }
       rescue Waiting, Refused
         answered = true
+        raise
+      rescue *MISTAKES => e
+        answered = !Outside.raised?(e)
         raise
       ensure
         # The client may have repeated a call that was slow, whose first attempt may still arrive.

@@ -77,6 +77,23 @@ class LarderRemoteOutboxTest < ActiveSupport::TestCase
     assert_equal 1, outbox.stats[:listed]
   end
 
+  test "a count that the store refuses for what it was given is not expected to arrive" do
+    outbox = new_outbox
+    @client.write("n", Entry.new([1]), 60)
+    [NoMethodError, ArgumentError, TypeError, FloatDomainError, Encoding::CompatibilityError].each do |error|
+      @far.define_singleton_method(:increment) { |*, **| raise error, "of the arguments" } unless error == NoMethodError
+      assert_raises(error) { @client.count(:increment, "n", 1, {}) }
+      assert_predicate outbox, :quiet?, error
+    end
+    @far.define_singleton_method(:increment) { |*, **| loop { Thread.pass } }
+    thread = Thread.new { @client.count(:increment, "n", 1, {}) }
+    thread.report_on_exception = false
+    Thread.pass until thread.backtrace.to_a.any? { |frame| frame.include?("pass") }
+    thread.raise(ArgumentError, "of another thread")
+    assert_raises(ArgumentError) { thread.value }
+    assert_not_predicate outbox, :quiet?
+  end
+
   test "a change that another process has listed is known at once" do
     outbox = new_outbox
     assert_predicate outbox.journal, :quiet?
