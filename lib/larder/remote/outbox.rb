@@ -26,7 +26,7 @@ module Larder
       PAUSE = 0.1
       # Seconds after which a client may have given up an attempt, and made the one that was answered.
       SLOW = 0.3
-      # The store was asked for what it cannot do, as to count a value that is no number.
+      # The store was asked for what it cannot do, as to add to a text.
       MISTAKES = [::ArgumentError, ::TypeError, ::NoMethodError, ::RangeError, ::EncodingError].freeze
       private_constant :RETRY, :PAUSE, :SLOW, :MISTAKES
 
