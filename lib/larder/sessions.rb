@@ -161,7 +161,7 @@ module Larder
         statistics.handle_of(session)
       end
 
-      # Counts activity again by reading every session. Larder does so itself after a process has crashed.
+      # Counts activity again by reading every session. Questions have Larder do so once an hour.
       #
       # @return [void]
       # @raise [UnsupportedError]

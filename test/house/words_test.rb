@@ -17,7 +17,7 @@ module House
       /\blard_draft\b/                 => "lard_record_spec",
       /LARD_KEPT|\bkept_at_all\b|\bis kept, and the shard\b|\bkeep\(stored\b/ => "pinned",
       /\b(?:FAST_OTHERWISE|in_full)\b/ => "fallback, ordinary path",
-      /\b(?:Announcements|Attendance|Lossless)\b/ => "Instrumentation, ProcessRegistry, JsonRoundTrip",
+      /\b(?:Announcements|Lossless)\b/ => "Instrumentation, JsonRoundTrip",
       /\b(?:SecondChance|StoodInFor)\b/ => "RetryFailed, ReplacedMethods",
       /\bnot had in time\b/            => "lock timeout",
       /\bhow gladly\b/                 => "eviction cost",

@@ -24,6 +24,13 @@ module CountedSessions
   def use_file(name, **options)
     @repository = repository(Larder::Sessions::Backends::File.new(open_cache(name, size: 4 << 20)), **options)
     @statistics = Larder::Sessions::Statistics.new(@repository)
+    recounted
+  end
+
+  # After that nothing is to be corrected for an hour.
+  def recounted
+    @repository.index.repair_counts.join
+    @now += 60 # the file is looked at once a minute
   end
 
   def repository(backend, **options)

@@ -4,7 +4,7 @@
 
 require_relative "activity"
 require_relative "logouts"
-require_relative "process_registry"
+require_relative "recounts"
 require_relative "room"
 require_relative "settings"
 require_relative "users"
@@ -33,7 +33,7 @@ module Larder
         return unless @backend.respond_to?(:cache)
 
         @activity = Activity.new(@backend.cache, repository.lifetimes)
-        @processes = ProcessRegistry.new(@backend.cache, report: report, clock: clock)
+        @recounts = Recounts.new(@backend.cache, report: report, clock: clock)
         @room = Room.new(@backend.cache, report: report)
       end
 
@@ -44,7 +44,7 @@ module Larder
         return unless @activity
 
         @settings = Settings.new(@backend.cache, lifetimes: @repository.lifetimes, backed_by: @backend.behind)
-        @backend.cache.when_attached { @processes.doubt if @settings.write }
+        @backend.cache.when_attached { @recounts.doubt if @settings.write }
       end
 
       # Enters a session that is about to become that of users. Ends the oldest sessions of a user who has too many.
@@ -99,17 +99,17 @@ module Larder
         outcome
       end
 
-      # Corrects the counts in a thread if they are doubtful, see {ProcessRegistry}.
+      # Corrects the counts in a thread if they are doubtful, see {Recounts}.
       #
       # @return [Thread, nil]
       def repair_counts
-        @processes&.look { count_all }
+        @recounts&.look { count_all }
       end
 
       # Corrects the counts, after another process that does so.
       # @return [void]
       def recount
-        @processes.recount { count_all }
+        @recounts.recount { count_all }
       end
 
       # If the file's index grows during the walk, some keys are visited twice. They are left out the second time.
@@ -118,12 +118,6 @@ module Larder
       def sessions
         keys = @repository.enum_for(:each_key).lazy.uniq(&:hash) # which takes less memory than the keys
         keys.filter_map { |key| (record = @repository.record(key)) && [key, record] }
-      end
-
-      # Unregisters this process, which has changed counts.
-      # @return [void]
-      def leave
-        @processes&.unregister
       end
 
       private
@@ -173,7 +167,7 @@ module Larder
 
       # Whatever interrupts the block or the counting leaves the counts doubtful.
       def counted(before, after)
-        reporting { @settings&.keep if @processes.register }
+        reporting { @settings&.keep }
         outcome = yield
         sure = outcome != :stored || reporting { @activity.moved(before, after) }
         outcome
@@ -181,7 +175,7 @@ module Larder
         sure = true # the backend has refused it
         raise
       ensure
-        @processes.doubt unless sure
+        @recounts.doubt unless sure
       end
 
       # @return [Boolean] false: it failed

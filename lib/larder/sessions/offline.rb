@@ -28,12 +28,8 @@ module Larder
                     .new(cache, ends_life: Backends::Tombstones.for_longest(settings.lifetimes))
           repository = Repository.new(backend: backend, format: Format::Json, lifetimes: settings.lifetimes,
                                       report: report)
-          begin
-            repository.index.repair_counts&.join # it counts all sessions again
-            yield Statistics.new(repository), settings
-          ensure
-            repository.index.leave
-          end
+          repository.index.repair_counts&.join # it counts all sessions again
+          yield Statistics.new(repository), settings
         end
       end
     end

@@ -172,7 +172,7 @@ module Larder
         cache = @repository.backend.cache
         statistics = Larder::Sessions::Statistics.new(@repository)
         statistics.for(0) # makes the secret of handles
-        keys = cache.each_key.grep_v(%r{\A(?:n/|processes|counting|counted)}n)
+        keys = cache.each_key.grep_v(%r{\A(?:n/|counting|counted)}n)
         users = keys.filter_map { |key| key.delete_prefix("u/User/") if key.start_with?("u/") }
         { figures: statistics.stats.slice(:sessions, :signed_in, :anonymous), pinned: cache.stats[:pinned_bytes],
           items: keys.to_h { |key| [key, [cache.get(key), cache.ttl(key)]] },

@@ -83,6 +83,7 @@ module Larder
 
       test "after a change of the lifetimes sessions are counted by the new ones" do
         @repository.index.announce
+        recounted
         enter("a", 1)
         @now += 3600
         enter("b", 2)

@@ -24,8 +24,9 @@ module Larder
           Process.wait(fork { work.call(-> { Process.kill(:TERM, Process.pid) && sleep }) })
           assert_equal Signal.list["TERM"], Process.last_status.termsig
         end,
-        "a kill" => lambda do |work|
+        "a kill, an hour ago," => lambda do |work|
           Process.wait(fork { work.call(-> { Process.kill(:KILL, Process.pid) }) })
+          cache.delete("counted")
         end
       }.freeze
 

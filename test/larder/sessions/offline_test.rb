@@ -72,14 +72,6 @@ module Larder
         assert_empty cache.each_key(prefix: "x/").to_a, "marks are for files with a store behind them"
       end
 
-      test "it leaves nobody behind who would be taken for dead" do
-        plain(Lifetimes.new(idle: 3600))
-        enter("a", 1)
-        @repository.index.leave
-        offline { |sessions| sessions.logout("1") }
-        assert_empty cache.get("processes").to_s
-      end
-
       test "it makes no file, and takes none that is not of sessions" do
         assert_raises(OpenError) { Offline.open(path_of("none.larder")) { flunk } }
         assert_empty Dir.children(directory)

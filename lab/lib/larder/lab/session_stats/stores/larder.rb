@@ -111,12 +111,11 @@ module Larder
             ->(records) { index.counting(*records, "") { :stored } }
           end
 
-          # Lets go of the file; this process is no longer missed.
+          # Closes the file.
           # @return [void]
           def leave
             return unless @repository
 
-            @repository.index.leave
             @cache.close
             @repository = nil
           end
