@@ -2,48 +2,47 @@
 
 # Converts a session's values to what JSON brings back unchanged, and leaves out values that have no form in JSON.
 
-require "set"
 require "time"
 require_relative "lossy_value_error"
 
 module Larder
   module Sessions
     # JSON keeps nil, true, false, Integers, finite Floats, Strings of valid UTF-8, and Arrays and Hashes of these whose
-    # keys are Strings. Other values become the forms that Rails' JSON cookies give them by default: a Symbol a String,
-    # a Time its ISO 8601 text, a Set an Array, a Struct a Hash. A value without such a form, as a record, is left out:
-    # its Hash has no such key, its Array has nil in its place.
+    # keys are Strings. Values of other classes become the forms that Rails' JSON cookies give them by default, or are
+    # left out: their Hash has no such key, their Array has nil in their place.
+    #
+    # `as_json` is not called. It makes a Hash of a record's attributes, with all secrets among them, or of the instance
+    # variables of an object. To load it changes `to_json` in applications that use Rack alone.
     class JsonRoundTrip
       # Levels of nested Arrays and Hashes that JSON reads (its limit is 100, and the session is one).
       DEEPEST = 99
-      # Digits of a Time's fraction of a second.
-      PRECISION = 3
+      # With three digits of the fraction of a second.
+      TIME = ->(time) { time.xmlschema(3) }
+      # The forms of instances, by the names of their classes, which need not be loaded.
+      FORMS = {
+        "Symbol" => :to_s, "Range" => :to_s, "Regexp" => :to_s, "URI::Generic" => :to_s, "Pathname" => :to_s,
+        "IPAddr" => :to_s, "Time" => TIME, "ActiveSupport::TimeWithZone" => TIME, "DateTime" => TIME,
+        "Date" => ->(date) { date.strftime("%Y-%m-%d") }, "Set" => :to_a, "Struct" => :to_h,
+        "ActiveSupport::Duration" => :to_i, "ActionController::Parameters" => :to_unsafe_h,
+        "BigDecimal" => ->(number) { number.finite? ? number.to_s("F") : number.to_f }
+      }.transform_values(&:to_proc).freeze
+      # Classes whose to_s is their form as a key of a Hash.
+      KEYS = [Symbol, Integer, Float, nil, true, false, Time, Date].freeze
       # Encodings of Strings without a declared encoding; Rack's have the first.
       UNTOLD = [Encoding::BINARY, Encoding::US_ASCII].freeze
-      # Classes whose form as a value is their to_s, and those whose form as a key of a Hash is.
-      NAMES = [Symbol, Range, Regexp].freeze
-      KEYS = [Symbol, Integer, Float, nil, true, false, Time, Date].freeze
-      # Classes that may not be loaded, by their names.
-      DURATION = "ActiveSupport::Duration"
-      DECIMAL = "BigDecimal"
-      PARAMETERS = "ActionController::Parameters"
-      TEXTS = %w[URI::Generic Pathname IPAddr].freeze
-      OPTIONAL = [DURATION, DECIMAL, PARAMETERS, *TEXTS].freeze
-      # In place of a value that is left out.
-      NOTHING = Object.new.freeze
       # A BasicObject has no such methods.
       CLASS = Kernel.instance_method(:class)
       # A class may have a method "name" of its own, with arguments.
       NAME = Module.instance_method(:name)
-      private_constant :UNTOLD, :NAMES, :KEYS, :DURATION, :DECIMAL, :PARAMETERS, :TEXTS, :OPTIONAL, :NOTHING, :CLASS,
-                       :NAME
+      private_constant :TIME, :FORMS, :KEYS, :UNTOLD, :CLASS, :NAME
 
       class << self
         # @param session [Hash{String => Object}]
         # @yieldparam error [LossyValueError] of each value that is left out
         # @return [Hash{String => Object}] what JSON brings back: the same object where nothing is to be converted
         def convert(session, &left_out)
-          session.each { |key, value| return new(left_out).convert(session) unless plain?(key) && kept?(value) }
-          session
+          kept = session.all? { |key, value| plain?(key) && kept?(value) }
+          kept ? session : new(left_out).pairs(session)
         end
 
         # This uses case, because an ActiveSupport::Duration answers is_a?(Integer) with true.
@@ -83,97 +82,33 @@ module Larder
         @path = []
       end
 
-      # @param session [Hash{String => Object}]
+      # @param values [Hash]
       # @return [Hash{String => Object}]
-      def convert(session)
-        session.each_with_object({}) do |(key, value), kept|
-          @path = [key]
-          put(kept, text(key), catch(:too_deep) { walk(value) })
-        end
+      def pairs(values)
+        values.each_with_object({}) { |(key, value), kept| at(key) { kept[name(key)] = walk(value) } }
       end
 
       private
 
       def walk(value)
+        return value if JsonRoundTrip.kept?(value, @path.size)
+
         case value
-        when nil, true, false, Integer then value
-        when Float then finite(value)
+        when Float then leave_out(value.class, "#{value}, which JSON does not have")
         when String then text(value)
-        when Array then list(value)
-        when Hash then hash(value)
-        when Object then object(value)
-        else leave_out_object(CLASS.bind_call(value))
+        when Array then list(deep_enough(value))
+        when Hash then pairs(deep_enough(value))
+        else walk(form(value, CLASS.bind_call(value)))
         end
       end
 
-      def object(value)
-        case value
-        when *NAMES then text(value.to_s)
-        when Time, DateTime then value.xmlschema(PRECISION)
-        when Date then value.strftime("%Y-%m-%d")
-        when Set then list(value.to_a)
-        when Struct then hash(value.to_h)
-        else by_name(value)
-        end
+      def list(values)
+        values.each_with_index.map { |value, index| at(index) { walk(value) } }
       end
 
-      def by_name(value)
-        case (OPTIONAL & value.class.ancestors.map { |type| NAME.bind_call(type) }).first
-        when DURATION then walk(value.to_i)
-        when DECIMAL then value.finite? ? value.to_s("F") : finite(value)
-        when PARAMETERS then walk(value.to_unsafe_h)
-        when nil then leave_out_object(value.class)
-        else text(value.to_s)
-        end
-      end
-
-      def leave_out_object(type)
-        leave_out(type, "a #{type}, which has no form in JSON")
-      end
-
-      def finite(number)
-        number.finite? ? number : leave_out(number.class, "#{number}, which JSON does not have")
-      end
-
-      def text(value)
-        return value if JsonRoundTrip.plain?(value)
-
-        told = UNTOLD.include?(value.encoding) ? String.new(value).force_encoding(Encoding::UTF_8) : String.new(value)
-        told = told.encode(Encoding::UTF_8)
-        told.valid_encoding? ? told : leave_out_bytes(value)
-      rescue EncodingError
-        leave_out_bytes(value)
-      end
-
-      def leave_out_bytes(value)
-        leave_out(value.class, "a String of #{value.encoding}, which is not valid UTF-8")
-      end
-
-      def list(value)
-        check_depth
-        same = value.instance_of?(Array)
-        kept = value.each_with_index.map do |each, index|
-          now = at(index) { walk(each) }
-          same &&= now.equal?(each)
-          now unless NOTHING.equal?(now)
-        end
-        same ? value : kept
-      end
-
-      def hash(value)
-        check_depth
-        same = value.instance_of?(Hash)
-        kept = value.each_with_object({}) do |(key, each), others|
-          now = at(key) { walk(each) }
-          name = at(key) { name(key) }
-          same &&= now.equal?(each) && name.equal?(key)
-          put(others, name, now)
-        end
-        same ? value : kept
-      end
-
-      def put(values, name, value)
-        values[name] = value unless NOTHING.equal?(name) || NOTHING.equal?(value)
+      def form(value, type)
+        form = FORMS.values_at(*type.ancestors.map { |each| NAME.bind_call(each) }).compact.first
+        form ? form.call(value) : leave_out(type, "a #{type}, which has no form in JSON")
       end
 
       def name(key)
@@ -184,22 +119,33 @@ module Larder
         end
       end
 
-      def at(step)
-        @path.push(step)
-        yield.tap { @path.pop }
+      def text(value)
+        text = String.new(value)
+        text.force_encoding(Encoding::UTF_8) if UNTOLD.include?(text.encoding)
+        text = text.encode(Encoding::UTF_8)
+        text.valid_encoding? ? text : raise(EncodingError)
+      rescue EncodingError
+        leave_out(value.class, "a String of #{value.encoding}, which is not valid UTF-8")
       end
 
       # The whole value of the session is left out: a structure that contains itself has no end.
-      def check_depth
-        return if @path.size <= DEEPEST
+      def deep_enough(value)
+        return value if @path.size <= DEEPEST
 
-        @path = @path.first(1)
-        throw :too_deep, leave_out(Array, "nested more than #{DEEPEST} levels deep")
+        leave_out(Array, "nested more than #{DEEPEST} levels deep", 1)
       end
 
-      def leave_out(type, reason)
-        @left_out&.call(LossyValueError.new(@path, type, reason))
-        NOTHING
+      # @return [Object, nil] the block's; nil: what is at this step was left out
+      def at(step)
+        @path.push(step)
+        catch(@path.size) { yield }
+      ensure
+        @path.pop
+      end
+
+      def leave_out(type, reason, level = @path.size)
+        @left_out&.call(LossyValueError.new(@path.first(level), type, reason))
+        throw level
       end
     end
   end
