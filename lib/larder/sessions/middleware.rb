@@ -5,7 +5,6 @@
 
 require "digest"
 require_relative "../sessions"
-require_relative "cookie"
 require_relative "nesting"
 require_relative "removals"
 
@@ -22,12 +21,10 @@ module Larder
       # The key of a session that was not found, and the keys that the request has removed from it, nil: all.
       GONE = "larder.session.gone"
       REMOVED = "larder.session.removed"
-      # The id in the request's cookie, after the header and the Cookie that it was found with.
-      ASKED = "larder.session.asked"
       # The UnavailableError of a session that was asked for.
       UNAVAILABLE = "larder.session.unavailable"
       # All of them are those of one session.
-      STATE = [FOUND, BOUND, RENEWED, GONE, REMOVED, ASKED, UNAVAILABLE].freeze
+      STATE = [FOUND, BOUND, RENEWED, GONE, REMOVED, UNAVAILABLE].freeze
       # Seconds after which a client may repeat a request that was answered with 503.
       RETRY_AFTER = "1"
 
@@ -49,7 +46,6 @@ module Larder
         @configuration = Configuration.new(**own)
         keep_by(@configuration.repository)
         super(app, { same_site: self.class::SAME_SITE, **racks })
-        @cookie = Cookie.new(@key)
         @migration = @configuration.migration(@key)
         @nested = Once.new(Configuration.method(:report))
       end
@@ -259,8 +255,7 @@ module Larder
 
       # The id that the client has.
       def cookie_of(request)
-        asked = asked_id(request)
-        asked ? asked.public_id : request.cookies[@key]
+        request.cookies[@key]
       end
 
       # Loads the session, so that FOUND is set.
@@ -286,7 +281,7 @@ module Larder
 
       # An id that is no String, as of a cookie "key[]=", is ignored.
       def extract_session_id(request)
-        id = asked_id(request) || super || former_id(request)
+        id = super || former_id(request)
         id if id&.public_id.is_a?(String)
       end
 
@@ -298,20 +293,6 @@ module Larder
       def former_id(request)
         id = @migration && request.cookies[@migration.cookie]
         Rack::Session::SessionId.new(id) if id.is_a?(String) && !id.empty?
-      end
-
-      # Asked for when the session is found, and when it is stored.
-      #
-      # @return [Rack::Session::SessionId, nil] nil: Rack has to decode the cookies, or has done so
-      def asked_id(request)
-        header = request.get_header(Rack::HTTP_COOKIE)
-        return if header.nil? || request.has_header?(Rack::RACK_REQUEST_COOKIE_HASH)
-
-        before, cookie, id = request.get_header(ASKED)
-        return id if header.equal?(before) && @cookie.equal?(cookie)
-
-        value = @cookie.value_in(header)
-        request.set_header(ASKED, [header, @cookie, value && Rack::Session::SessionId.new(value)]).last
       end
     end
   end
