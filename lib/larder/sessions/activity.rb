@@ -2,7 +2,7 @@
 
 # Counts sessions in counters of the file, so that a figure needs no look at every session.
 
-require_relative "pinning"
+require_relative "room"
 
 module Larder
   module Sessions

@@ -3,7 +3,7 @@
 # Converts a session's values to what JSON brings back unchanged, and leaves out values that have no form in JSON.
 
 require "time"
-require_relative "lossy_value_error"
+require_relative "errors"
 
 module Larder
   module Sessions

@@ -3,7 +3,7 @@
 # Marshal as the serializer of sessions. Nothing else in Larder's sessions calls Marshal.
 
 require "larder/bytes/own_failure"
-require_relative "lossy_value_error"
+require_relative "errors"
 
 module Larder
   module Sessions

@@ -2,7 +2,7 @@
 
 # Decides when the counts of sessions have to be corrected, and has one process do it at a time.
 
-require_relative "pinning"
+require_relative "room"
 
 module Larder
   module Sessions

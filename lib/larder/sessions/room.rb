@@ -1,11 +1,23 @@
 # frozen_string_literal: true
 
-# Decides whether the file has room for one more sign-in, and warns the operator in time.
+# Pins entries as the room of the file allows. Decides whether it has room for one more sign-in, and warns the operator
+# in time.
 
-require_relative "pinning"
+require_relative "errors"
 
 module Larder
   module Sessions
+    # For counters, tombstones and settings, which are useful also in a full file.
+    module Pinning
+      # @yieldparam pin [Boolean] true, and false after a FullError
+      # @return [Object] the block's value
+      def self.as_room_allows
+        yield true
+      rescue ::Larder::FullError
+        yield false
+      end
+    end
+
     # The last tenth of the pinned room is reserved for the sessions that are there, which grow. Expired items are
     # dropped before a sign-in is refused.
     #

@@ -4,7 +4,7 @@
 # whether a store has copies of them.
 
 require "json"
-require_relative "pinning"
+require_relative "room"
 require_relative "lifetimes"
 
 module Larder

@@ -2,7 +2,6 @@
 
 # Calls the store behind a file by the keys of the file.
 
-require_relative "direct"
 require_relative "store"
 
 module Larder

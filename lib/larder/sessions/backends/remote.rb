@@ -2,7 +2,7 @@
 
 # Reads and writes bytes in the remote store of a LarderStore, without the copies in its file.
 
-require_relative "direct"
+require_relative "store"
 
 module Larder
   module Sessions

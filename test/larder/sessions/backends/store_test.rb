@@ -63,7 +63,7 @@ module Larder
             super(name).tap do
               singleton_class.remove_method(:exist?)
               later = 10
-              File.delete(*test.locks) # which has expired
+              ::File.delete(*test.locks) # which has expired
               test.assert_equal :stored, other.swap(KEY, "1", "2", 60)
             end
           end
