@@ -29,7 +29,7 @@ module CountedSessions
 
   # After that nothing is to be corrected for an hour.
   def recounted
-    @repository.index.repair_counts.join
+    @repository.repair_counts.join
     @now += 60 # the file is looked at once a minute
   end
 

@@ -182,7 +182,7 @@ module Larder
 
         moved = before.record.moved(now)
         left = @lifetimes.left(before.record, now) # of what a store behind may still have
-        outcome = @index.counting(before.record, nil, before.key) do
+        outcome = counting(before.record, nil, before.key) do
           @backend.swap(Repository::PREFIX + before.key, before.bytes, moved.to_bytes, left)
         rescue UnansweredError # a later end of the session finds the note, so the new key is safe to use
           :stored

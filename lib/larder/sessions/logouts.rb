@@ -52,7 +52,7 @@ module Larder
       # @param users [Array<String>]
       # @return [Integer] Unix seconds at which a session begins now
       def beginning(users)
-        now = @repository.now
+        now = @clock.call
         users.empty? ? now : [now - 1, last_logout(users)].max + 1
       end
 
@@ -110,7 +110,7 @@ module Larder
 
       # Seconds, nil: for ever.
       def life_of_notes
-        life = @repository.lifetimes.longest
+        life = @lifetimes.longest
         life && Backends::Tombstones.beyond(life)
       end
 
@@ -123,7 +123,7 @@ module Larder
       def note_logout(name, life = nil, except = [])
         pin = true
         ATTEMPTS.times do
-          bytes = [@repository.now, *except.map { |key| hex(key) }].join(" ")
+          bytes = [@clock.call, *except.map { |key| hex(key) }].join(" ")
           outcome = put(name, @backend.read(name), bytes, life, pin)
           return if outcome == :stored
 

@@ -28,7 +28,7 @@ module Larder
                     .new(cache, ends_life: Backends::Tombstones.for_longest(settings.lifetimes))
           repository = Repository.new(backend: backend, format: Format::Json, lifetimes: settings.lifetimes,
                                       report: report)
-          repository.index.repair_counts&.join # it counts all sessions again
+          repository.repair_counts&.join # it counts all sessions again
           yield Statistics.new(repository), settings
         end
       end

@@ -9,6 +9,7 @@ require_relative "identity"
 require_relative "lifetimes"
 require_relative "once"
 require_relative "record"
+require_relative "entries"
 require_relative "index"
 require_relative "id_rotation"
 
@@ -22,6 +23,7 @@ module Larder
     # - An ended session stays ended: a slower request that had found it before writes nothing.
     # - A session enters the {Index} of its users before it is stored, and is pinned: eviction leaves it.
     class Repository
+      include Entries
       include IdRotation
 
       # Attempts of a compare-and-swap.
@@ -65,7 +67,7 @@ module Larder
         left_out = Once.new(@report)
         @left_out = ->(error) { left_out.call(error.about) { error } }
         @clock = clock
-        @index = Index.new(self, per_user: per_user, report: report)
+        @index = Index.new(backend, lifetimes: lifetimes, per_user: per_user, report: report, clock: method(:now))
       end
 
       # @return [Integer] Unix seconds
@@ -171,7 +173,7 @@ module Larder
         record = bytes && Record.parse(bytes)
         moved = record&.moved? # by a process that was killed before it deleted this
         over = record && @lifetimes.over?(record, now) # and still stored, as the clocks of machines differ
-        outcome = @index.counting((record unless moved), nil, key) do
+        outcome = counting((record unless moved), nil, key) do
           begun = true
           @backend.delete(PREFIX + key) && !moved ? :stored : :gone
         end
@@ -200,12 +202,6 @@ module Larder
           return outcome == :stored unless outcome == :changed
         end
         false
-      end
-
-      # @yieldparam key [String] of each session, and of some that have just ended; in a file of Larder's only
-      # @return [void]
-      def each_key
-        @backend.cache.each_key(prefix: PREFIX) { |key| yield key.byteslice(PREFIX.bytesize..) }
       end
 
       private
@@ -249,12 +245,12 @@ module Larder
       end
 
       # @param instead [String, nil] the key of a session that is about to end
-      # @param sign_in [Boolean] see {Index#admit}
+      # @param sign_in [Boolean] see {Entries#admit}
       def start(record, key, instead: nil, sign_in: true)
-        return false unless @index.admit(record, key, instead: instead, sign_in: sign_in)
+        return false unless admit(record, key, instead: instead, sign_in: sign_in)
 
         begun = true
-        outcome = @index.counting(nil, record, key) do
+        outcome = counting(nil, record, key) do
           @backend.add(PREFIX + key, record.to_bytes, @lifetimes.left(record, now), pin: record.user?)
         end
         outcome == :stored ? still_admitted?(record, key) : refused(outcome)
@@ -294,7 +290,7 @@ module Larder
         return if @index.logged_out?(record, key, reload: true)
         return unless readmitted?(record, key)
 
-        outcome = @index.counting(nil, record, key) do
+        outcome = counting(nil, record, key) do
           @backend.restore(PREFIX + key, bytes, @lifetimes.left(record, now), pin: record.user?)
         end
         return @backend.read(PREFIX + key) if %i[changed gone].include?(outcome)
@@ -305,7 +301,7 @@ module Larder
 
       # A read does not fail because the file is full.
       def readmitted?(record, key)
-        @index.admit(record, key)
+        admit(record, key)
       rescue NoRoomError
         false
       end
@@ -315,7 +311,7 @@ module Larder
         return true if now < found.record.used + @lifetimes.used_every(found.record)
 
         record = found.record.with(used: now)
-        @index.keep(record, found.key)
+        keep(record, found.key)
         replace(found, record) != :gone
       rescue UnavailableError
         true
@@ -340,9 +336,9 @@ module Larder
       # @return [Boolean, Symbol] true, false, or :changed
       def swap(before, after)
         newly = after.users - before.record.users
-        return false unless @index.admit(after, before.key, newly, sign_in: !before.record.user?)
+        return false unless admit(after, before.key, newly, sign_in: !before.record.user?)
 
-        @index.keep(after, before.key, after.users - newly)
+        keep(after, before.key, after.users - newly)
         outcome = replace(before, after)
         return outcome if outcome == :changed
         return refused(outcome) unless outcome == :stored
@@ -352,7 +348,7 @@ module Larder
 
       # @return [Symbol] as the backend's swap
       def replace(before, after)
-        @index.counting(before.record, after, before.key) do
+        counting(before.record, after, before.key) do
           @backend.swap(PREFIX + before.key, before.bytes, after.to_bytes, @lifetimes.left(after, now),
                         pin: after.user?)
         end
@@ -385,10 +381,10 @@ module Larder
       # A logout of one of its users may have come between the index entry and the session. If another user has signed
       # in in it meanwhile, the session stays, as theirs.
       def still_admitted?(record, key)
-        return true if @index.admitted?(record.users, key)
+        return true if admitted?(record.users, key)
 
         now = record(key)
-        return true if now && @index.admitted?(now.users, key)
+        return true if now && admitted?(now.users, key)
 
         self.end(key)
         false

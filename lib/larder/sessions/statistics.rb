@@ -104,8 +104,8 @@ module Larder
 
       # @return [Integer] see {Sessions.logout_all}
       def logout_all
-        counted.log_out_all
-        @index.sessions.count { |key, record| record.user? && @repository.end(key) }
+        counted.index.log_out_all
+        @repository.sessions.count { |key, record| record.user? && @repository.end(key) }
       end
 
       # @return [Integer] see {Sessions.clear_anonymous}
@@ -126,9 +126,9 @@ module Larder
 
       private
 
-      # The index, if it has counters.
+      # The repository, if its sessions are counted.
       def counted
-        return @index if @index.activity
+        return @repository if @index.activity
 
         raise UnsupportedError, "sessions are counted in Larder's file, and these are in #{@repository.backend}. " \
                                 "Keep them in file: with backed_by: that store"

@@ -92,7 +92,7 @@ module Larder
         @statistics = Statistics.new(@repository)
         @repository.index.announce
         @now += 60
-        @repository.index.repair_counts.join
+        @repository.repair_counts.join
         assert_equal [1, 1, 0], alive
       end
 

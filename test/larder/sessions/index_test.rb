@@ -50,7 +50,7 @@ module Larder
             @now += 120
             instance_exec(interrupting(object, methods) { instance_exec(i.to_s, &change) }, &interrupt)
             (object.singleton_methods & methods).each { |name| object.singleton_class.remove_method(name) }
-            @repository.index.repair_counts.join
+            @repository.repair_counts.join
             assert_equal sessions, [active(3600), active(3600, true)], "#{methods} #{i}"
           end
         end
@@ -58,7 +58,7 @@ module Larder
 
       test "a process that exits in order leaves nothing to count" do
         Process.wait(fork { enter("a", 1) })
-        assert_nil @repository.index.repair_counts
+        assert_nil @repository.repair_counts
         assert_equal 1, active(300)
       end
 
@@ -70,14 +70,14 @@ module Larder
         cache.singleton_class.remove_method(:increment)
         assert_equal ["a lock timed out"], @reports.map(&:message)
         @reports.clear
-        @repository.index.repair_counts.join
+        @repository.repair_counts.join
         assert_equal 2, active(300)
       end
 
       test "a session that is refused leaves no doubt" do
         enter("a", 1)
         assert_raises(TooLongError) { enter("b", 2, "data" => "x" * (4 << 20)) }
-        assert_nil @repository.index.repair_counts
+        assert_nil @repository.repair_counts
         assert_equal 1, active(300)
       end
 
@@ -107,7 +107,7 @@ module Larder
 
       # @return [Array(Integer, Integer)] those in the file, and of them those that are signed in
       def sessions
-        records = @repository.index.sessions.map(&:last).to_a
+        records = @repository.sessions.map(&:last).to_a
         [records.size, records.count(&:user?)]
       end
     end

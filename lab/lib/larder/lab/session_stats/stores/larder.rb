@@ -108,7 +108,7 @@ module Larder
           # @return [#call] notes one use
           def note
             index = @repository.index
-            ->(records) { index.counting(*records, "") { :stored } }
+            ->(records) { index.counting(*records) { :stored } }
           end
 
           # Closes the file.
