@@ -14,7 +14,7 @@ module Larder
       # Seconds that a process has for leaving after its input has ended.
       PATIENCE = 5
       CHUNK = 65_536
-      private_constant :PATIENCE, :CHUNK
+      private_constant :CHUNK
 
       private
 
@@ -58,7 +58,7 @@ module Larder
         return if reap
 
         Process.kill(:KILL, @pid)
-        @status = Process.wait2(@pid).last
+        reap
       rescue Errno::ESRCH, Errno::ECHILD
         nil
       end

@@ -130,11 +130,12 @@ module Larder
           @random = Random.new((@plan.seed * SEEDS) + number)
           @seats = []
           scratch.directory do |dir|
+            @preloaders = Preloader::Group.new(@plan.suite.key, dir)
             @pace.during(:starting) { seat_all(dir, number) }
             measure(number)
             weigh("after")
           ensure
-            @pace.during(:stopping) { by_hands(@seats, &:leave) }
+            @pace.during(:stopping) { by_hands(@seats, &:leave).then { @preloaders.stop } }
           end
           @pace.end_session
         end
@@ -153,7 +154,8 @@ module Larder
 
         def seat(row, copy, dir)
           proofs = @recorded.key?(row) ? FEWER_PROOFS : Proving::PROOFS
-          Seat.new(row, copy, plan: @plan, dir: File.join(dir, "#{row}-#{copy}"), proofs: proofs)
+          Seat.new(row, copy, plan: @plan, dir: File.join(dir, "#{row}-#{copy}"), preloaders: @preloaders,
+                             proofs: proofs)
         end
 
         # Several at once: most of it is waiting for servers.

@@ -4,9 +4,9 @@
 
 require "fileutils"
 require_relative "../contenders"
-require_relative "../gemfiles"
 require_relative "../hosting"
 require_relative "../proving"
+require_relative "preloader"
 require_relative "reference_loop"
 require_relative "worker"
 
@@ -24,14 +24,16 @@ module Larder
         # @param copy [Integer]
         # @param plan [Plan]
         # @param dir [String] does not exist yet
+        # @param preloaders [Preloader::Group] of the session
         # @param proofs [Integer] values that its store keeps before it is measured
         # @raise [Unavailable] if its server or its gems cannot be had
-        def initialize(row, copy, plan:, dir:, proofs: Proving::PROOFS)
+        def initialize(row, copy, plan:, dir:, preloaders:, proofs: Proving::PROOFS)
           @row = row
           @copy = copy
           Dir.mkdir(dir, 0o700)
+          preloader = preloaders.for(type)
           @hosting = Hosting.new(type.server, "#{dir}-server", plan.urls, size: plan.size)
-          @worker = Worker.new(job(plan, dir, proofs), log: "#{dir}.log", gemfile: Gemfiles.path(type.bundle))
+          @worker = Worker.new(job(plan, dir, proofs), log: "#{dir}.log", preloader: preloader)
         rescue StandardError
           @hosting&.stop
           raise

@@ -2,7 +2,7 @@
 
 # The process that measures one contender in one session: opens the store, proves that it keeps values, and takes turns
 # when it is asked to. Reads its job and then one request a line from standard input, answers each with a line of JSON,
-# and ends when its input does, so that it cannot outlive the lab. Started by {Worker}.
+# and ends when its input does, so that it cannot outlive the lab. Forked by {Preload}.
 
 require "active_support"
 require "active_support/cache"
@@ -31,8 +31,11 @@ module Larder
         def self.main
           output = $stdout.dup
           output.sync = true
-          $stdout.reopen($stderr) # a store may print
           job = JSON.parse($stdin.gets || exit!)
+          $stderr.reopen(job["log"], "a")
+          $stderr.sync = true
+          $stdout.reopen($stderr) # a store may print
+          Dir.chdir(job["dir"])
           Yjit.enable if job.fetch("yjit", true)
           job["requires"].each { |file| require file }
           new(job, $stdin, output).serve
@@ -178,5 +181,3 @@ module Larder
     end
   end
 end
-
-Larder::Lab::Bench::Service.main if $PROGRAM_NAME == __FILE__

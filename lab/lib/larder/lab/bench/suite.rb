@@ -112,6 +112,13 @@ module Larder
           @quick_to_start = true
         end
 
+        # @yield loads code and data that blocks need, without a store, before processes are forked; without a block: no
+        #   change
+        # @return [Proc]
+        def preload(&code)
+          @preload = code || @preload || -> {}
+        end
+
         # @return [Boolean] see {#only_quick_to_start}
         def quick_to_start?
           @quick_to_start == true

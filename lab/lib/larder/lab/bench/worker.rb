@@ -1,13 +1,12 @@
 # frozen_string_literal: true
 
-# Holds the process of one contender in one session: starts it, asks it for turns, and ends it in every case. Knows
+# Holds the process of one contender in one session: has it forked, asks it for turns, and ends it in every case. Knows
 # nothing of what the process measures.
 
+require "io/wait"
 require "json"
-require "rbconfig"
 require_relative "../child_process"
 require_relative "../errors"
-require_relative "../worker_process"
 require_relative "../yjit"
 
 module Larder
@@ -17,27 +16,32 @@ module Larder
       class Worker
         include ChildProcess
 
-        SCRIPT = File.expand_path("serve.rb", __dir__)
-        LIBRARY = File.expand_path("../../..", __dir__)
         # Seconds that it has for an answer.
         TIMEOUT = 120
-        private_constant :SCRIPT, :LIBRARY, :TIMEOUT
+        # How it ended, as {Preload} reports it.
+        Status = Struct.new(:termsig) do
+          # @return [Boolean]
+          def signaled?
+            termsig.positive?
+          end
+        end
+        private_constant :TIMEOUT, :Status
 
         # @param job [Hash] for {Service}; works in its `dir`
         # @param log [String] file for everything the process prints
-        # @param gemfile [String, nil] the Gemfile of its gems; nil: that of this process
+        # @param preloader [Preloader]
         # @param timeout [Numeric] seconds without an answer after which it counts as hung
-        def initialize(job, log:, gemfile: nil, timeout: TIMEOUT)
+        def initialize(job, log:, preloader:, timeout: TIMEOUT)
           @log = log
+          @preloader = preloader
           @yjit = Yjit.on? && job.fetch(:yjit, true)
           @timeout = timeout
           requests, @requests = IO.pipe
           @answers, answers = IO.pipe
-          environment = { **WorkerProcess::WARM_HEAP, **({ "BUNDLE_GEMFILE" => gemfile } if gemfile).to_h }
-          @pid = Process.spawn(environment, RbConfig.ruby, "-I", LIBRARY, SCRIPT,
-                               in: requests, out: answers, err: [log, "a"], chdir: job.fetch(:dir), pgroup: true)
-          [requests, answers].each(&:close)
-          tell(job)
+          @fate, fate = IO.pipe
+          preloader.hand_over(requests, answers, fate)
+          [requests, answers, fate].each(&:close)
+          tell(job.merge(log: log))
         end
 
         # Waits until it has opened its store and has proved it.
@@ -68,13 +72,12 @@ module Larder
         # Ends the process, by force if it does not leave.
         # @return [void]
         def stop
-          return unless @pid
+          return if @requests.closed?
 
           @requests.close
-          end_process
-          @pid = nil
+          end_process if pid
         ensure
-          @answers.close
+          [@answers, @fate].each(&:close)
         end
 
         private
@@ -95,7 +98,18 @@ module Larder
 
         def line
           line_from(@answers, @timeout, "it did not answer within #{@timeout} s") ||
-            raise(Invalid, "its process #{cause_of_death}")
+            raise(Invalid, "its process #{pid ? cause_of_death : @preloader.cause}")
+        end
+
+        # @return [Integer, nil] nil if it was not forked
+        def pid
+          @pid ||= @fate.wait_readable(PATIENCE) && @fate.gets&.to_i
+        end
+
+        def reap
+          return @status if @status || !pid || !@fate.wait_readable(PATIENCE)
+
+          @status = Status.new(@fate.gets.to_i)
         end
       end
     end

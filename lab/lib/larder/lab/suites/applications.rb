@@ -14,6 +14,7 @@ module Larder
         answers :page, :fragment, :json
         also "larder-redis", *Contenders::WithoutYjit.rows
         only_quick_to_start
+        preload { Shop.load }
         question "How long does a cache take in what Rails applications do?"
 
         block(:page, "page of ten fragments", unit: "request", about: "`cache product do` ten times, 2 KB each") do

@@ -20,6 +20,15 @@ module Larder
 
         module_function
 
+        # Loads records, text and the code of pages.
+        # @return [void]
+        def load
+          Catalog.itself
+          Pages.itself
+        rescue Unavailable
+          nil # each block that needs it says so
+        end
+
         # @param scene [Bench::Scene] keeps the application with this page, and the HTML that it has without a cache
         # @param page [Symbol]
         # @return [void]

@@ -57,9 +57,11 @@ module Larder
           with_directory do |dir|
             job = { contender: "sleeper", dir: dir, size: 1 << 20, suite: "published-a", cold: [],
                     requires: [fixture("liar")] }
-            worker = Worker.new(job, log: File.join(dir, "log"), timeout: 0.2)
+            preloaders = Preloader::Group.new("published-a", dir)
+            worker = Worker.new(job, log: File.join(dir, "log"), preloader: preloaders.for(Contenders::NullStore),
+                                     timeout: 0.2)
             assert_match(/did not answer within 0.2 s/, assert_raises(Invalid) { worker.opened }.message)
-            worker.stop
+            [worker, preloaders].each(&:stop)
             assert_empty processes(dir)
           end
         end

@@ -14,14 +14,27 @@ module Larder
         # What `rails new` configures.
         MINIMUM_POOL = 5
 
-        private
+        # Nothing of a suite: Active Record is not loaded before the application has configured it.
+        # @return [void]
+        def self.preload(_suite)
+          load_rails
+        rescue LoadError
+          nil # {#open} says so
+        end
 
-        def load_code
+        # @return [void]
+        def self.load_rails
           ENV["RAILS_ENV"] = "production"
           require "rails"
           require "active_record/railtie"
           require "active_job/railtie"
           require "solid_cache"
+        end
+
+        private
+
+        def load_code
+          SolidCacheApplication.load_rails
           boot
           define_schema
         end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Holds the records of a shop: Active Record objects in a SQLite database in memory. Loaded in worker processes only.
+# Holds the records of a shop: Active Record objects in a SQLite database in memory. Loaded in worker processes,
+# or before they are forked.
 
 require_relative "../../errors"
 
@@ -72,6 +73,9 @@ module Larder
           PRODUCTS = Product.includes(:maker).order(:id).to_a.freeze
           # @return [Array<String>] HTML of each product, each with its own bytes
           HTML = PRODUCTS.map { |product| Text.html(product.id, FRAGMENT).freeze }.freeze
+
+          # No call needs the database, and processes are forked after this.
+          Record.connection_pool.disconnect!
         end
       end
     end

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # Renders pages of a shop, as a Rails application does: a controller behind the middleware of production, with fragments
-# of a cache store, and with the store's local cache in each request. Loaded in worker processes only.
+# of a cache store, and with the store's local cache in each request. Loaded in worker processes, or before they
+# are forked.
 
 require "action_controller"
 require "action_view"

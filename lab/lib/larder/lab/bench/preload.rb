@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+
+# The process from which the workers of one session and one Gemfile are forked: loads what they have in common, opens no
+# store and no connection, and forks a worker whenever three streams arrive on standard input, a socket. Ends when its
+# input does. Started by {Preloader}.
+
+require "json"
+require "socket"
+require_relative "serve"
+
+module Larder
+  module Lab
+    module Bench
+      # Forks workers.
+      class Preload
+        # Collections of garbage after which Ruby counts an object as old. Workers share old objects' memory longest.
+        COLLECTIONS = 4
+        private_constant :COLLECTIONS
+
+        # @param suite [String]
+        # @param contender [String] one of the rows with this Gemfile; the user's own are not known here
+        # @return [void]
+        def self.main(suite, contender)
+          type = Contenders.names.include?(contender) ? Contenders.fetch(contender) : Contender
+          type.preload(Suites.fetch(suite))
+          COLLECTIONS.times { GC.start }
+          new(UNIXSocket.for_fd($stdin.fileno)).serve
+        end
+
+        # @param socket [UNIXSocket]
+        def initialize(socket)
+          @socket = socket
+          @socket.autoclose = false # in a worker this is its standard input
+          @fates = []
+        end
+
+        # @return [void]
+        def serve
+          while @socket.wait_readable && (requests = received)
+            answers = received
+            fate = received
+            @fates << fate
+            pid = fork { become(requests, answers) }
+            [requests, answers].each(&:close)
+            watch(pid, fate)
+          end
+        end
+
+        private
+
+        # @return [IO, nil] nil if the other side has ended
+        def received
+          @socket.recv_io
+        rescue SocketError
+          nil
+        end
+
+        # In the worker.
+        def become(requests, answers)
+          Process.setpgid(0, 0)
+          @fates.each { |fate| fate.close unless fate.closed? }
+          $stdin.reopen(requests)
+          $stdout.reopen(answers)
+          [requests, answers].each(&:close)
+          Service.main
+        end
+
+        # Writes the worker's pid, and at its end the number of the signal that ended it (0: none).
+        def watch(pid, fate)
+          fate.sync = true
+          fate.puts(pid)
+          Thread.new do
+            fate.puts(Process.wait2(pid).last.termsig.to_i)
+          rescue Errno::EPIPE
+            nil # its side has stopped waiting
+          ensure
+            fate.close
+          end
+        end
+      end
+    end
+  end
+end
+
+Larder::Lab::Bench::Preload.main(*ARGV) if $PROGRAM_NAME == __FILE__

@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+# Starts the processes from which the workers of a session are forked, one for each Gemfile, and stops them.
+
+require "rbconfig"
+require "socket"
+require_relative "../child_process"
+require_relative "../contenders"
+require_relative "../errors"
+require_relative "../gemfiles"
+require_relative "../worker_process"
+
+module Larder
+  module Lab
+    module Bench
+      # A process that has loaded the lab, Rails and what a suite needs, once for all rows with the same Gemfile;
+      # {Preload} is its other side.
+      class Preloader
+        include ChildProcess
+
+        SCRIPT = File.expand_path("preload.rb", __dir__)
+        LIBRARY = File.expand_path("../../..", __dir__)
+        private_constant :SCRIPT, :LIBRARY
+
+        # Those of a session, each started when its first row is.
+        class Group
+          # @param suite [String]
+          # @param dir [String] for their logs
+          def initialize(suite, dir)
+            @suite = suite
+            @dir = dir
+            @lock = Mutex.new
+            @preloaders = {}
+          end
+
+          # @param type [Class] a {Contender}
+          # @return [Preloader]
+          # @raise [Unavailable] if its gems are not installed
+          def for(type)
+            @lock.synchronize do
+              @preloaders[type.bundle] ||= Preloader.new(@suite, type, dir: @dir, gemfile: Gemfiles.path(type.bundle))
+            end
+          end
+
+          # @return [void]
+          def stop
+            @preloaders.each_value(&:stop)
+          end
+        end
+
+        # @param suite [String]
+        # @param type [Class] a {Contender}, one of those with its Gemfile
+        # @param dir [String] for its log
+        # @param gemfile [String, nil] nil: that of this process
+        def initialize(suite, type, dir:, gemfile: nil)
+          @log = File.join(dir, "preload-#{type.bundle}.log")
+          @lock = Mutex.new
+          @socket, other = UNIXSocket.pair
+          environment = { **WorkerProcess::WARM_HEAP, **({ "BUNDLE_GEMFILE" => gemfile } if gemfile).to_h }
+          @pid = Process.spawn(environment, RbConfig.ruby, "-I", LIBRARY, SCRIPT, suite, type.key, in: other,
+                               out: [@log, "a"], err: [@log, "a"], chdir: dir, pgroup: true)
+          other.close
+        end
+
+        # Forks a worker, once everything is loaded.
+        # @param streams [Array<IO>] of {Preload}: requests, answers, and what becomes of it
+        # @return [void]
+        def hand_over(*streams)
+          @lock.synchronize { streams.each { |stream| @socket.send_io(stream) } }
+        rescue Errno::EPIPE, Errno::ECONNRESET
+          nil # it died; the worker's first answer is missing then
+        end
+
+        # @return [String] how it ended
+        def cause
+          cause_of_death
+        end
+
+        # @return [void]
+        def stop
+          @socket.close
+          end_process
+        end
+      end
+    end
+  end
+end

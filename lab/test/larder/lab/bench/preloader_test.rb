@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/lab/bench/plan"
+require "larder/lab/bench/seat"
+require "larder/lab/suites"
+require_relative "../../../fixtures/liar"
+require_relative "../../../fixtures/parentage"
+
+module Larder
+  module Lab
+    module Bench
+      # Real processes.
+      class PreloaderTest < ActiveSupport::TestCase
+        test "the processes of a session have one parent, which has loaded no store; the next session has another" do
+          sessions = Array.new(2) do
+            session { |seats| [seats["parentage", 0], seats["parentage", 1]].map { |seat| seat.opened["options"] } }
+          end
+          assert_equal [[], [], [], []], sessions.flatten.map { |options| options["found"] }
+          parents = sessions.map { |copies| copies.map { |options| options["parent"] }.uniq }
+          assert_equal [1, 1, 2], [*parents.map(&:size), parents.flatten.uniq.size]
+          assert_not_includes parents.flatten, Process.pid
+        end
+
+        test "a process that was killed is named with its signal, and the others go on" do
+          session do |seats, dir|
+            crasher = seats["crasher", 0]
+            assert_equal "its process was killed by signal 9", assert_raises(Invalid) { crasher.opened }.message
+            assert_empty processes(File.join(dir, "crasher-0"))
+            assert_equal "memory_store", seats["memory", 0].opened.dig("options", "store")
+          end
+        end
+
+        test "rows whose common code cannot be loaded say why" do
+          with_directory do |dir|
+            File.write(File.join(dir, "Gemfile"), "raise %(no gems today)")
+            preloader = Preloader.new("published-a", Contenders.fetch("memory"), dir: dir,
+                                                                                gemfile: File.join(dir, "Gemfile"))
+            worker = Worker.new({ dir: dir }, log: File.join(dir, "log"), preloader: preloader)
+            assert_match(/\Aits process ended early: .*no gems today/, assert_raises(Invalid) { worker.opened }.message)
+            [worker, preloader].each(&:stop)
+            assert_empty processes(dir)
+          end
+        end
+
+        test "the code and records that a suite loads beforehand keep no connection, and its blocks need none" do
+          reader, writer = IO.pipe
+          pid = fork do
+            Suites.fetch("applications").preload.call
+            writer.puts(Suites::Shop::Record.connection_pool.connections.size)
+            scene = Scene.new(Contenders::MemoryStore.new(dir: Dir.pwd).open)
+            blocks = Suites.fetch("applications").blocks.reject(&:cold).each { |block| block.setup.call(scene) }
+            writer.puts(blocks.first(6).map { |block| block.call.call(scene, 0, 0) }.uniq.inspect)
+            writer.puts(Suites::Shop::Record.connection_pool.connections.size)
+            exit!(0)
+          end
+          writer.close
+          assert_equal "0\n[true]\n0\n", reader.read
+          Process.wait(pid)
+        end
+
+        private
+
+        # Yields how seats are made, and the directory.
+        def session
+          with_directory do |dir|
+            plan = Plan.new(suite: Suites.fetch("published-a"), rows: %w[memory], seed: 1, size: 4 << 20,
+                            requires: [fixture("liar"), fixture("parentage")])
+            preloaders = Preloader::Group.new("published-a", dir)
+            seats = []
+            yield(lambda do |row, copy|
+              Seat.new(row, copy, plan: Plan.new(**plan.to_h, rows: [row]), dir: File.join(dir, "#{row}-#{copy}"),
+                                  preloaders: preloaders).tap { |seat| seats << seat }
+            end, dir)
+          ensure
+            [*seats, preloaders].compact.each { |each| each.respond_to?(:leave) ? each.leave : each.stop }
+            assert_empty processes(dir)
+          end
+        end
+      end
+    end
+  end
+end
