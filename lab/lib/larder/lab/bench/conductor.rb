@@ -203,16 +203,18 @@ module Larder
           @pace.during(:turns) { @pace.passes.times { |pass| take_pass(able, block, session, pass) } }
         end
 
-        # All prepare at once. A row finds out in its first session how many calls make a turn, while no other works.
+        # All prepare at once, and warm up at once. In between a row finds out in its first session how many calls make
+        # a turn, while no other works.
         # @return [Array<Seat>] those that can take turns
         def prepare(seats, block)
-          fresh = seats.reject { |seat| @calls.key?([seat.row, block.key]) }
-          seats.each { |seat| seat.request(:prepare, block.key, @calls[[seat.row, block.key]]) }
+          seats.each { |seat| seat.request(:prepare, block.key) }
           able = seats.select { |seat| prepared?(seat, block) }
-          (able & fresh).each do |seat|
-            attempt(seat.row) { @calls[[seat.row, block.key]] = seat.ask(:calibrate, @plan.turn_seconds)["calls"] }
+          able.uniq(&:row).each do |seat|
+            attempt(seat.row) { @calls[[seat.row, block.key]] ||= seat.ask(:calibrate, @plan.turn_seconds)["calls"] }
           end
-          able
+          able = in_order(able)
+          able.each { |seat| seat.request(:warm_up, @calls[[seat.row, block.key]]) }
+          able.each { |seat| attempt(seat.row) { seat.answer } }
         end
 
         # @return [Boolean] false if the gems of a row lack what the block needs; its other blocks are measured

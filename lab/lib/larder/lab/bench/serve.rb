@@ -24,7 +24,7 @@ module Larder
         include Proving
 
         # Turns that do not count, after the number of calls is known.
-        WARM_UP = 3
+        WARM_UP = 2
 
         # Serves standard input, until it ends.
         # @return [void]
@@ -71,9 +71,8 @@ module Larder
 
         # Prepares a block.
         # @param key [String] of a block
-        # @param calls [Integer, nil] of a turn; nil: {#calibrate} finds out
         # @return [Hash]
-        def prepare(key, calls)
+        def prepare(key)
           @teardown&.call
           block = @suite.fetch(key)
           @contender.clear
@@ -81,14 +80,23 @@ module Larder
           block.setup.call(scene)
           @teardown = -> { block.teardown.call(scene) }
           @turn = Turn.new(block, scene)
-          calls ? warm_up(calls) : {}
+          {}
         end
 
         # Finds out how many calls a turn must have.
         # @param seconds [Float] least length of a turn
         # @return [Hash]
         def calibrate(seconds)
-          warm_up(enough(seconds))
+          { calls: enough(seconds) }
+        end
+
+        # @param calls [Integer] of each turn from now on
+        # @return [Hash]
+        def warm_up(calls)
+          @calls = calls
+          WARM_UP.times { @turn.take(calls) }
+          GC.start
+          {}
         end
 
         # @return [Hash]
@@ -117,13 +125,6 @@ module Larder
         def took(outcome)
           { seconds: outcome.seconds / outcome.calls, cpu: outcome.cpu / outcome.calls, calls: outcome.calls,
             faults: outcome.faults }
-        end
-
-        def warm_up(calls)
-          @calls = calls
-          WARM_UP.times { @turn.take(calls) }
-          GC.start
-          { calls: calls }
         end
 
         def enough(seconds)

@@ -82,7 +82,7 @@ module Larder
         def serve(suite, blocks)
           with_directory do |dir|
             Suites.stub(:fetch, suite) do
-              requests = blocks.map { |key| { do: "prepare", arguments: [key, 0.0001] } }
+              requests = blocks.map { |key| { do: "prepare", arguments: [key] } }
               input = StringIO.new(requests.map { |request| "#{JSON.generate(request)}\n" }.join)
               job = { "contender" => "memory", "dir" => dir, "size" => 1 << 20, "suite" => "trial", "cold" => [] }
               Service.new(job, input, StringIO.new).serve
