@@ -29,6 +29,7 @@ module RichDocument
 
   def chapter(number)
     D::Chapter.new(key: "stores", title: "Cache stores through Rails’ API, number #{number}", failed: number == 2,
+                   failures: (number == 2 ? ["file, read of a fragment: a wrong value"] : []),
                    lead: "`Rails.cache.fetch([\"key\", i], expires_in: 5.minutes) { \"Hello World!\" }`, first into " \
                          "an empty store, then from a full one; <b>everything</b> & more.",
                    facts: ["n = 10,000", "5 rounds", "blocks of 1 s or more", "seed 7"], conclusions: conclusions,

@@ -15,8 +15,9 @@ module Larder
   module Lab
     # Measures suites: rows that live side by side and take turns, their samples, ratios and verdicts.
     module Bench
-      # A row that is left out. `state` is :unavailable (a gem or server is missing) or :invalid (it broke the rules).
-      Absence = Struct.new(:state, :reason, keyword_init: true)
+      # A row that is left out. `state` is :unavailable (a gem or server is missing) or :invalid (it broke the rules),
+      # `block` the title of the block that was measured or prepared (nil: its process started or ended).
+      Absence = Struct.new(:state, :reason, :block, keyword_init: true)
 
       # Rows live at the same time and take turns in short blocks, so that load and the clock rate of the processor meet
       # all of them. In each pass the order is random and is then reversed (ABBA), which removes drift within the pass.
@@ -187,18 +188,19 @@ module Larder
         def measure(session)
           @pace.during(:turns) { @plan.cold_blocks.each { |block| once(block, session) } }
           @plan.warm_blocks.each { |block| turns(block, session) }
+          @block = nil
         end
 
         # A store that only its own process sees has no entries of another one.
         def once(block, session)
-          step(block.title, session)
+          step(@block = block.title, session)
           together(@seats.select { |seat| seat.shared? || seat.reference? }).each do |seat|
             attempt(seat.row) { keep(seat, block, session, 0, [seat.ask(:cold, block.key)]) }
           end
         end
 
         def turns(block, session)
-          step(block.title, session)
+          step(@block = block.title, session)
           able = @pace.during(:preparing) { prepare(together(in_order(@seats)), block) }
           @pace.during(:turns) { @pace.passes.times { |pass| take_pass(able, block, session, pass) } }
         end
@@ -212,8 +214,7 @@ module Larder
           able.uniq(&:row).each do |seat|
             attempt(seat.row) { @calls[[seat.row, block.key]] ||= seat.ask(:calibrate, @plan.turn_seconds)["calls"] }
           end
-          able = in_order(able)
-          able.each { |seat| seat.request(:warm_up, @calls[[seat.row, block.key]]) }
+          able = in_order(able).each { |seat| seat.request(:warm_up, @calls[[seat.row, block.key]]) }
           able.each { |seat| attempt(seat.row) { seat.answer } }
         end
 
@@ -268,7 +269,7 @@ module Larder
         end
 
         def leave_out(row, state, error)
-          @absent[row] = Absence.new(state: state, reason: error.message)
+          @absent[row] = Absence.new(state: state, reason: error.message, block: @block)
           @progress.note("#{row}: #{error.message}")
           nil
         end

@@ -20,7 +20,7 @@ module Larder
           def self.from_h(hash)
             suite, number, turns, absent, skipped, recorded = hash.fetch_values(*members.map(&:to_s))
             absent.transform_values! do |row|
-              Absence.new(state: row.fetch("state").to_sym, reason: row.fetch("reason"))
+              Absence.new(state: row.fetch("state").to_sym, reason: row.fetch("reason"), block: row["block"])
             end
             recorded.each_value { |facts| facts["server"]&.transform_keys!(&:to_sym) }
             new(suite: suite, number: Integer(number), turns: Samples.from(turns).to_a, absent: absent,

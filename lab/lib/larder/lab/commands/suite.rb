@@ -23,6 +23,7 @@ module Larder
           return options if options.continued.nil? || options.help? || options.list?
 
           @stopped = Bench::Journal.open(options.continued)
+          @line = @stopped.run["line"]
           continued(options, @stopped.run)
         end
 
@@ -84,7 +85,7 @@ module Larder
 
         def findings(options, started)
           @journal = @stopped || Bench::Journal.new({ "command" => self.class::NAME, "arguments" => options.arguments,
-                                                      **description(options) })
+                                                      "line" => @line, **description(options) })
           document(options.plans.map.with_index(1) do |plan, done|
             later = options.plans.drop(done).sum { |other| other.limit_seconds.to_f }
             watch(options) { chapter_of(plan, options, later: later) }

@@ -39,14 +39,22 @@ module Larder
           Document::Chapter.new(
             key: @plan.suite.key, title: @plan.suite.title, lead: @plan.suite.question, facts: facts,
             conclusions: conclusions, warnings: warnings, sections: sections, measures: measures,
-            failed: failed?, details: details, answer: answer
+            failed: failed?, failures: failures, details: details, answer: answer
           )
         end
 
         private
 
         def failed?
-          @samples.empty? || @conductor.absent.each_value.any? { |absence| absence.state == :invalid }
+          @samples.empty? || broken.any?
+        end
+
+        def broken
+          @conductor.absent.select { |_, absence| absence.state == :invalid }
+        end
+
+        def failures
+          broken.map { |row, absence| "#{row}, #{absence.block || "starting or ending"}: #{absence.reason}" }
         end
 
         def facts

@@ -25,7 +25,7 @@ module Larder
 
         test "a row that lies is left out with the block in which it lied, and the others go on" do
           measure("memory", "liar")
-          assert_equal :invalid, @conductor.absent["liar"].state
+          assert_equal [:invalid, "hit, one thread"], @conductor.absent["liar"].to_h.values_at(:state, :block)
           assert_match(/a wrong value: call 3 of the block "hit, one thread"/, @conductor.absent["liar"].reason)
           assert_empty @samples.of("liar", "hit")
           assert_not_empty @samples.of("memory", "write").sessions
@@ -37,6 +37,7 @@ module Larder
           assert_equal :invalid, absent["forgetful"].first
           assert_match(/fetch of a stored value answered "the block ran again"/, absent["forgetful"].last)
           assert_equal [:invalid, "its process was killed by signal 9"], absent["crasher"]
+          assert_nil @conductor.absent["crasher"].block
           assert_equal :unavailable, absent["gemless"].first
           assert_match(/the gem no-gem-has-this-name is missing/, absent["gemless"].last)
           assert_equal %w[memory reference], @samples.map(&:row).uniq.sort

@@ -100,7 +100,7 @@ module Larder
         def session(number)
           turns = SimulatedTurns.new({ "a" => 1.0 }, seed: number, sessions: 1).samples.each { |t| t.session = number }
           Journal::Session.new(suite: "applications", number: number, turns: turns.to_a,
-                               absent: { "b" => Absence.new(state: :invalid, reason: "it died") },
+                               absent: { "b" => Absence.new(state: :invalid, reason: "it died", block: "hit") },
                                skipped: { %w[a json] => "cannot" },
                                recorded: { "a" => { "versions" => {}, "server" => { version: "Redis 7" } } })
         end

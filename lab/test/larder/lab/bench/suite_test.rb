@@ -84,7 +84,8 @@ module Larder
             Suites.stub(:fetch, suite) do
               requests = blocks.map { |key| { do: "prepare", arguments: [key] } }
               input = StringIO.new(requests.map { |request| "#{JSON.generate(request)}\n" }.join)
-              job = { "contender" => "memory", "dir" => dir, "size" => 1 << 20, "suite" => "trial", "cold" => [] }
+              job = { "contender" => "memory", "dir" => dir, "size" => 1 << 20, "suite" => "trial", "cold" => [],
+                      "proofs" => 1 }
               Service.new(job, input, StringIO.new).serve
             end
           end

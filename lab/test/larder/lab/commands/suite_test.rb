@@ -17,7 +17,9 @@ module Larder
             report = File.join(dir, "run.json")
             outcome = lab("overview", "--continue", file, "--json", report, env: { "TMPDIR" => dir })
             assert_equal 0, outcome.status, outcome.err
-            chapters = JSON.parse(File.read(report))["chapters"].to_h { |chapter| [chapter["key"], chapter] }
+            read = JSON.parse(File.read(report))
+            assert_equal "larder-lab overview #{RUN.join(" ")} hit,json", read["command_line"]
+            chapters = read["chapters"].to_h { |chapter| [chapter["key"], chapter] }
             { "applications" => "json", "published-a" => "hit" }.each do |suite, block|
               turns = chapters[suite].dig("details", "samples").map { |turn| turn.values_at("row", "copy", "session") }
               assert_equal %w[memory reference].product([0, 1], [0, 1, 2, 3]).sort, turns.sort, block

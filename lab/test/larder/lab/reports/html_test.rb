@@ -77,7 +77,9 @@ module Larder
         end
 
         test "a chapter that failed says so" do
-          assert_includes page(RichDocument.build(chapters: 2)), "This run failed"
+          failed = page(RichDocument.build(chapters: 2))
+          assert_includes failed, "This run failed"
+          assert_includes failed, "<li>file, read of a fragment: a wrong value</li>"
           refute_includes page(RichDocument.build), "This run failed"
         end
 

@@ -44,12 +44,13 @@ module Larder
         end
 
         test "rows that were left out, and why, are in the tables and in a list; a broken rule fails the run" do
-          absent = { "file" => Bench::Absence.new(state: :invalid, reason: "a wrong value"),
+          absent = { "file" => Bench::Absence.new(state: :invalid, reason: "a wrong value", block: "page of ten"),
                      "redis" => Bench::Absence.new(state: :unavailable, reason: "no server") }
           chapter = chapter({ "larder" => 1.0, "memory" => 2.0 }, rows: %w[larder memory file redis], absent: absent,
                                                                   blocks: %w[json counter],
                                                                   skipped: { %w[memory counter] => "cannot count" })
           assert_predicate chapter, :failed?
+          assert_equal ["file, page of ten: a wrong value"], chapter.failures
           list = chapter.sections.find { |each| each.title == "Not measured" }.blocks.first.items
           assert_equal ["file: invalid, a wrong value", "redis: no server",
                         "memory: increment of a counter: cannot count"], list

@@ -62,8 +62,9 @@ module Larder
           def failure
             return unless chapter.failed?
 
-            box("failed", "This run failed", tag(:p, "A value was wrong, or nothing could be measured. " \
-                                                     "Do not use the figures before you know why."))
+            advice = tag(:p, "A value was wrong, or nothing could be measured. " \
+                             "Do not use the figures before you know why.")
+            box("failed", "This run failed", [advice, *(list(chapter.failures) if chapter.failures.to_a.any?)])
           end
 
           def conclusions
