@@ -32,6 +32,14 @@ module Larder
         assert_equal Sessions::Stores.names.sort, names_of(tables("name", "sessions").first).sort
       end
 
+      test "bin/lab takes as long as it says, wherever that is written" do
+        root = File.expand_path("../../../..", __dir__)
+        %w[README.md lab/README.md bin/lab].each do |file|
+          lines = File.readlines(File.join(root, file), encoding: "UTF-8").grep(%r{\A\$ bin/lab +#|in one report, in })
+          assert_equal [Commands::Overview::DURATION], lines.map { |line| line[/\w+ minutes/] }, file
+        end
+      end
+
       private
 
       # @return [Array<Array<String>>] the rows of the tables whose first columns have these titles

@@ -12,7 +12,7 @@ module Larder
       # What one command found out. key: its name; title; lead: what was done, in a sentence or two; facts: how it was
       # run, short ("n = 10,000", "5 rounds", "seed 7"); conclusions: what follows, in sentences with figures; warnings:
       # reasons for not believing it; sections: {Section}s; measures: {Measure}s; failed: whether a value was wrong or
-      # nothing could be measured; failures: what was wrong, by row and block; details: raw samples and settings as plain
+      # nothing could be measured; failures: row, block and reason of each; details: raw samples and settings as plain
       # data, in a shape of the command's own; answer: the {Answer} of a chapter that has one.
       Chapter = Struct.new(:key, :title, :lead, :facts, :conclusions, :warnings, :sections, :measures, :failed,
                            :failures, :details, :answer, keyword_init: true) do
