@@ -14,9 +14,8 @@ module Larder
       # Seconds, where the options are not given.
       WAIT = Options.default(:wait)
       LEASE = Options.default(:lease)
-      # With these options, an entry is kept after it has expired, or with the time that its value took to compute.
+      # With these options, an entry is kept after it has expired.
       STALE = %i[stale_while_revalidate stale_if_error].freeze
-      KEEPING = [*STALE, :early_refresh].freeze
       # The longest of these is how long it is kept.
       WINDOWS = [*STALE, :race_condition_ttl].freeze
 
@@ -27,7 +26,7 @@ module Larder
           (options.key?(:single_flight) && options[:single_flight] && !options[:force]) || false
         end
 
-        # @return [Boolean] true if an entry is kept after it has expired
+        # @return [Boolean] true if an entry is kept after it has expired, or with the time that its value took to compute
         def keeps?(options)
           return false unless options.key?(:stale_while_revalidate) || options.key?(:stale_if_error) ||
                               options.key?(:early_refresh)
