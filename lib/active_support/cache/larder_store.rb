@@ -146,7 +146,7 @@ module ActiveSupport
       end
 
       def two_levels(local)
-        @machines = Larder::Store::Machines.new(@backplane, local.cache, @failsafe) do |listens|
+        @machines = Larder::Store::TwoLevels::Machines.new(@backplane, local.cache, @failsafe) do |listens|
           Larder::Store::FastPath.listens(self, listens)
         end
         Larder::Store::TwoLevels.new(local, @remote, @machines, @settings.local_expires_in) { |key| truncate_key(key) }

@@ -26,7 +26,7 @@ module Larder
           (options.key?(:single_flight) && options[:single_flight] && !options[:force]) || false
         end
 
-        # @return [Boolean] true if an entry is kept after it has expired, or with the time that its value took to compute
+        # @return [Boolean] true if an entry is kept after it has expired, or with the time that its value took
         def keeps?(options)
           return false unless options.key?(:stale_while_revalidate) || options.key?(:stale_if_error) ||
                               options.key?(:early_refresh)

@@ -28,7 +28,7 @@ module Larder
       attr_reader :option
       # @return [String, nil] as Larder::Cache#stamp answers, or NEVER; nil: the value has no tags
       attr_accessor :stamp
-      # @return [RemoteLease::Scripts, RemoteLease::Steps, nil] the lease in the remote store
+      # @return [TwoLevels::RemoteLease::Scripts, TwoLevels::RemoteLease::Steps, nil] the lease in the remote store
       attr_accessor :remote
       # @return [Integer, nil] milliseconds that the block took
       attr_accessor :compute_ms

@@ -143,7 +143,7 @@ module Larder
                                      flights: options[:single_flight] ? true : false,
                                      hidden: Options.with(:larder))
         Remote::Outbox.new(@remote, Companions.journal(path), backplane: address&.place.to_s)
-        @local_expires_in = (life || (address ? Copies::LONGER : Copies::LOCAL_EXPIRES_IN)).to_f
+        @local_expires_in = (life || (address ? TwoLevels::Copies::LONGER : TwoLevels::Copies::LOCAL_EXPIRES_IN)).to_f
         configure(address)
         inherited = @remote.store.options.slice(*Options.with(:inherited)).compact
         Options.check(inherited, :store)

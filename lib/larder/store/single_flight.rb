@@ -62,7 +62,7 @@ module Larder
           answer = on_lease(call, found) do |flight|
             @level.across(call, flight, deadline) { |stores| yield stores, flight }
           end
-          return answer unless answer.equal?(RemoteLease::AGAIN)
+          return answer unless answer.equal?(TwoLevels::RemoteLease::AGAIN)
         end
       end
 

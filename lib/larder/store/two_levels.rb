@@ -3,11 +3,11 @@
 # The file of this machine, with a remote store behind it.
 
 require "forwardable"
-require "larder/store/back_offs"
-require "larder/store/copies"
-require "larder/store/machines"
-require "larder/store/remote_lease"
-require "larder/store/tag_versions"
+require "larder/store/two_levels/back_offs"
+require "larder/store/two_levels/copies"
+require "larder/store/two_levels/machines"
+require "larder/store/two_levels/remote_lease"
+require "larder/store/two_levels/tag_versions"
 require "larder/store/two_levels/changes"
 require "larder/store/two_levels/expiry"
 require "larder/store/two_levels/reads"

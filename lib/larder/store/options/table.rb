@@ -61,7 +61,7 @@ module Larder
               default_text: "the log and `ActiveSupport.error_reporter`, once a minute for each cause and kind of call",
               synonyms: %i[on_error]),
           row(:max_key_size, STORE, KEY_LIMIT,
-              "longer keys end in a digest; false and more than 4,095 mean 4,095",
+              "longer keys end in a digest; false and more than 4,095 mean 4,095, with `remote:` 4,085",
               default_text: "250 on Rails 8.1 and newer, 4,095 before"),
           row(:serializer, STORE, SERIALIZER, "turns values into bytes ([codecs](../guides/codecs.md))",
               default_text: "Larder's own"),

@@ -2,7 +2,7 @@
 
 # Changes of two levels.
 
-require "larder/store/written_together"
+require "larder/store/two_levels/written_together"
 
 module Larder
   module Store

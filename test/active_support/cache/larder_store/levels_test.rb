@@ -5,7 +5,7 @@
 require "support/store_case"
 
 module LarderStore
-  # Larder::Store::TwoLevels and Copies, over a remote store that cannot fail.
+  # Larder::Store::TwoLevels and its Copies, over a remote store that cannot fail.
   class LevelsTest < StoreCase
     # Counts what reaches it.
     class Counting < ActiveSupport::Cache::MemoryStore

@@ -77,7 +77,7 @@ module LarderStoreTests
 
     on_both_paths "the versions of another boot, or of another clock, are not known" do
       know("red")
-      Larder::Store::SeenTags.stub(:origin, "another") { compute("key", "red") }
+      Larder::Store::TwoLevels::SeenTags.stub(:origin, "another") { compute("key", "red") }
       assert_nil @two.read("key")
     end
 

@@ -1,0 +1,152 @@
+# frozen_string_literal: true
+
+# A lease in a remote store that runs scripts.
+
+module Larder
+  module Store
+    class TwoLevels
+      class RemoteLease
+        # One call takes it and reads the entry. Another one stores the value if the lease has not ended and the entry
+        # is what it was then, and ends the lease, at the same moment. So there is nothing to check afterwards.
+        # @api private
+        class Scripts
+          # Takes leases of several keys by one call.
+          #
+          # @param remote [Remote::Client]
+          # @param leases [Hash{Scripts=>Float}] with their seconds
+          # @return [Boolean] false: the remote store refuses the script
+          # @raise [RemoteError]
+          def self.take_all(remote, leases)
+            wanted = leases.to_h { |lease, seconds| [lease.key, lease.wanted(seconds)] }
+            answers = remote.leases.take(wanted)
+            leases.each_key { |lease| lease.answered(*answers && answers[lease.key]) }
+            !answers.nil?
+          end
+
+          # Stores values of several keys by one call.
+          #
+          # @param remote [Remote::Client]
+          # @param entries [Hash{Scripts=>ActiveSupport::Cache::Entry}]
+          # @param kept_in [Float, nil] seconds
+          # @return [Hash{Scripts=>Boolean}] was it stored?
+          # @raise [RemoteError]
+          def self.write_all(remote, entries, kept_in)
+            return {} if entries.empty?
+
+            writes = entries.to_h { |lease, entry| [lease.key, lease.write_of(entry, kept_in)] }
+            answers = remote.leases.write(writes) || {}
+            entries.to_h { |lease, _| [lease, lease.written(answers[lease.key] || false)] }
+          end
+
+          # Ends leases of several keys by one call.
+          #
+          # @param remote [Remote::Client]
+          # @param leases [Array<Scripts>]
+          # @return [void]
+          # @raise [RemoteError]
+          def self.end_all(remote, leases)
+            left = leases.select(&:taken?)
+            remote.leases.end_all(left.to_h { |lease| [lease.key, lease.bytes] }) if left.any?
+          end
+
+          # @return [String]
+          attr_reader :key
+          # @return [String] as the remote store has it
+          attr_reader :bytes
+          # @return [Copies::Asked] the moment before the entry was read
+          attr_reader :asked
+          # @return [Boolean] has this caller the lease, for all that is known?
+          attr_reader :taken
+          alias taken? taken
+
+          # @param levels [TwoLevels]
+          # @param key [String]
+          # @param text [String] of the lease
+          def initialize(levels, key, text)
+            @levels = levels
+            @remote = levels.remote
+            @key = key
+            @text = text
+            @taken = @stored = false
+            @held = @old = nil
+          end
+
+          # @return [Boolean] has this caller the lease?
+          def take(seconds, dead = nil)
+            wanted = { @key => wanted(seconds, dead) }
+            answers = @remote.leases.take(wanted)
+            answered(*answers && answers[@key])
+          end
+
+          # @return [String, nil] the text of the lease that the remote store had when this one was tried to take
+          def current
+            @remote.leases.load(@held)&.value&.to_s
+          end
+
+          # Takes the lease of a dead owner, if that is still there.
+          #
+          # @return [Boolean] has this caller the lease?
+          def take_over(_held, seconds)
+            take(seconds, @held)
+          end
+
+          # @return [ActiveSupport::Cache::Entry, nil] of when the lease was taken, or tried to take
+          def entry
+            @remote.leases.load(@old)
+          end
+
+          # @return [Boolean] was it stored?
+          # @raise [RemoteError]
+          def write(entry, kept_in)
+            return false unless @taken # it was given up, or has stored a value
+
+            answers = @remote.leases.write({ @key => write_of(entry, kept_in) })
+            written(answers ? answers[@key] : false)
+          end
+
+          # @return [Boolean] does this lease say whether another caller has changed the key?
+          def decides?
+            @stored
+          end
+
+          # @return [void]
+          # @raise [RemoteError]
+          def give_up
+            Scripts.end_all(@remote, [self])
+          end
+
+          # @api private
+          # @return [Array] as of Remote::Leases#take
+          def wanted(seconds, dead = nil)
+            @asked = @levels.asked
+            @bytes = @remote.leases.dump(@text, seconds)
+            @taken = true # for all that is known if this is interrupted
+            [@bytes, seconds, dead]
+          end
+
+          # @api private
+          # @param held [String, nil] bytes of the lease that is there; nil: none was asked for
+          # @param old [String, nil] bytes of the entry
+          # @return [Boolean] has this caller the lease?
+          def answered(held = nil, old = nil)
+            @held, @old = held, old
+            @taken = held == @bytes
+          end
+
+          # @api private
+          # @return [Array] as of Remote::Leases#write
+          def write_of(entry, kept_in)
+            [@bytes, entry, kept_in, @old]
+          end
+
+          # @api private
+          # @return [Boolean] the given
+          def written(stored)
+            @taken = false # it has ended
+            @stored = stored
+          end
+        end
+      end
+    end
+  end
+end
