@@ -52,18 +52,22 @@ module Larder
       def remove
         FileUtils.rm_rf(path)
         @duty.close
+        Process.kill(:TERM, @warden) # a process that outlives the lab may have the pipe, too
         Process.wait(@warden)
-      rescue Errno::ECHILD
+      rescue Errno::ECHILD, Errno::ESRCH
         nil
       end
 
       private
 
+      # The processes that the lab starts from now on have the pipe, too. So the warden waits for their ends: one that is
+      # still ending makes no file in a directory that was removed before.
       def watch
         reader, @duty = IO.pipe
         @warden = Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", Guarded::WARDEN, "remove", path,
                                 in: reader, out: File::NULL, chdir: "/", pgroup: true)
         reader.close
+        @duty.close_on_exec = false
       end
     end
   end

@@ -42,7 +42,7 @@ module Larder
           reader, @duty = IO.pipe # closed by the kernel at the end of this process
           Process.detach(Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", Guarded::WARDEN, "follow",
                                        place, given, in: reader, out: File::NULL, err: File::NULL, chdir: "/",
-                                       pgroup: true))
+                                       pgroup: true, close_others: true))
           reader.close
         end
       end
