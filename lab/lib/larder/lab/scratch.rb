@@ -60,8 +60,8 @@ module Larder
 
       private
 
-      # The processes that the lab starts from now on have the pipe, too. So the warden waits for their ends: one that is
-      # still ending makes no file in a directory that was removed before.
+      # The processes that the lab starts from now on have the pipe, too, so the warden waits for their ends. A process
+      # that is still ending makes no file in a directory that was removed before.
       def watch
         reader, @duty = IO.pipe
         @warden = Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", Guarded::WARDEN, "remove", path,
