@@ -17,6 +17,19 @@ module Larder
       UNSET = { "RUBYOPT" => nil, "LD_PRELOAD" => nil }.freeze
       private_constant :UNSET
 
+      # Starts a warden for a duty that it has at the end of its input: when each process that has the pipe has ended.
+      #
+      # @param duty [Array<String>] arguments of warden.rb
+      # @param streams [Hash] as of Process.spawn
+      # @return [Array(Integer, IO)] its pid, and the end of the pipe that this process has
+      def self.watch(*duty, **streams)
+        reader, writer = IO.pipe
+        pid = Process.spawn(UNSET, RbConfig.ruby, "--disable=gems", WARDEN, *duty, in: reader, out: File::NULL,
+                            chdir: "/", pgroup: true, close_others: true, **streams)
+        reader.close
+        [pid, writer]
+      end
+
       # @return [Integer, nil] pid of the program; nil if it could not be started
       attr_reader :pid
 

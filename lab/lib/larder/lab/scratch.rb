@@ -3,7 +3,6 @@
 # Makes the temporary directory of a run, and removes it: the lab does so itself, or a warden if the lab is killed.
 
 require "fileutils"
-require "rbconfig"
 require "tmpdir"
 require_relative "errors"
 require_relative "guarded"
@@ -63,10 +62,7 @@ module Larder
       # The processes that the lab starts from now on have the pipe, too, so the warden waits for their ends. A process
       # that is still ending makes no file in a directory that was removed before.
       def watch
-        reader, @duty = IO.pipe
-        @warden = Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", Guarded::WARDEN, "remove", path,
-                                in: reader, out: File::NULL, chdir: "/", pgroup: true)
-        reader.close
+        @warden, @duty = Guarded.watch("remove", path)
         @duty.close_on_exec = false
       end
     end

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "digest"
-require "rbconfig"
 require_relative "../guarded"
 require_relative "../tmpfs"
 require_relative "larder_store"
@@ -39,11 +38,8 @@ module Larder
         end
 
         def watch(place, given)
-          reader, @duty = IO.pipe # closed by the kernel at the end of this process
-          Process.detach(Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", Guarded::WARDEN, "follow",
-                                       place, given, in: reader, out: File::NULL, err: File::NULL, chdir: "/",
-                                       pgroup: true, close_others: true))
-          reader.close
+          warden, @duty = Guarded.watch("follow", place, given, err: File::NULL) # the kernel closes the pipe
+          Process.detach(warden)
         end
       end
     end
