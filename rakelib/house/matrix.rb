@@ -42,6 +42,7 @@ module House
         "hints_memory_test" => "limits memory to less than qemu-user needs",
         "calls_test" => THOUSANDS,
         "calls_use_test" => THOUSANDS,
+        "calls_exchange_test" => THOUSANDS,
         "versions_test" => "qemu-user runs one program; this one starts others"
       }
     }.freeze
