@@ -7,7 +7,7 @@ require "larder/bytes/signal_handler"
 require "larder/remote/adapters"
 require "larder/remote/builder"
 require "larder/remote/circuit_breaker"
-require "larder/remote/leases"
+require "larder/remote/scripted_leases"
 
 module Larder
   module Remote
@@ -59,8 +59,8 @@ module Larder
       attr_reader :outbox
       # @return [Heartbeat]
       attr_reader :heartbeat
-      # @return [Leases]
-      attr_reader :leases
+      # @return [ScriptedLeases]
+      attr_reader :scripted_leases
 
       # As of Adapters::Any.
       def_delegators :@adapter, :bytes?, :matches?, :raw_counters?
@@ -82,7 +82,7 @@ module Larder
         @identity = Servers.identity(@adapter, given, id)
         @breaker = CircuitBreaker.new(hung: @adapter.hung_after) { |error| unanswered?(error) }
         @heartbeat = Heartbeat.new(self)
-        @leases = Leases.new(self, @adapter)
+        @scripted_leases = ScriptedLeases.new(self, @adapter)
         @plain_names = @adapter.plain_names?
         @flights = flights
         @hidden = hidden

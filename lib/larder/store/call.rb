@@ -122,11 +122,6 @@ module Larder
         @options[:race_condition_ttl].to_i
       end
 
-      # @return [Boolean] true if a nil that the block returned is not stored
-      def skips?(value)
-        value.nil? && @options[:skip_nil] ? true : false
-      end
-
       # @return [Float, nil] how many seconds an old value may be an answer, in the case that allows the most; nil: none
       def window
         STALE.filter_map { |name| @options[name]&.to_f }.max

@@ -72,10 +72,4 @@ class LarderStoreCallTest < ActiveSupport::TestCase
     one = call(version: "1", prefix: "shop:", tags: "red").of("other")
     assert_equal %w[other other 1 shop:], [one.name, one.key, one.version, one.prefix]
   end
-
-  test "nil is skipped only if that is asked for" do
-    assert call(skip_nil: true).skips?(nil)
-    refute call(skip_nil: true).skips?(false)
-    refute call.skips?(nil)
-  end
 end

@@ -130,7 +130,7 @@ module Larder
           @flight = flight
           @seconds = Flights.seconds(@key, call.lease)
           @text = "#{@remote.outbox.machine}/#{SecureRandom.hex(8)}"
-          @lease = (@remote.leases.usable? ? Scripts : Steps).new(levels, @key, @text)
+          @lease = (@remote.scripted_leases.usable? ? Scripts : Steps).new(levels, @key, @text)
         end
 
         # Answers the value of another machine, or yields to compute it: true, if it is stored. AGAIN means that the
@@ -233,7 +233,7 @@ module Larder
         def take
           return true unless @remote.outbox.ready? # then each machine computes
           return true if @lease.take(@seconds)
-          return false unless scripted? && !@remote.leases.usable?
+          return false unless scripted? && !@remote.scripted_leases.usable?
 
           @lease = Steps.new(@levels, @key, @text) # the script was refused
           @lease.take(@seconds)

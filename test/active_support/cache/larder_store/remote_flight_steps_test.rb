@@ -18,7 +18,7 @@ module LarderStore
         end
         assert_equal %w[made made], [made, waiting.value]
       end
-      assert_equal [true, false], [with, @one].map { |store| store.remote.leases.usable? }
+      assert_equal [true, false], [with, @one].map { |store| store.remote.scripted_leases.usable? }
     end
 
     test "the refusal is reported once" do

@@ -223,7 +223,7 @@ module LarderStore
 
     test "one that is interrupted where its lease was just taken leaves none" do
       @one.remote.store.singleton_class.prepend(interruption(:write_entry))
-      @one.remote.leases.singleton_class.prepend(interruption(:take))
+      @one.remote.scripted_leases.singleton_class.prepend(interruption(:take))
       assert_raises(Timeout::Error) { @one.fetch("k", OPTIONS) { flunk } }
       assert_empty Redis.new(url: @server.endpoint["url"]).keys("*/larder/lease")
       assert_equal "next", within(SOON) { @two.fetch("k", OPTIONS) { "next" } }
@@ -346,7 +346,7 @@ module LarderStore
         write.call.tap { blocks.delete(:after)&.call }
       end
       store.remote.store.singleton_class.prepend(writes_around("k", around))
-      store.remote.leases.singleton_class.prepend(Module.new do
+      store.remote.scripted_leases.singleton_class.prepend(Module.new do
         define_method(:write) { |*arguments| around.call { super(*arguments) } }
       end)
     end

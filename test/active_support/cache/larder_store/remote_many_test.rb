@@ -181,7 +181,7 @@ module LarderStore
     # Runs the block once before leases are taken.
     def before_leases(store, &block)
       blocks = [block]
-      store.remote.leases.singleton_class.prepend(Module.new do
+      store.remote.scripted_leases.singleton_class.prepend(Module.new do
         define_method(:take) do |*arguments|
           blocks.pop&.call
           super(*arguments)

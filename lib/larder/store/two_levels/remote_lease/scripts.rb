@@ -18,7 +18,7 @@ module Larder
           # @raise [RemoteError]
           def self.take_all(remote, leases)
             wanted = leases.to_h { |lease, seconds| [lease.key, lease.wanted(seconds)] }
-            answers = remote.leases.take(wanted)
+            answers = remote.scripted_leases.take(wanted)
             leases.each_key { |lease| lease.answered(*answers && answers[lease.key]) }
             !answers.nil?
           end
@@ -34,7 +34,7 @@ module Larder
             return {} if entries.empty?
 
             writes = entries.to_h { |lease, entry| [lease.key, lease.write_of(entry, kept_in)] }
-            answers = remote.leases.write(writes) || {}
+            answers = remote.scripted_leases.write(writes) || {}
             entries.to_h { |lease, _| [lease, lease.written(answers[lease.key] || false)] }
           end
 
@@ -46,7 +46,7 @@ module Larder
           # @raise [RemoteError]
           def self.end_all(remote, leases)
             left = leases.select(&:taken?)
-            remote.leases.end_all(left.to_h { |lease| [lease.key, lease.bytes] }) if left.any?
+            remote.scripted_leases.end_all(left.to_h { |lease| [lease.key, lease.bytes] }) if left.any?
           end
 
           # @return [String]
@@ -74,13 +74,13 @@ module Larder
           # @return [Boolean] has this caller the lease?
           def take(seconds, dead = nil)
             wanted = { @key => wanted(seconds, dead) }
-            answers = @remote.leases.take(wanted)
+            answers = @remote.scripted_leases.take(wanted)
             answered(*answers && answers[@key])
           end
 
           # @return [String, nil] the text of the lease that the remote store had when this one was tried to take
           def current
-            @remote.leases.load(@held)&.value&.to_s
+            @remote.scripted_leases.load(@held)&.value&.to_s
           end
 
           # Takes the lease of a dead owner, if that is still there.
@@ -92,7 +92,7 @@ module Larder
 
           # @return [ActiveSupport::Cache::Entry, nil] of when the lease was taken, or tried to take
           def entry
-            @remote.leases.load(@old)
+            @remote.scripted_leases.load(@old)
           end
 
           # @return [Boolean] was it stored?
@@ -100,7 +100,7 @@ module Larder
           def write(entry, kept_in)
             return false unless @taken # it was given up, or has stored a value
 
-            answers = @remote.leases.write({ @key => write_of(entry, kept_in) })
+            answers = @remote.scripted_leases.write({ @key => write_of(entry, kept_in) })
             written(answers ? answers[@key] : false)
           end
 
@@ -116,10 +116,10 @@ module Larder
           end
 
           # @api private
-          # @return [Array] as of Remote::Leases#take
+          # @return [Array] as of Remote::ScriptedLeases#take
           def wanted(seconds, dead = nil)
             @asked = @levels.asked
-            @bytes = @remote.leases.dump(@text, seconds)
+            @bytes = @remote.scripted_leases.dump(@text, seconds)
             @taken = true # for all that is known if this is interrupted
             [@bytes, seconds, dead]
           end
@@ -134,7 +134,7 @@ module Larder
           end
 
           # @api private
-          # @return [Array] as of Remote::Leases#write
+          # @return [Array] as of Remote::ScriptedLeases#write
           def write_of(entry, kept_in)
             [@bytes, entry, kept_in, @old]
           end

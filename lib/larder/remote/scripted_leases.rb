@@ -7,7 +7,7 @@ module Larder
     # Ask first whether it is {#usable?}. Each other method makes one call of the store, for any number of keys (see
     # Adapters::RedisLeases). It answers nil if the store has just refused the script.
     # @api private
-    class Leases
+    class ScriptedLeases
       # @param client [Client]
       # @param adapter [Adapters::Any]
       def initialize(client, adapter)
