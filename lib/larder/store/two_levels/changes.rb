@@ -133,6 +133,7 @@ module Larder
           options = call.options
           left = ends - Clock.now
           return left if options[:raw] # the bytes have no expiry of their own
+          return left if options[:unless_exist] # the store would refuse the next one
           return left unless call.keeps || options[:race_condition_ttl]
 
           windows = Call::STALE.filter_map { |name| options[name]&.to_f }

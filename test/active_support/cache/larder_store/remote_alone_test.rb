@@ -95,6 +95,18 @@ module LarderStore
       end
     end
 
+    test "an entry written with unless_exist is in the way of the next until it expires, and no longer" do
+      [{ race_condition_ttl: 2 }, { stale_if_error: 60, stale_while_revalidate: 60 }].each do |terms|
+        one = machine("one", **terms)
+        assert_same true, one.write("lock", "mine", unless_exist: true, expires_in: 10)
+        assert_same false, one.write("lock", "other", unless_exist: true, expires_in: 10)
+        one.write_multi({ "many" => 1 }, unless_exist: true, expires_in: 10)
+        lives = raw { |client| %w[lock many].map { |key| client.call("PTTL", key) } }
+        assert(lives.all? { |life| life.between?(1, 10_000) }, lives.inspect)
+        one.delete_multi(%w[lock many])
+      end
+    end
+
     test "what neither the remote store nor the file has taken was not written" do
       File.write(path_of("file"), "")
       far = [:redis_cache_store, { url: "redis://127.0.0.1:1", reconnect_attempts: 0, error_handler: nil }]
