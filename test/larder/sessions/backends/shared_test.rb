@@ -205,6 +205,7 @@ module Larder
             refute_equal 3, wanted["cart"]
             assert(eventually { [*found, @there].all? { |one| one.values == wanted } })
             assert(eventually { answered? { @here.change(@here.find, "cart" => name) } })
+            assert(eventually { @there.values["cart"] == name })
           end
         end
 
