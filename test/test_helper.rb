@@ -79,7 +79,7 @@ module Processes
   #
   # @return [Proc] answers the block's value, once
   def child_with(&block)
-    reader, writer = IO.pipe
+    reader, writer = IO.pipe(binmode: true) # Rails sets an encoding
     pid = fork do
       reader.close
       writer.write(outcome_of(&block))

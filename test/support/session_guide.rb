@@ -44,17 +44,26 @@ end
 
 # A browser, as far as cookies go.
 class Browser
-  def initialize(app = Rails.application)
+  # @return [Hash{String => String}]
+  attr_reader :cookies
+
+  def initialize(app = Rails.application, cookies: {})
     @app = Rack::MockRequest.new(app)
-    @cookies = {}
+    @cookies = cookies.dup
   end
 
   # @return [Rack::MockResponse] of a page that was shown or redirects
   def visit(method, path, **params)
-    cookie = @cookies.map { |name, value| "#{name}=#{value}" }.join("; ")
-    answer = @app.request(method, "https://www.example.org#{path}", "HTTP_COOKIE" => cookie, params: params)
+    answer = request(method, path, **params)
     raise "#{method} #{path}: #{answer.status} #{answer.body[0, 2000]}" if answer.status >= 400
 
+    answer
+  end
+
+  # @return [Rack::MockResponse]
+  def request(method, path, **params)
+    cookie = @cookies.map { |name, value| "#{name}=#{value}" }.join("; ")
+    answer = @app.request(method, "https://www.example.org#{path}", "HTTP_COOKIE" => cookie, params: params)
     Array(answer["set-cookie"]).flat_map { |header| header.split("\n") }.each do |header|
       name, value = header[/\A[^;]+/].split("=", 2)
       @cookies[name] = value
@@ -130,6 +139,8 @@ module Examples
   end
 
   # Within an action.
+  #
+  # @return [Browser] that has called it
   def action(example)
     Object.const_set(:PagesController, Class.new(ApplicationController) do
       define_method(:user) { User.new(7) }
@@ -137,10 +148,32 @@ module Examples
         instance_eval(example)
         head :ok
       end
+      define_method(:values) { render json: session.to_hash }
     end)
-    boot { get "/" => "pages#show" }
-    Browser.new.visit("GET", "/")
-    same(Larder::Sessions.logged_in?(7), true) if example.include?("user_id")
+    boot { get "/:action", controller: "pages" }
+    Browser.new.tap { |browser| browser.visit("GET", "/show") }
+  end
+
+  def sign_in(example)
+    action(example)
+    same(Larder::Sessions.logged_in?(7), true)
+  end
+
+  # The cookie of a session with a lifetime of its own.
+  def remembered(example)
+    action("session[:user_id] = 7; @life = (#{example}); response.set_header('x-life', @life.to_i)")
+      .visit("GET", "/show").then do |answer|
+        life = Time.httpdate(answer["set-cookie"][/expires=([^;]+)/i, 1]) - Time.now
+        same((answer["x-life"].to_i - life).abs < 86_400, true)
+      end
+  end
+
+  # A line `session[:key] = value   # the next request reads other` is to be true.
+  def values(example)
+    read = JSON.parse(action(example).visit("GET", "/values").body)
+    example.scan(/^session\[:(\w+)\].*# the next request reads (.+)$/) do |key, value|
+      same(read[key], instance_eval(value))
+    end
   end
 
   # Who is bound.
@@ -197,6 +230,114 @@ module Examples
     same(Larder::Sessions.for(7).size, 2)
     browsers.first.visit("DELETE", "/sign_ins/clear")
     same(Larder::Sessions.for(7).map { |one| one[:agent] }, ["Firefox"])
+  end
+
+  # An application with another session store, and its users' browsers.
+  PAGES = Module.new do
+    def sign_in
+      session[:user_id] = 7
+      session[:cart] = { "tent" => 1 }
+      head :ok
+    end
+
+    def show = render(json: session.to_hash.slice("user_id", "cart"))
+    def free = head(:ok)
+
+    def change
+      session[:count] = 1
+      head :ok
+    end
+
+    def sign_out
+      reset_session
+      head :ok
+    end
+  end
+
+  # @return [Browser] of the application with this configuration
+  def shop(lines, cookies: {})
+    Object.const_set(:PagesController, Class.new(ApplicationController) { include PAGES })
+    boot(lines) { get "/:action", controller: "pages" }
+    Browser.new(cookies: cookies)
+  end
+
+  SIGNED_IN = { "user_id" => 7, "cart" => { "tent" => 1 } }.freeze
+
+  # Sessions of the store before, as its own middleware makes them.
+  #
+  # @return [Hash{String => String}] cookies of a user who has signed in
+  def former(example)
+    return { "_shop_session" => "t7" } if example.include?("FormerSession")
+
+    given = example.sub(/ ephemeral: true, migrate_from: (?::(\w+)|\[:(\w+), \{ (.*) \}\])$/, " \\3")
+                   .sub(":larder_store", ":#{$1 || $2}").sub(/, *$/, "")
+    table
+    shop(given).tap { |browser| browser.visit("GET", "/sign_in") }.cookies
+  end
+
+  # The next deploy has the example's configuration.
+  #
+  # @return [Array] what a page finds, whether the cookie is another one, how many sessions a logout ends, and what a
+  #   page finds then by the new cookie and by the old one
+  def changed(example, cookies)
+    table
+    Object.const_set(:FormerSession, Struct.new(:values_hash) do
+      def self.find_by(token:) = (new(SIGNED_IN) if token == "t7")
+    end)
+    browser = shop(example, cookies: cookies)
+    found = browser.visit("GET", "/show").body
+    other = browser.cookies["_shop_session"] != cookies["_shop_session"]
+    [found, other, Larder::Sessions.logout(7),
+     *[browser, Browser.new(cookies: cookies)].map { |one| one.visit("GET", "/show").body }]
+  end
+
+  def table
+    require "activerecord/session_store"
+    ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: File.join(Dir.pwd, "former.sqlite3"))
+    ActiveRecord::Schema.verbose = false
+    model = ActionDispatch::Session::ActiveRecordStore.session_class = ActiveRecord::SessionStore::Session
+    model.create_table! unless model.table_exists?
+  end
+
+  # A process of one machine, and a browser.
+  #
+  # @return [Array(Hash, Object)] the cookies afterwards, what the block answers
+  def machine(example, cookies)
+    browser = shop(example, cookies: cookies)
+    found = yield browser
+    [browser.cookies, found]
+  end
+
+  # The server is killed while users are signed in. Answers by what they do, as the guide's table has it.
+  #
+  # @yield kills it
+  # @return [Hash{Symbol => Object}]
+  def outage(example, configuration)
+    first = shop(configuration)
+    Object.class_eval(example) if example
+    second = Browser.new
+    [first, second].each do |browser|
+      browser.visit("GET", "/sign_in")
+      browser.visit("GET", "/show")
+    end
+    yield
+    name = first.cookies.keys.first
+    lost = Browser.new(cookies: { name => "0" * 32 })
+    visits = { free: [first, "free"], read: [first, "show"], change: [first, "change"],
+               sign_in: [Browser.new, "sign_in"], lost: [lost, "show"], sign_out: [first, "sign_out"],
+               signed_out: [first, "show"] }
+    answers = visits.transform_values { |browser, page| told(browser.request("GET", "/#{page}")) }
+    { **answers, logged_in: asked { Larder::Sessions.logged_in?(7) }, logout: asked { Larder::Sessions.logout(7) } }
+  end
+
+  def told(answer)
+    [answer.status, answer["retry-after"], *(answer.body unless answer.status == 503)].compact
+  end
+
+  def asked
+    yield
+  rescue Larder::Sessions::UnavailableError => error
+    error.class.name
   end
 
   # Three sessions of a user, one of nobody's; a line `expression   # => value` is to be true.
