@@ -316,10 +316,9 @@ module Examples
     first = shop(configuration)
     Object.class_eval(example) if example
     second = Browser.new
-    [first, second].each do |browser|
-      browser.visit("GET", "/sign_in")
-      2.times { browser.visit("GET", "/show") } # the machine has a copy
-    end
+    [first, second].each { |browser| browser.visit("GET", "/sign_in") }
+    listen if configuration.include?("backplane:")
+    [first, second].each { |browser| 2.times { browser.visit("GET", "/show") } } # the machine has copies
     yield
     name = first.cookies.keys.first
     lost = Browser.new(cookies: { name => "0" * 32 })
@@ -328,6 +327,13 @@ module Examples
                signed_out: [first, "show"] }
     answers = visits.transform_values { |browser, page| told(browser.request("GET", "/#{page}")) }
     { **answers, logged_in: asked { Larder::Sessions.logged_in?(7) }, logout: asked { Larder::Sessions.logout(7) } }
+  end
+
+  # A process uses copies when it has received an answer of the backplane.
+  def listen
+    store = ObjectSpace.each_object(ActiveSupport::Cache::LarderStore).find(&:remote)
+    1000.times { store.cache.trusted? ? return : sleep(0.01) }
+    raise "the machine does not listen to the backplane"
   end
 
   def told(answer)
