@@ -7,6 +7,7 @@ require "larder/bytes/signal_handler"
 require "larder/remote/adapters"
 require "larder/remote/builder"
 require "larder/remote/circuit_breaker"
+require "larder/remote/heartbeat"
 require "larder/remote/scripted_leases"
 
 module Larder
@@ -65,7 +66,8 @@ module Larder
       # As of Adapters::Any.
       def_delegators :@adapter, :bytes?, :matches?, :raw_counters?
 
-      # @param given [ActiveSupport::Cache::Store, Symbol, Array] a store, or what config.cache_store takes
+      # @param given [ActiveSupport::Cache::Store, Symbol, Array, Adapters::Any] a store, what config.cache_store takes,
+      #   or the adapter of a store
       # @param id [String, nil] names its servers, where that cannot be found out
       # @param sign_with [String, Array<String>, nil] the key of signatures, see Larder::Codecs
       # @param namespace [String, Proc, nil] of the caller
@@ -74,10 +76,8 @@ module Larder
       # @raise [ArgumentError] it is not a store, or a LarderStore, has another namespace, or its servers are not
       #   known
       def initialize(given, id: nil, sign_with: nil, namespace: nil, flights: false, hidden: [])
-        @store = Builder.store(given, sign_with)
-        @adapter = Adapters.of(@store, !@store.equal?(given))
+        @adapter = given.is_a?(Adapters::Any) ? given : adapter_of(given, sign_with)
         @store = @adapter.store
-        @store.extend(Quiet) unless @store.equal?(given)
         @namespace = one_namespace(namespace, @store.options[:namespace])
         @identity = Servers.identity(@adapter, given, id)
         @breaker = CircuitBreaker.new(hung: @adapter.hung_after) { |error| unanswered?(error) }
@@ -317,6 +317,13 @@ module Larder
       end
 
       private
+
+      def adapter_of(given, sign_with)
+        store = Builder.store(given, sign_with)
+        adapter = Adapters.of(store, !store.equal?(given))
+        adapter.store.extend(Quiet) unless adapter.store.equal?(given)
+        adapter
+      end
 
       def wait_for(key)
         raise Waiting if to_ask([key]).empty?

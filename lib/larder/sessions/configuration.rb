@@ -180,19 +180,14 @@ module Larder
 
         require_relative "backends/unbacked"
         cache = Cache.open(path, size: @size, lazy: :required, size_from: Application.calling_line(:session_store))
-        life = Backends::Tombstones.for_longest(@lifetimes)
-        @backed_by ? backed(Backends::File.new(cache), life) : Backends::Unbacked.new(cache, ends_life: life)
+        @backed_by ? backed(cache) : Backends::Unbacked.new(cache)
       end
 
-      def backed(file, ends_life)
+      def backed(cache)
         require_relative "backends/backed"
-        store = store(:backed_by, @backed_by)
-        report = self.class.method(:report)
-        breaker = ::Larder::Remote::CircuitBreaker.new(failures: 1, late: 0, hung: Backends::Calls::LIMIT) { true }
-        calls = Backends::Calls.new(store.class.name, report: report, request: Sessions.method(:request),
-                                                      breaker: breaker)
-        Backends::Backed.new(file, store, report: report, calls: calls, shared_by: option_of_several_machines,
-                                          ends_life: ends_life)
+        Backends::Backed.new(cache, adapter(:backed_by, @backed_by), report: self.class.method(:report),
+                                                                     request: Sessions.method(:request),
+                                                                     shared_by: option_of_several_machines)
       end
 
       def option_of_several_machines
@@ -228,7 +223,7 @@ module Larder
         return on_shared if @backplane || shared?(@cache)
 
         require_relative "backends/store"
-        store = store(:cache, @cache)
+        store = adapter(:cache, @cache).store
         Backends::Store.new(store, Backends::Calls.new(store.class.name, report: self.class.method(:report),
                                                                          request: Sessions.method(:request)))
       end
@@ -242,9 +237,9 @@ module Larder
         Backends::Shared.new(store, copies: !@backplane.nil?, request: Sessions.method(:request))
       end
 
-      def store(option, given)
+      def adapter(option, given)
         require_relative "backends/store_builder"
-        Backends::StoreBuilder.build(option, given).tap { |store| check_max_age(option, store) }
+        Backends::StoreBuilder.adapter(option, given).tap { |adapter| check_max_age(option, adapter.store) }
       end
 
       # Solid Cache deletes entries by the time of their first write, whenever they expire.

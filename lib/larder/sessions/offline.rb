@@ -4,7 +4,6 @@
 
 require_relative "../sessions"
 require_relative "settings"
-require_relative "backends/detached"
 require_relative "backends/unbacked"
 
 module Larder
@@ -24,8 +23,7 @@ module Larder
       def self.open(path, report: Configuration.method(:report))
         Cache.open(path, create: false) do |cache|
           settings = Settings.read(cache) || raise(NoSettingsError, cache.path)
-          backend = (settings.backed_by ? Backends::Detached : Backends::Unbacked)
-                    .new(cache, ends_life: Backends::Tombstones.for_longest(settings.lifetimes))
+          backend = Backends::Unbacked.new(cache, backed: !settings.backed_by.nil?)
           repository = Repository.new(backend: backend, format: Format::Json, lifetimes: settings.lifetimes,
                                       report: report)
           repository.repair_counts&.join # it counts all sessions again

@@ -4,6 +4,7 @@ require "test_helper"
 require "active_support/cache"
 require "larder/sessions"
 require "larder/sessions/backends/backed"
+require "larder/sessions/backends/store_builder"
 require "larder/sessions/backends/store"
 require "support/servers"
 
@@ -420,7 +421,7 @@ module Larder
 
       def backend
         cache = open_cache("#{@files = @files.to_i + 1}.larder", size: 1 << 20)
-        Backends::Backed.new(Backends::File.new(cache), ActiveSupport::Cache::MemoryStore.new)
+        Backends::Backed.new(cache, Backends::StoreBuilder.adapter(:backed_by, :memory_store))
       end
     end
 

@@ -4,6 +4,7 @@ require "test_helper"
 require "active_support/cache"
 require "larder/sessions"
 require "larder/sessions/backends/backed"
+require "larder/sessions/backends/store_builder"
 require "larder/sessions/offline"
 
 module Larder
@@ -114,7 +115,7 @@ module Larder
         assert @store.exist?(Backends::Store.name_of("s/#{key("a")}"))
         @repository.backend.tell
         refute @store.exist?(Backends::Store.name_of("s/#{key("a")}"))
-        application(Backends::Backed.new(Backends::File.new(open_cache("other.larder")), @store), Lifetimes.new)
+        application(behind(open_cache("other.larder")), Lifetimes.new)
         assert_nil @repository.find(key("a"))
         assert @repository.find(key("b"))
         assert_includes @now..::Time.now.to_i, @store.read(Backends::Store.name_of("logout/User/1")).to_i
@@ -177,7 +178,11 @@ module Larder
       end
 
       def backed(lifetimes = Lifetimes.new(idle: 30 * 86_400))
-        application(Backends::Backed.new(Backends::File.new(cache), @store), lifetimes)
+        application(behind(cache), lifetimes)
+      end
+
+      def behind(cache)
+        Backends::Backed.new(cache, Backends::StoreBuilder.adapter(:backed_by, @store))
       end
 
       def application(backend, lifetimes)

@@ -4,6 +4,7 @@ require "test_helper"
 require "active_support/cache"
 require "larder/sessions"
 require "larder/sessions/backends/backed"
+require "larder/sessions/backends/store_builder"
 require "support/counted_sessions"
 
 module Larder
@@ -415,8 +416,10 @@ module Larder
         store = ActiveSupport::Cache::MemoryStore.new
         return Backends::Store.new(store) if where == :store
 
-        file = Backends::File.new(open_cache("#{@files = @files.to_i + 1}.larder", size: 1 << 20))
-        where == :file ? file : Backends::Backed.new(file, store)
+        file = open_cache("#{@files = @files.to_i + 1}.larder", size: 1 << 20)
+        return Backends::File.new(file) if where == :file
+
+        Backends::Backed.new(file, Backends::StoreBuilder.adapter(:backed_by, store))
       end
 
       # An entry whose end has come by the clock of this test.

@@ -2,12 +2,11 @@
 
 # Keeps sessions in a file of Larder's, and a copy of each in a store that outlives the file.
 
-require_relative "behind"
-require_relative "copied_until"
-require_relative "file"
+require "larder/bytes/monotonic_clock"
+require "larder/remote/outbox"
+require_relative "copies"
 require_relative "one_machine"
-require_relative "tombstones"
-require_relative "unwritten"
+require_relative "unbacked"
 
 module Larder
   module Sessions
@@ -16,90 +15,52 @@ module Larder
       # the copy after the file was lost.
       #
       # After it has written a copy, a process reads the file again, and repeats that until both are equal. So the
-      # slower of two writers does not leave the older session in the store. A delete leaves a tombstone in the file,
-      # because the store may not have been reached. Without an original the tombstone may be evicted; otherwise anybody
-      # could fill the file with them.
+      # slower of two writers does not leave the older session in the store.
       #
-      # The store has a mark of each end as well. A copy that a killed process or a slow connection writes after the end
-      # is not read. Changes that the store has not got because it did not answer are written by later requests.
-      class Backed
-        include Single
+      # A copy that the store did not take, or did not delete, is listed by the {Larder::Remote::Outbox}, and later
+      # requests make it what the file has then. The outbox does that twice, some seconds apart.
+      class Backed < Unbacked
+        include MonotonicClock
 
         # Attempts to make the copy equal to the original.
         ATTEMPTS = 10
-        # Seconds after which changes that the store has not got are written again.
+        # Seconds after which a request applies what is listed.
         RETRY = 5
-        # Prefixes of keys of which there are many: such a change may be evicted from the list of unwritten ones.
-        MANY = %w[s/ u/].freeze
-        private_constant :ATTEMPTS, :RETRY, :MANY
+        # Seconds that a request may spend on making listed copies.
+        LIMIT = 0.1
+        # Seconds that the note of the last copy is ahead, so that it is seldom written.
+        AHEAD = 60
+        # Copies that are deleted at once.
+        BATCH = 100
+        private_constant :ATTEMPTS, :RETRY, :LIMIT, :AHEAD, :BATCH
 
         # @return [String] the class of the store
         attr_reader :behind
 
-        # @param file [File]
-        # @param store [ActiveSupport::Cache::Store]
+        # @param cache [Larder::Cache]
+        # @param adapter [Larder::Remote::Adapters::Any] of the store, see {StoreBuilder.adapter}
         # @param report [#call] told of the error of a store that fails; requests go on with the file alone
-        # @param calls [#call] {Calls}
-        # @param ends_life [Numeric, nil] seconds to live of a mark of an end, nil: for ever
+        # @param request [#call] returns the env of the current request, or nil
         # @param retry_every [Numeric] seconds
         # @param shared_by [String] the option for several machines, see {SecondMachineError}
-        def initialize(file, store, report: ->(_error) {},
-                       calls: Calls.new(store.class.name, report: report),
-                       ends_life: Tombstones::REMEMBERED, retry_every: RETRY, shared_by: "cache:")
-          @file = file
-          @behind = store.class.name
-          @store = Behind.new(store, calls)
-          @tombstones = Tombstones.new(file)
-          @unwritten = Unwritten.new(file)
-          @copied_until = CopiedUntil.new(file.cache)
-          @machine = OneMachine.new(file, @store) { report.call(SecondMachineError.new(behind, shared_by)) }
-          @ends_life = ends_life
+        def initialize(cache, adapter, report: ->(_error) {}, request: -> {}, retry_every: RETRY, shared_by: "cache:")
+          super(cache, backed: true)
+          @behind = adapter.store.class.name
+          @report = report
+          @copies = Copies.new(adapter, report: report, request: request)
+          @outbox = ::Larder::Remote::Outbox.new(@copies, Companions.journal(cache.path))
+          @outbox.when_absent(&report)
+          @outbox.when_applied { |kind, texts| kind == :delete ? renew(texts) : delete_marked }
+          @machine = OneMachine.new(@file, @copies) { report.call(SecondMachineError.new(behind, shared_by)) }
           @retry_every = retry_every
           @retry_at = 0
-        end
-
-        # @return [Cache]
-        def cache
-          @file.cache
         end
 
         # @param (see File#read)
         # @return (see File#read)
         def read(key)
-          tell if monotonic >= @retry_at
-          @file.read(key)
-        end
-
-        # @param (see Single#refused)
-        # @raise (see Single#refused)
-        def refused(what)
-          @file.refused(what)
-        end
-
-        # @param (see File#add)
-        # @return (see File#add)
-        def add(key, bytes, ttl, pin: false)
-          @file.add(key, bytes, ttl, pin: pin).tap { |outcome| copy(key, bytes, ttl) if outcome == :stored }
-        end
-
-        # @param (see File#swap)
-        # @return (see File#swap)
-        def swap(key, expected, bytes, ttl, pin: false)
-          @file.swap(key, expected, bytes, ttl, pin: pin).tap do |outcome|
-            copy(key, bytes, ttl) if outcome == :stored
-          end
-        end
-
-        # @param (see File#delete)
-        # @return (see File#delete)
-        def delete(key)
-          left = cache.ttl(key)
-          life = [Tombstones.beyond(left || Tombstones::REMEMBERED), Tombstones::REMEMBERED].compact.min
-          @tombstones.set(key, life: life, pin: !!left)
-          deleted = @file.delete(key)
-          reached = delete_copy(key, left)
-          @tombstones.set(key, life: Tombstones.beyond(left)) if left && !reached
-          deleted
+          tell if monotonic_now >= @retry_at
+          super
         end
 
         # @param (see Single#reload)
@@ -113,17 +74,19 @@ module Larder
         # @return (see Single#copies)
         # @raise [UnavailableError] the store does not answer
         def copies(keys)
-          @copied_until.note(@file) # the file may be a new one
-          @machine.watch { |own| @store.read_multi([*keys, own]) }
+          note_copies # the file may be a new one
+          @machine.watch { |own| @copies.find([*keys, own]) }
+        rescue RemoteError => error
+          raise error if error.is_a?(UnavailableError)
+
+          raise UnavailableError.new(behind, error.message)
         end
 
-        # Writes the changes that the store has not got. What it does not take stays listed.
+        # Applies the changes that the store has not got. What it does not take stays listed.
         # @return [void]
         def tell
-          @retry_at = monotonic + @retry_every
-          @unwritten.each { |key, ended| ended ? end_again(key) : copy_again(key) }
-        rescue UnavailableError
-          nil
+          @retry_at = monotonic_now + @retry_every
+          reporting { @outbox.ready? }
         end
 
         # Puts an entry that was reloaded into the file.
@@ -138,73 +101,98 @@ module Larder
           :gone
         end
 
-        # @return [true]
-        def copied?
-          true
-        end
-
         # @return [String] where sessions are kept, for people
         def to_s
-          "#{@file}, backed by #{behind},"
+          "#{super}, backed by #{behind},"
         end
 
         private
 
-        # @return [Boolean] false: there may be a copy still
-        def delete_copy(key, left)
-          listed_unless_made(-> { @unwritten.ended(key, life: @ends_life, pin: !!left) }) do
-            left || @store.exist?(key) ? @store.end(key, @ends_life) : false
+        def changed(key, bytes, ttl)
+          entries = [ActiveSupport::Cache::Entry.new(bytes)]
+          reporting { @outbox.change(:delete, [CHANGED + key], entries) { copy(key, bytes, ttl) } }
+        end
+
+        def ended(key, left)
+          taken = false
+          reporting do
+            @outbox.change(:delete, [key]) do
+              mark_copy(key, left)
+              @copies.delete(key)
+              taken = true
+            end
           end
+          taken
+        end
+
+        # A change that fails is listed. The copies report an outage; what is left is a refusal, or an error of the
+        # journal.
+        def reporting
+          yield
+        rescue UnavailableError
+          nil
+        rescue RemoteError => error
+          @report.call(UnavailableError.new(behind, error.message))
         end
 
         def copy(key, bytes, ttl)
-          life = ttl && Tombstones.beyond(ttl)
-          listed_unless_made(-> { @unwritten.changed(key, life: life, pin: !key.start_with?(*MANY)) }) do
-            copy!(key, bytes, ttl)
-          end
-        end
-
-        # A change may fail, and may be interrupted by another thread's exception.
-        #
-        # @return [Object] the block's; false: it is listed
-        def listed_unless_made(list)
-          made = false
-          answer = yield
-          made = true
-          answer
-        rescue UnavailableError
-          false
-        ensure
-          list.call unless made
-        end
-
-        def copy!(key, bytes, ttl)
-          @copied_until.note(@file)
+          note_copies
           ATTEMPTS.times do
-            @store.write(key, bytes, ttl)
+            @copies.put(key, bytes, ttl)
             now = @file.read(key)
-            return @store.delete(key) if now.nil?
+            return @copies.delete(key) if now.nil?
             return if now == bytes.b
 
             bytes = now
           end
         end
 
-        # The file may have been lost since, and have reloaded it.
-        def end_again(key)
-          @tombstones.set(key, life: @ends_life)
-          @file.delete(key)
-          @store.end(key, @ends_life)
+        # Called before the store gets a copy.
+        def note_copies
+          now = Time.now.to_i
+          @file.set(COPIED, (now + AHEAD).to_s, nil) unless cache.get(COPIED).to_i > now + (AHEAD / 2)
         end
 
-        def copy_again(key)
+        # @param texts [Array<String>] that were listed; copies of what has ended are deleted
+        # @return [void]
+        # @raise [RemoteError]
+        def renew(texts)
+          limit = monotonic_now + LIMIT
+          texts.each_with_index do |text, index|
+            return @outbox.note(:delete, texts.drop(index)) if monotonic_now > limit
+
+            key = text.delete_prefix(CHANGED)
+            session?(text) ? end_again(key) : make_equal(key)
+          end
+        end
+
+        # The file may have been lost, and have reloaded it, before that was listed.
+        def end_again(key)
+          @file.delete(key)
+          mark_copy(key, @tombstones.ttl(key))
+        end
+
+        # @param left [Numeric, nil] seconds that a copy has to live, nil: no process makes one
+        def mark_copy(key, left)
+          @copies.mark(key, Tombstones.beyond(left)) if left && session?(key)
+        end
+
+        # If the store answers, and does not take this copy, it has none.
+        def make_equal(key)
           bytes = @file.read(key)
           ttl = cache.ttl(key)
-          copy!(key, bytes, (ttl unless ttl == Float::INFINITY)) if bytes && ttl
+          if bytes && ttl then copy(key, bytes, (ttl unless ttl == Float::INFINITY))
+          elsif @tombstones.set?(key) then @copies.delete(key)
+          end
+        rescue RemoteError
+          raise unless @copies.answers?
+
+          @copies.delete(key)
         end
 
-        def monotonic
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        # It is not known what was listed.
+        def delete_marked
+          @tombstones.keys.each_slice(BATCH) { |keys| @copies.delete_multi(keys) }
         end
       end
     end

@@ -21,11 +21,11 @@ module Larder
         private_constant :KEY, :NEW, :KNOWN, :REPORTED
 
         # @param file [File]
-        # @param behind [Behind]
+        # @param copies [Copies]
         # @param second [#call] called if there is a second machine
-        def initialize(file, behind, &second)
+        def initialize(file, copies, &second)
           @file = file
-          @behind = behind
+          @copies = copies
           @second = second
         end
 
@@ -60,7 +60,7 @@ module Larder
         def differs(mine, theirs)
           return report(mine) if theirs && mine.start_with?(KNOWN)
 
-          @behind.write(KEY, id(mine), nil)
+          @copies.put(KEY, id(mine), nil)
           become(KNOWN, mine)
         rescue UnavailableError
           nil # the next read tries again
@@ -71,7 +71,7 @@ module Larder
           return unless become(REPORTED, mine)
 
           @second.call
-          @behind.write(KEY, id(mine), nil)
+          @copies.put(KEY, id(mine), nil)
         end
 
         def become(state, mine)

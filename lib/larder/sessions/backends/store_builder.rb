@@ -67,9 +67,18 @@ module Larder
           # @return [Object, nil]
           # @raise [Larder::Error]
           def read(*)
-            found = super
-            cache.stats if found.nil? # raises if the file cannot be opened
-            found
+            found(super)
+          end
+
+          private
+
+          def read_entry(*, **)
+            found(super)
+          end
+
+          def found(answer)
+            cache.stats if answer.nil? # raises if the file cannot be opened
+            answer
           end
         end
         private_constant :RaisingLarder
@@ -88,7 +97,14 @@ module Larder
         # @return [ActiveSupport::Cache::Store] that raises errors
         # @raise [InvalidArgument] it would read Marshal, or would hide its errors
         def self.build(option, given)
-          new(option).raising(*given)
+          adapter(option, given).store
+        end
+
+        # @param (see .build)
+        # @return [Larder::Remote::Adapters::Any] of the store that {.build} answers
+        # @raise (see .build)
+        def self.adapter(option, given)
+          new(option).adapter(*given)
         end
 
         # @param store [ActiveSupport::Cache::Store] of the application, which stays as it is
@@ -144,14 +160,14 @@ module Larder
         end
 
         # @param given [Array] as {#build}
-        # @return [ActiveSupport::Cache::Store] that raises errors
+        # @return [Larder::Remote::Adapters::Any] of a store that raises errors
         # @raise [InvalidArgument]
-        def raising(*given)
+        def adapter(*given)
           store = build(*given)
-          return self.class.raising_copy(store) unless self.class.shared?(store)
-
-          require "active_support/cache/larder_store"
-          ::Larder::Remote::Adapters.of(store, given.first.is_a?(Symbol)).store
+          shared = self.class.shared?(store)
+          require "active_support/cache/larder_store" if shared
+          store = self.class.raising_copy(store) unless shared
+          ::Larder::Remote::Adapters.of(store, given.first.is_a?(Symbol))
         rescue ::ArgumentError => error
           raise InvalidArgument, error.message.sub("remote: of LarderStore", "#{@option}: of sessions")
         end

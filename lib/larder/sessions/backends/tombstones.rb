@@ -10,7 +10,7 @@ module Larder
       class Tombstones
         # The prefix of their keys.
         PREFIX = "x/"
-        # Seconds to live of a mark if the copy was deleted as well, or will be.
+        # Seconds to live of a mark if the copy was deleted as well.
         REMEMBERED = 7 * 86_400
         # Seconds by which a copy may outlive its original.
         LATER = 3600
@@ -22,30 +22,35 @@ module Larder
           left + LATER unless left == Float::INFINITY
         end
 
-        # @param lifetimes [Lifetimes]
-        # @return [Numeric, nil] seconds that any copy has to live at most, nil: for ever
-        def self.for_longest(lifetimes)
-          longest = lifetimes.longest
-          longest && beyond(longest)
-        end
-
         # @param file [File]
         def initialize(file)
           @file = file
         end
 
         # @param key [String]
-        # @param life [Numeric, nil] seconds, nil: for ever
+        # @param left [Numeric] seconds that the original had to live
+        # @param most [Numeric, nil] seconds to live of the mark at most
         # @param pin [Boolean] it should not be evicted
         # @return [void]
-        def set(key, life: REMEMBERED, pin: true)
-          @file.set(PREFIX + key, "", life, pin: pin)
+        def set(key, left, most: nil, pin: true)
+          @file.set(PREFIX + key, "", [self.class.beyond(left), most].compact.min, pin: pin)
         end
 
         # @param key [String]
         # @return [Boolean]
         def set?(key)
           @file.cache.exist?(PREFIX + key)
+        end
+
+        # @param key [String]
+        # @return [Numeric, nil] seconds that the mark has to live, or Float::INFINITY; nil: there is none
+        def ttl(key)
+          @file.cache.ttl(PREFIX + key)
+        end
+
+        # @return [Enumerator::Lazy<String>] keys that are marked
+        def keys
+          @file.cache.each_key(prefix: PREFIX).lazy.map { |name| name.byteslice(PREFIX.bytesize..) }
         end
       end
     end

@@ -5,6 +5,7 @@ require "active_support/cache"
 require "support/servers"
 require "larder/sessions"
 require "larder/sessions/backends/backed"
+require "larder/sessions/backends/store_builder"
 
 module Larder
   module Sessions
@@ -14,8 +15,8 @@ module Larder
         include TemporaryCaches
 
         # Every call fails, as those of a client whose server is gone may.
-        class Broken
-          %i[read read_multi write delete].each { |name| define_method(name) { |*, **| raise IOError, name.to_s } }
+        class Broken < ActiveSupport::Cache::MemoryStore
+          %i[read_entry write_entry delete_entry].each { |name| define_method(name) { |*, **| raise IOError, "gone" } }
         end
 
         A = "a" * 32
@@ -56,8 +57,7 @@ module Larder
 
         def test_an_unchanged_session_does_not_ask_the_store
           @repository.begin(A, { "user_id" => 1 })
-          @store.define_singleton_method(:read) { |*| raise "read" }
-          @store.define_singleton_method(:write) { |*, **| raise "written" }
+          %i[read_entry write_entry].each { |name| behind.define_singleton_method(name) { |*, **| raise name.to_s } }
           found = @repository.find(A)
           assert @repository.commit(found, found.values)
         end
@@ -137,26 +137,23 @@ module Larder
 
         def test_what_was_ended_does_not_come_back_from_a_store_that_was_not_reached
           @repository.begin(A, { "user_id" => 1 })
-          @store.singleton_class.define_method(:delete) { |*, **| false }
+          behind.define_singleton_method(:delete_entry) { |*, **| raise IOError }
           @repository.end(A)
           assert_nil @repository.find(A)
-        ensure
-          @store.singleton_class.remove_method(:delete)
         end
 
         def test_what_was_ended_is_marked_for_as_long_as_there_may_be_a_copy
           marked = lambda do |life|
-            @backend.add("s/#{A}", "bytes", life)
-            @backend.delete("s/#{A}")
-            @backend.cache.ttl("x/s/#{A}")
+            key = "s/#{SecureRandom.hex(16)}"
+            @backend.add(key, "bytes", life)
+            @backend.delete(key)
+            @backend.cache.ttl("x/#{key}")
           end
           assert_operator marked.call(30 * 86_400), :<=, 7 * 86_400
           assert_operator marked.call(60), :<=, 3660
-          @store.singleton_class.define_method(:delete) { |*, **| false }
+          behind.define_singleton_method(:delete_entry) { |*, **| raise IOError }
           assert_operator marked.call(30 * 86_400), :>, 30 * 86_400
           assert_equal Float::INFINITY, marked.call(nil)
-        ensure
-          @store.singleton_class.remove_method(:delete)
         end
 
         def test_ending_what_is_not_there_takes_no_room_from_those_who_are_signed_in
@@ -183,7 +180,7 @@ module Larder
           slow = @repository.find(A)
           repository = @repository
           overtaken = false
-          @store.define_singleton_method(:write) do |name, *rest, **options|
+          behind.define_singleton_method(:write_entry) do |name, *rest, **options|
             unless overtaken
               overtaken = true
               quick = repository.find(A)
@@ -201,7 +198,7 @@ module Larder
           found = @repository.find(A)
           repository = @repository
           ended = false
-          @store.define_singleton_method(:write) do |name, *rest, **options|
+          behind.define_singleton_method(:write_entry) do |name, *rest, **options|
             unless ended
               ended = true
               repository.end(A)
@@ -215,8 +212,8 @@ module Larder
 
         def test_a_store_that_fails_is_reported_and_the_file_goes_on
           reports = []
-          file = File.new(open_cache("other.larder"))
-          backed = Backed.new(file, Broken.new, report: reports.method(:<<))
+          backed = Backed.new(open_cache("other.larder"), StoreBuilder.adapter(:backed_by, Broken.new),
+                              report: reports.method(:<<))
           repository = Repository.new(backend: backed, format: Format::Json)
           assert_raises(UnavailableError) { repository.find(A) }
           assert repository.begin(A, { "user_id" => 1 })
@@ -228,6 +225,11 @@ module Larder
 
         private
 
+        # @return [ActiveSupport::Cache::Store] the store as the backend calls it
+        def behind
+          @backend.instance_variable_get(:@copies).store
+        end
+
         def begin_with_an_empty_store
           @store.clear
           begin_anew("#{@files = @files.to_i + 1}.larder")
@@ -235,7 +237,7 @@ module Larder
 
         # The same store behind a new file, as after a loss of the machine's disk.
         def begin_anew(name)
-          @backend = Backed.new(File.new(open_cache(name, size: 1 << 20)), @store)
+          @backend = Backed.new(open_cache(name, size: 1 << 20), StoreBuilder.adapter(:backed_by, @store))
           @repository = Repository.new(backend: @backend, format: Format::Json, clock: -> { @now },
                                lifetimes: Lifetimes.new(idle: 3600))
           @statistics = Statistics.new(@repository)

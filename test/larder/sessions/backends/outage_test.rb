@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "active_support/cache"
+require "support/moved_clock"
 require "support/servers"
 require "larder/sessions"
 require "larder/sessions/backends/backed"
@@ -24,7 +25,6 @@ module Larder
           @directory_of_server = Dir.mktmpdir("larder-outage")
           @server = type.new(@directory_of_server).start
           @reports = []
-          @seconds = 0
           @now = 1_900_000_000
           open_file("first.larder")
         end
@@ -35,8 +35,9 @@ module Larder
           FileUtils.rm_rf(@directory_of_server) if @directory_of_server
         end
 
-        test "requests go on, one waits, and one report is made" do
+        test "requests go on, few calls wait, and one report is made" do
           outage do
+            @calls = 0
             assert @repository.begin("0" * 32, { "user_id" => 1 })
             3.times do |i|
               found = @repository.find(i.to_s * 32)
@@ -44,7 +45,7 @@ module Larder
               assert @repository.renew(@repository.find(found.key), (i + 1).to_s * 32, { "user_id" => 1 })
             end
             assert_raises(UnavailableError) { @repository.find(C) }
-            assert_equal 1, @breaker.made
+            assert_includes 1..3, @calls, "then the breaker is open"
           end
           assert_equal 1, @reports.size
         end
@@ -54,36 +55,39 @@ module Larder
           outage { @repository.end(A) }
           later
           assert_nil @repository.find(B)
+          @first = @backend.instance_variable_get(:@outbox)
           open_file("second.larder")
           assert_nil @repository.find(A)
-          refute @backend.instance_variable_get(:@unwritten).any?
+          assert_predicate @first, :empty?
         end
 
         test "another process tells it, should the one that ended it be killed" do
           @repository.begin(A, { "user_id" => 1 })
-          outage do
-            child = fork do
-              open_again
-              @repository.end(A)
-              Process.kill("KILL", Process.pid)
-            end
-            assert_predicate Process.wait2(child).last, :signaled?
-          end
+          outage { in_killed_child { @repository.end(A) } }
           later
           @repository.find(B)
           open_file("second.larder")
           assert_nil @repository.find(A)
         end
 
-        test "while the process lives that ended it, it does not matter that the file is emptied" do
+        test "it does not matter that the file is emptied, and that the process that ended it is killed" do
           @repository.begin(A, { "user_id" => 1 })
-          outage { @repository.end(A) }
-          @backend.cache.clear
+          outage { in_killed_child { @repository.end(A) } }
+          @file.clear
           later
           @repository.find(B)
           assert_nil @repository.find(A)
           open_file("second.larder")
           assert_nil @repository.find(A)
+        end
+
+        test "a session whose change the store has not got comes back after a loss of the file" do
+          @repository.begin(A, { "user_id" => 1 })
+          outage { @repository.commit(@repository.find(A), { "user_id" => 1, "more" => 2 }) }
+          @file.clear
+          later
+          @repository.find(B)
+          assert @repository.find(A), "as it was before, or as a late write has left it"
         end
 
         test "a logout is told later as well" do
@@ -109,11 +113,11 @@ module Larder
           calls.each do |key, call|
             outage do
               assert_raises(Timeout::Error) { Timeout.timeout(0.1) { call.call } }
-              assert_includes unwritten_keys, "d/s/#{key}"
+              assert_includes [["s/#{key}"], ["c/s/#{key}"]], listed
             end
             later
             @repository.find(C)
-            assert_empty unwritten_keys
+            assert_empty listed
           end
           open_file("second.larder")
           assert_equal [nil, { "more" => 2 }], [A, B].map { |key| @repository.find(key)&.values }
@@ -157,15 +161,26 @@ module Larder
           Process.kill("CONT", @server.pid)
         end
 
-        # @return [Array<String>]
-        def unwritten_keys
-          cache = @backend.cache
-          cache.each_key(prefix: "d/").reject { |key| cache.get(key).to_s.empty? }
+        # @return [Array<String>] changes that the store has not got
+        def listed
+          cache = Larder::Cache.open("#{@file.path}.journal", create: false)
+          entries = cache.each_key(prefix: "d/").select { |name| cache.get(name).start_with?("f") }
+          entries.map { |name| name.byteslice(10..) }
+        end
+
+        # Runs the block in another process with the file, which is killed then.
+        def in_killed_child
+          child = fork do
+            open_again
+            yield
+            Process.kill("KILL", Process.pid)
+          end
+          assert_predicate Process.wait2(child).last, :signaled?
         end
 
         # So much that the store is asked again.
         def later
-          @seconds += 3
+          MovedClock.forward(3)
         end
 
         def open_file(name)
@@ -174,33 +189,32 @@ module Larder
         end
 
         def open_again
-          clock = -> { @seconds + Process.clock_gettime(Process::CLOCK_MONOTONIC) }
-          breaker = ::Larder::Remote::CircuitBreaker.new(failures: 1, late: 0, clock: clock) { true }
-          counting(breaker)
-          calls = Calls.new("Redis", report: @reports.method(:<<), breaker: breaker, clock: clock)
-          @backend = Backed.new(File.new(@file), store, calls: calls, retry_every: 0)
+          @backend = Backed.new(@file, StoreBuilder.adapter(:backed_by, typed), report: @reports.method(:<<),
+                                                                                retry_every: 0)
+          count_calls(@backend.instance_variable_get(:@copies).instance_variable_get(:@breaker))
           @repository = Repository.new(backend: @backend, format: Format::Json, clock: -> { @now },
                                        lifetimes: Lifetimes.new(idle: 3600))
         end
 
-        # Calls that reach the client during an outage, of which each waits.
-        def counting(breaker)
-          breaker.singleton_class.prepend(Module.new do
-            attr_accessor :made
-
-            def call(**)
-              super do
-                self.made = made.to_i + 1
-                yield
-              end
+        # Calls that reach the client, and wait for its timeout during an outage.
+        def count_calls(breaker)
+          @calls = 0
+          count = -> { @calls += 1 }
+          breaker.define_singleton_method(:call) do |**options, &block|
+            super(**options) do
+              count.call
+              block.call
             end
-          end)
-          @breaker = breaker
+          end
         end
 
         def store
-          options = { url: @server.endpoint["url"], reconnect_attempts: 0, connect_timeout: 0.2, read_timeout: 0.2 }
-          StoreBuilder.build(:backed_by, [:redis_cache_store, options])
+          ActiveSupport::Cache.lookup_store(*typed)
+        end
+
+        def typed
+          [:redis_cache_store, { url: @server.endpoint["url"], reconnect_attempts: 0, connect_timeout: 0.2,
+                                 read_timeout: 0.2 }]
         end
       end
     end

@@ -176,9 +176,9 @@ module Larder
         end
 
         def backends(given)
-          file = File.new(open_cache("sessions#{rand(1 << 30)}.larder", size: 1 << 20))
+          file = open_cache("sessions#{rand(1 << 30)}.larder", size: 1 << 20)
           [Store.new(StoreBuilder.build(:cache, given)),
-           Backed.new(file, StoreBuilder.build(:backed_by, given))]
+           Backed.new(file, StoreBuilder.adapter(:backed_by, given))]
         end
 
         def repository(backend)
