@@ -114,25 +114,16 @@ module Larder
         end
 
         def ended(key, left)
-          taken = false
-          reporting do
-            @outbox.change(:delete, [key]) do
-              mark_copy(key, left)
-              @copies.delete(key)
-              taken = true
-            end
-          end
-          taken
+          !reporting { @outbox.change(:delete, [key]) { end_copy(key, left) } }.nil?
         end
 
         # A change that fails is listed. The copies report an outage; what is left is a refusal, or an error of the
         # journal.
         def reporting
           yield
-        rescue UnavailableError
-          nil
         rescue RemoteError => error
-          @report.call(UnavailableError.new(behind, error.message))
+          @report.call(UnavailableError.new(behind, error.message)) unless error.is_a?(UnavailableError)
+          nil
         end
 
         def copy(key, bytes, ttl)
@@ -153,7 +144,14 @@ module Larder
           @file.set(COPIED, (now + AHEAD).to_s, nil) unless cache.get(COPIED).to_i > now + (AHEAD / 2)
         end
 
-        # @param texts [Array<String>] that were listed; copies of what has ended are deleted
+        # @param left [Numeric, nil] seconds that a copy has to live, nil: no process makes one
+        # @return [Boolean] was there a copy?
+        def end_copy(key, left)
+          @copies.mark(key, Tombstones.beyond(left)) if left && session?(key)
+          @copies.delete(key)
+        end
+
+        # @param texts [Array<String>] that were listed
         # @return [void]
         # @raise [RemoteError]
         def renew(texts)
@@ -161,28 +159,17 @@ module Larder
           texts.each_with_index do |text, index|
             return @outbox.note(:delete, texts.drop(index)) if monotonic_now > limit
 
-            key = text.delete_prefix(CHANGED)
-            session?(text) ? end_again(key) : make_equal(key)
+            make_equal(text.delete_prefix(CHANGED))
           end
         end
 
-        # The file may have been lost, and have reloaded it, before that was listed.
-        def end_again(key)
-          @file.delete(key)
-          mark_copy(key, @tombstones.ttl(key))
-        end
-
-        # @param left [Numeric, nil] seconds that a copy has to live, nil: no process makes one
-        def mark_copy(key, left)
-          @copies.mark(key, Tombstones.beyond(left)) if left && session?(key)
-        end
-
-        # If the store answers, and does not take this copy, it has none.
+        # The outbox has deleted the copy of what has ended. An entry may have come back under its key since. If the
+        # store answers, and does not take a copy, it has none.
         def make_equal(key)
           bytes = @file.read(key)
           ttl = cache.ttl(key)
           if bytes && ttl then copy(key, bytes, (ttl unless ttl == Float::INFINITY))
-          elsif @tombstones.set?(key) then @copies.delete(key)
+          elsif (left = @tombstones.ttl(key)) then end_copy(key, left)
           end
         rescue RemoteError
           raise unless @copies.answers?

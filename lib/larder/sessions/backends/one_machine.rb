@@ -14,7 +14,7 @@ module Larder
       class OneMachine
         # The name of the entry: in the file the state and the id, in the store the id.
         KEY = "machine"
-        # States: the store has not got the id, it has got the id, another id was reported.
+        # States before the id: the store has not got it, has got it, another id was reported.
         NEW = "n"
         KNOWN = "k"
         REPORTED = "r"
@@ -57,25 +57,14 @@ module Larder
           mine.byteslice(1..)
         end
 
+        # One process reports. The store gets the id, so that the other machine reports, too.
         def differs(mine, theirs)
-          return report(mine) if theirs && mine.start_with?(KNOWN)
-
+          second = theirs && mine.start_with?(KNOWN)
           @copies.put(KEY, id(mine), nil)
-          become(KNOWN, mine)
-        rescue UnavailableError
+          after = (second ? REPORTED : KNOWN) + id(mine)
+          @second.call if @file.swap(KEY, mine, after, nil, pin: true) == :stored && second
+        rescue RemoteError
           nil # the next read tries again
-        end
-
-        # One process reports. Then it writes the id, so that the other machine reports, too.
-        def report(mine)
-          return unless become(REPORTED, mine)
-
-          @second.call
-          @copies.put(KEY, id(mine), nil)
-        end
-
-        def become(state, mine)
-          @file.swap(KEY, mine, state + id(mine), nil, pin: true) == :stored
         end
       end
     end

@@ -112,9 +112,7 @@ module Larder
 
         # @return [Array<String>] what the journal of the file has
         def listed
-          all = []
-          @alone.backend.send(:journal).each { |_kind, texts| all.concat(texts) }
-          all
+          @alone.backend.send(:journal).enum_for(:each).flat_map { |_kind, texts| texts }
         end
       end
     end
