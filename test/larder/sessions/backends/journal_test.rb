@@ -55,8 +55,7 @@ module Larder
           assert_match(/journal/, @reports.first.message)
           assert_raises(UnavailableError) { @repository.find(C) }
           Dir.rmdir(journal)
-          later
-          assert_nil @repository.find(C)
+          catch_up
           cache.clear
           assert_nil @repository.find(A)
           assert @repository.find(B)
@@ -71,8 +70,7 @@ module Larder
           end
           @store = Failing.new
           open_again
-          later
-          assert_nil @repository.find(C)
+          catch_up
           assert_equal [false, true], [copy?(A), copy?(B)]
           @store = former
           open_again
@@ -103,12 +101,26 @@ module Larder
             assert @repository.commit(@repository.find(B), { "user_id" => 2 })
             @repository.end(C)
           end
-          later
-          @repository.find("none" * 8)
-          assert_empty outbox
+          catch_up
           assert_equal [false, true, false], [A, B, C].map { |key| copy?(key) }
           cache.clear
           assert_equal({ "user_id" => 2 }, @repository.find(B).values)
+        end
+
+        test "what is listed keeps no other session from being restored" do
+          [A, B].each { |key| @repository.begin(key, { "user_id" => 1 }) }
+          without_store { @repository.commit(@repository.find(A), { "user_id" => 2 }) }
+          cache.delete("s/#{B}")
+          assert @repository.find(B)
+          refute_predicate outbox, :empty?
+        end
+
+        test "a copy whose time is over is not found" do
+          { A => -1, B => 60 }.each do |key, seconds|
+            entry = ActiveSupport::Cache::Entry.new("bytes", expires_at: Time.now.to_f + seconds)
+            @store.write_entry(Store.name_of("s/#{key}"), entry)
+          end
+          assert_equal({ "s/#{B}" => "bytes" }, @repository.backend.copies(["s/#{A}", "s/#{B}"]))
         end
 
         test "a request makes few of the listed copies when the store is slow" do
@@ -156,6 +168,14 @@ module Larder
           yield
         ensure
           @store.fails = false
+        end
+
+        def catch_up
+          assert(10.times.any? do
+            later
+            @repository.backend.tell
+            outbox.empty?
+          end)
         end
 
         # So much that the store is asked again.
