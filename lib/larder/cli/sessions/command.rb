@@ -78,7 +78,7 @@ module Larder
         def ended(count, settings, sentence, machines = {})
           copies = if settings.backed_by
                      ["", "Copies are left in #{settings.backed_by}. The application's next requests delete them. If",
-                      "this file is lost before, the copies come back until they expire."]
+                      "this file and its journal are lost before, the copies come back until they expire."]
                    end
           tell({ **machines, ended: count, copies_in: settings.backed_by }, sentence, *copies)
         end

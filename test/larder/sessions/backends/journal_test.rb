@@ -61,7 +61,7 @@ module Larder
           assert @repository.find(B)
         end
 
-        test "what the former store has not got is applied to the one that replaces it, and does not come back" do
+        test "changes that a store has not got are applied to the one that replaces it, and no session comes back" do
           @repository.begin(A, { "user_id" => 1 })
           former = @store
           without_store do
@@ -107,7 +107,7 @@ module Larder
           assert_equal({ "user_id" => 2 }, @repository.find(B).values)
         end
 
-        test "what is listed keeps no other session from being restored" do
+        test "a listed change keeps no other session from being restored" do
           [A, B].each { |key| @repository.begin(key, { "user_id" => 1 }) }
           without_store { @repository.commit(@repository.find(A), { "user_id" => 2 }) }
           cache.delete("s/#{B}")
@@ -138,7 +138,7 @@ module Larder
           assert_operator most, :>, 4
         end
 
-        test "what a user's next session brings back is copied again, though the end of it was listed" do
+        test "an entry that comes back with a user's next session is copied again, though its end was listed" do
           @repository.begin(A, { "user_id" => 1 })
           without_store do
             @repository.end(A)
