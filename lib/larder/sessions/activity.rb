@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# Counts sessions in counters of the file, so that a figure needs no look at every session.
+# Counts sessions in counters of the file, or of the store of cache:, so that a figure needs no look at every session.
 
 require_relative "room"
 
 module Larder
   module Sessions
     # A session is in the counters of the minute, the hour and the day of its last use. If sessions have a max_lifetime,
-    # it is also in the counter of the minute, hour or day of its end, unless it is used again. One that got a
+    # a file also has it in the counter of the minute, hour or day of its end, unless it is used again. One that got a
     # longer lifetime from a request counts as if it had the configured one.
     #
     # A session that expires or is evicted stays in its counters, which expire later than the time that they are about.
@@ -20,20 +20,56 @@ module Larder
       Series = Struct.new(:prefix, :step, :reach, :life)
       BY_USE = [Series.new("n/m", 60, 2 * 3600, 3 * 3600), Series.new("n/h", 3600, 3 * 86_400, 4 * 86_400),
                 Series.new("n/d", 86_400, Float::INFINITY, 400 * 86_400)].freeze
-      # How the keys of all counters begin.
-      PREFIX = "n/"
       # The most counters of a question about ends, unless their step is a day.
       MANY = 400
       SIGNED_IN = 1 << 32
       ANONYMOUS = 1
-      private_constant :Series, :BY_USE, :PREFIX, :MANY, :SIGNED_IN, :ANONYMOUS
+      private_constant :Series, :BY_USE, :MANY, :SIGNED_IN, :ANONYMOUS
 
-      # @param cache [Cache]
+      # Counters in a file.
+      class Counters
+        # How the keys of all counters begin.
+        PREFIX = "n/"
+        private_constant :PREFIX
+
+        # @param cache [Cache]
+        def initialize(cache)
+          @cache = cache
+        end
+
+        # A counter that is gone is not decremented: its time is over.
+        #
+        # @param changes [Hash{String => Array(Integer, Integer)}] what is added to each counter, and seconds to live
+        # @return [void]
+        def count(changes)
+          changes.each do |name, (by, life)|
+            unless @cache.exist?(name)
+              next if by.negative?
+
+              Pinning.as_room_allows { |pin| @cache.add(name, "0", ttl: life, pin: pin) }
+            end
+            @cache.increment(name, by, ttl: life)
+          end
+        end
+
+        # @param names [Array<String>]
+        # @return [Array<Integer, String>] those that are there
+        def counts(names)
+          @cache.get_multi(names).values
+        end
+
+        # @return [Hash{String => Integer, String}]
+        def all
+          @cache.get_multi(@cache.each_key(prefix: PREFIX).to_a)
+        end
+      end
+
+      # @param counters [Counters, Backends::Store]
       # @param lifetimes [Lifetimes]
-      def initialize(cache, lifetimes)
-        @cache = cache
+      def initialize(counters, lifetimes)
+        @counters = counters
         @lifetimes = lifetimes
-        @by_end = by_end if lifetimes.max
+        @by_end = by_end if lifetimes.max && counters.is_a?(Counters)
         @all = [*BY_USE, @by_end].compact
       end
 
@@ -43,18 +79,13 @@ module Larder
       # @param after [Record, nil] nil: it has ended
       # @return [void]
       def moved(before, after)
-        minus = weight(before)
-        plus = weight(after)
+        changes = {}
         @all.each do |series|
-          from = step(series, before)
-          to = step(series, after)
-          if from == to
-            change(series, to, plus - minus)
-          else
-            change(series, from, -minus)
-            change(series, to, plus)
-          end
+          from, to = [before, after].map { |record| step(series, record) }
+          change(changes, series, from, (from == to ? weight(after) : 0) - weight(before))
+          change(changes, series, to, weight(after)) unless from == to
         end
+        @counters.count(changes) if changes.any?
       end
 
       # @param last [Numeric] seconds, to a minute; beyond 2 hours to an hour, beyond 3 days to a day
@@ -85,17 +116,19 @@ module Larder
       # @return [void]
       def recount(records, now:)
         seen = Hash.new(0)
-        before = counters
+        before = @counters.all
         records.each { |record| @all.each { |series| seen[name(series, step(series, record))] += weight(record) } }
-        after = counters
+        after = @counters.all
+        changes = {}
         @all.each do |series|
           (seen.keys | after.keys).each do |name|
             step = name[/\A#{series.prefix}(\d+)\z/, 1]&.to_i
             next if step.nil? || (step * series.step) + series.life <= now # nobody asks about that time any more
 
-            change(series, step, error(seen[name], before[name], after[name]))
+            change(changes, series, step, error(seen[name], before[name], after[name]))
           end
         end
+        @counters.count(changes)
       end
 
       private
@@ -124,27 +157,14 @@ module Larder
         "#{series.prefix}#{step}"
       end
 
-      # A counter that is gone is not decremented: its time is over.
-      def change(series, step, by)
-        return if by.zero?
-
-        name = name(series, step)
-        unless @cache.exist?(name)
-          return if by.negative?
-
-          Pinning.as_room_allows { |pin| @cache.add(name, "0", ttl: series.life, pin: pin) }
-        end
-        @cache.increment(name, by, ttl: series.life)
+      def change(changes, series, step, by)
+        changes[name(series, step)] = [by, series.life] unless by.zero?
       end
 
       def sum(series, from, to)
         names = (from.to_i.div(series.step)..to.to_i.div(series.step)).map { |step| name(series, step) }
-        numbers = @cache.get_multi(names).values.map { |number| halves(number) }
+        numbers = @counters.counts(names).map { |number| halves(number) }
         [0, 1].map { |kind| numbers.sum { |number| [number[kind], 0].max } }
-      end
-
-      def counters
-        @cache.get_multi(@cache.each_key(prefix: PREFIX).to_a)
       end
 
       # @return [Integer] what is to be added to a counter, by its sessions that were seen and its values around that

@@ -6,18 +6,17 @@ module Larder
   module Sessions
     # A session is named before it is stored, and stays named until it has ended, see {Users}.
     module Entries
-      # @yieldparam key [String] of each session, and of some that have just ended; in a file of Larder's only
-      # @return [void]
-      def each_key
-        @backend.cache.each_key(prefix: Repository::PREFIX) { |key| yield key.byteslice(Repository::PREFIX.bytesize..) }
-      end
-
       # If the file's index grows during the walk, some keys are visited twice. They are left out the second time.
       #
-      # @return [Enumerator::Lazy<Array(String, Record)>] the sessions in the file, by their keys
+      # @return [Enumerator::Lazy<Array(String, Record)>] the sessions in the file, or in a Redis, by their keys
+      # @raise [UnsupportedError] from its first use on: the store cannot list them
       def sessions
-        keys = enum_for(:each_key).lazy.uniq(&:hash) # which takes less memory than the keys
-        keys.filter_map { |key| (record = record(key)) && [key, record] }
+        entries = @backend.enum_for(:each_entry, Repository::PREFIX).lazy
+        entries = entries.uniq { |key, _| key.hash } # which takes less memory than the keys
+        entries.filter_map do |name, bytes|
+          record = alive(bytes)
+          [name.byteslice(Repository::PREFIX.bytesize..), record] if record
+        end
       end
 
       # Corrects the counts in a thread if they are doubtful, see {Recounts}.

@@ -178,7 +178,7 @@ module Larder
 
       # Of all requests that end or move a session, one gets :stored.
       def take(before)
-        return :gone if before.record.user? && @index.logout_noted?([], since: before.record.began)
+        return :gone if @index.left_behind?(before.record)
 
         moved = before.record.moved(now)
         left = @lifetimes.left(before.record, now) # of what a store behind may still have

@@ -11,8 +11,9 @@ require_relative "users"
 
 module Larder
   module Sessions
-    # The {Repository} calls it for each change of a session. In a file of Larder's it counts them, too. An error of the
-    # index is reported and ends no session, with one exception: a sign-in fails if the user's entry cannot be written.
+    # The {Repository} calls it for each change of a session. It counts them, too, unless a store has no counters. An
+    # error of the index is reported and ends no session, with one exception: a sign-in fails if the user's entry cannot
+    # be written.
     class Index
       include Logouts
 
@@ -32,9 +33,10 @@ module Larder
         @report = report
         @clock = clock
         @users = Users.new(@backend, idle: lifetimes.idle, max: per_user, clock: clock)
+        counters = @backend.counters
+        @activity = Activity.new(counters, lifetimes) if counters
         return unless @backend.respond_to?(:cache)
 
-        @activity = Activity.new(@backend.cache, lifetimes)
         @recounts = Recounts.new(@backend.cache, report: report, clock: clock)
         @room = Room.new(@backend.cache, report: report)
       end
@@ -43,7 +45,7 @@ module Larder
       #
       # @return [void]
       def announce
-        return unless @activity
+        return unless @recounts
 
         @settings = Settings.new(@backend.cache, lifetimes: @lifetimes, backed_by: @backend.behind)
         @backend.cache.when_attached { @recounts.doubt if @settings.write }
@@ -84,7 +86,13 @@ module Larder
       #
       # @yieldreturn [Enumerable<Record>] all sessions
       # @return [void]
+      # @raise [UnsupportedError] they are in a store
       def recount
+        unless @recounts
+          raise UnsupportedError, "recount is for sessions in a file. The counters of #{@backend} are not corrected: " \
+                                  "what is wrong in them is over when they expire"
+        end
+
         @recounts.recount { @activity.recount(yield, now: @clock.call) }
       end
 
@@ -109,7 +117,7 @@ module Larder
         sure = true # the backend has refused it
         raise
       ensure
-        @recounts.doubt unless sure
+        @recounts&.doubt unless sure
       end
     end
   end

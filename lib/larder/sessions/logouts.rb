@@ -1,26 +1,33 @@
 # frozen_string_literal: true
 
-# Notes when a user, or everybody, was logged out: copies of older sessions are not reloaded. A part of the Index.
+# Notes when a user, or everybody, was logged out: older sessions have ended. A part of the Index.
 
 require_relative "backends/tombstones"
 
 module Larder
   module Sessions
-    # A note is the time of the last logout and, in hexadecimal, the keys of the sessions that it left out. Users have
-    # notes only if sessions have copies outside of this file, or are moved here from another store (migrate_from:).
+    # The entry {EPOCH} has a number, which each logout of all users raises. A signed-in session has the number that was
+    # there when its users signed in. One with a lower number has ended. A store that machines share is read with each
+    # session (see Backends::Store), and its clocks differ, so no time is compared. In a file, which has one clock, a
+    # session has at least the time of its sign-in, as the file may have lost the entry. There a logout of all ends each
+    # session, so the number is for those that are renewed meanwhile, and for those that are reloaded later.
+    #
+    # A note about one user is the time of the last logout and, in hexadecimal, the keys of the sessions that it left
+    # out. There are some only if sessions have copies outside of this file, or are moved here from another store
+    # (migrate_from:).
     module Logouts
-      # The note about everybody, and before those about users.
-      LOGOUT = "logout"
-      # Attempts to write a note, which others write too.
+      # The entry of the number, and before those about users.
+      EPOCH = "logout"
+      # Attempts to write an entry, which others write too.
       ATTEMPTS = 5
-      private_constant :LOGOUT, :ATTEMPTS
+      private_constant :ATTEMPTS
 
-      # Ends all older sessions, also those that are reloaded later.
+      # Ends all older sessions.
       #
       # @return [void]
-      # @raise [Error] the note could not be written
+      # @raise [Error] the number could not be written
       def log_out_all
-        note_logout(LOGOUT)
+        note_logout(EPOCH) { |before| [@clock.call, before.to_i].max + 1 }
       end
 
       # Ends a user's older sessions, also those that are reloaded later.
@@ -30,7 +37,7 @@ module Larder
       # @return [void]
       # @raise [Error] the note could not be written
       def log_out(user, except: [])
-        note_logout(name_of(user), life_of_notes, except)
+        note_logout(name_of(user), life_of_notes) { [@clock.call, *except.map { |key| hex(key) }].join(" ") }
       end
 
       # @param record [Record]
@@ -41,26 +48,43 @@ module Larder
       def logged_out?(record, key, reload: false)
         return false unless record.user?
 
-        names = names_of(record.users)
+        names = [EPOCH, *names_of(record.users)]
         copies = reload ? reloaded(names) : {}
-        names.any? { |name| covered?(record, key, @backend.read(name) || copies[name]) }
+        epoch, *notes = names.map { |name| @backend.read(name) || copies[name] }
+        record.epoch < epoch.to_i || notes.any? { |note| covered?(record, key, note) }
       end
 
-      # A session that begins in the second of a logout, after it, counts from the next second, so it is not ended. The
-      # same holds if the clock was set back since the logout.
+      # @param record [Record] that goes on under another key
+      # @return [Boolean] has everybody been logged out since, as the backend does not notice itself?
+      def left_behind?(record)
+        record.user? && !@backend.checks_epochs? && record.epoch < @backend.read(EPOCH).to_i
+      end
+
+      # A session that begins in the second of a user's logout, after it, counts from the next second, so it is not
+      # ended. The same holds if the clock was set back since the logout.
       #
       # @param users [Array<String>]
-      # @return [Integer] Unix seconds at which a session begins now
+      # @return [Hash{Symbol => Integer}] began and epoch of a session that begins now
       def beginning(users)
         now = @clock.call
-        users.empty? ? now : [now - 1, last_logout(users)].max + 1
+        return { began: now } if users.empty?
+
+        number, *notes = notes_of(EPOCH, *names_of(users))
+        { began: [now, *notes.map { |note| note.to_i + 1 }].max, epoch: @backend.epoch(number, now) }
+      end
+
+      # @param users [Array<String>] who sign in in a session of others
+      # @param since [Integer] Unix seconds
+      # @return [Integer, nil] when it begins if one of them was logged out since, or in that second
+      def beginning_after_logout(users, since:)
+        last = notes_of(*names_of(users)).map(&:to_i).max
+        [@clock.call, last + 1].max if last >= since
       end
 
       # @param users [Array<String>]
-      # @param since [Integer] Unix seconds
-      # @return [Boolean] was one of them, or everybody, logged out since, or in that second?
-      def logout_noted?(users, since:)
-        last_logout(users) >= since
+      # @return [Boolean] was one of them, or everybody, ever logged out?
+      def logout_noted?(users)
+        notes_of(EPOCH, *names_of(users)).any? { |note| note.to_i.positive? }
       end
 
       # A session that a logout left out goes on under another key.
@@ -78,20 +102,20 @@ module Larder
       private
 
       def name_of(user)
-        "#{LOGOUT}/#{user}"
+        "#{EPOCH}/#{user}"
       end
 
       def names_of(users)
-        [LOGOUT, *users.map { |user| name_of(user) }]
+        users.map { |user| name_of(user) }
       end
 
       def hex(key)
         key.unpack1("H*")
       end
 
-      # By the notes in this file; -1: there was none.
-      def last_logout(users)
-        names_of(users).map { |name| @backend.read(name)&.to_i || -1 }.max
+      # @return [Array<String, nil>] the notes in this file
+      def notes_of(*names)
+        @backend.read_multi(names).values_at(*names)
       end
 
       # Unless the note leaves the session out.
@@ -104,7 +128,7 @@ module Larder
       # @return [Hash{String => String}]
       def reloaded(names)
         @backend.copies(names.reject { |name| @backend.read(name) }).each do |name, note|
-          @backend.restore(name, note, (life_of_notes unless name == LOGOUT), pin: true)
+          @backend.restore(name, note, (life_of_notes unless name == EPOCH), pin: true)
         end
       end
 
@@ -120,11 +144,14 @@ module Larder
       end
 
       # A note that may be evicted is better than none.
-      def note_logout(name, life = nil, except = [])
+      #
+      # @yieldparam before [String, nil]
+      # @yieldreturn [#to_s]
+      def note_logout(name, life = nil)
         pin = true
         ATTEMPTS.times do
-          bytes = [@clock.call, *except.map { |key| hex(key) }].join(" ")
-          outcome = put(name, @backend.read(name), bytes, life, pin)
+          before = @backend.read(name)
+          outcome = put(name, before, yield(before).to_s, life, pin)
           return if outcome == :stored
 
           pin = false if outcome == :full

@@ -9,24 +9,26 @@ module Larder
   module Sessions
     # A stored session. Fields are read from its bytes when they are asked for.
     #
-    #   0   version (8)   3
+    #   0   version (8)   4
     #   1   flags (8)     bit 0: it was moved; bit 1: its cookie is awaited; bit 2: it has a lifetime of its own
     #   2   began (40)    Unix seconds
     #   7   used (40)     Unix seconds, to a minute or so
     #   12  users (8)     how many, 0: anonymous
     #   13  bound (8)     how many of them, the first, were bound rather than found in its values
     #   14  life (32)     seconds that it may be idle, if a request has said so
-    #   18  each user     bytes of the name (8), the name
+    #   18  epoch (40)    the number under which its users signed in, see Logouts
+    #   23  each user     bytes of the name (8), the name
     #       values        as the format of the store makes them
     class Record
-      VERSION = 3
+      VERSION = 4
       FLAGS = 1
       BEGAN = 2
       USED = 7
       USERS = 12
       BOUND = 13
       LIFE = 14
-      HEADER = 18
+      EPOCH = 18
+      HEADER = 23
       MOVED = 1
       AWAITED = 2
       OWN_LIFE = 4
@@ -34,8 +36,8 @@ module Larder
       MANY = 255
       # Random bytes of a session that was moved.
       NONCE = 8
-      private_constant :VERSION, :FLAGS, :BEGAN, :USED, :USERS, :BOUND, :LIFE, :HEADER, :MOVED, :AWAITED, :OWN_LIFE,
-                       :MANY, :NONCE
+      private_constant :VERSION, :FLAGS, :BEGAN, :USED, :USERS, :BOUND, :LIFE, :EPOCH, :HEADER, :MOVED, :AWAITED,
+                       :OWN_LIFE, :MANY, :NONCE
 
       # @return [String] bytes
       attr_reader :to_bytes
@@ -63,17 +65,18 @@ module Larder
       # @param users [Array<String>] names of {Identity::MAX} bytes at most
       # @param bound [Array<String>] those who were bound, before the others
       # @param life [Integer, nil] see {#life}
+      # @param epoch [Integer] see {#epoch}
       # @param moved [Boolean] see {#moved?}
       # @param awaited [Boolean] see {#awaited?}
       # @return [Record]
       # @raise [InvalidArgument]
-      def self.of(began:, used:, values:, users: [], bound: [], life: nil, moved: false, awaited: false)
+      def self.of(began:, used:, values:, users: [], bound: [], life: nil, epoch: 0, moved: false, awaited: false)
         users = bound | users
         raise InvalidArgument, "a session of #{users.size} users: #{MANY} at most" if users.size > MANY
 
         flags = (moved ? MOVED : 0) | (life ? OWN_LIFE : 0) | (awaited ? AWAITED : 0)
         head = [VERSION, flags, began >> 32, began & 0xffffffff, used >> 32, used & 0xffffffff, users.size,
-                bound.size, life || 0].pack("CCCNCNCCN")
+                bound.size, life || 0, epoch >> 32, epoch & 0xffffffff].pack("CCCNCNCCNCN")
         users.each { |name| head << [name.bytesize].pack("C") << name.b }
         new(head + values.b, head.bytesize)
       end
@@ -115,6 +118,11 @@ module Larder
         @to_bytes.unpack1("N", offset: LIFE) if @to_bytes.getbyte(FLAGS) >= OWN_LIFE
       end
 
+      # @return [Integer] the number of the last logout of all users that came before its own signed in, see {Logouts}
+      def epoch
+        seconds(EPOCH)
+      end
+
       # @return [Boolean] has it got another key, and is this what was left under the old one?
       def moved?
         @to_bytes.getbyte(FLAGS).anybits?(MOVED)
@@ -136,12 +144,13 @@ module Larder
       # @param bound [Array<String>]
       # @param began [Integer] Unix seconds
       # @param life [Integer, nil]
+      # @param epoch [Integer]
       # @param awaited [Boolean]
       # @return [Record] the same session, later
       def with(used:, values: self.values, users: self.users, bound: self.bound, began: self.began, life: self.life,
-               awaited: awaited?)
+               epoch: self.epoch, awaited: awaited?)
         self.class.of(began: began, used: used, values: values, users: users, bound: bound, life: life,
-                      awaited: awaited)
+                      epoch: epoch, awaited: awaited)
       end
 
       # @param now [Integer] Unix seconds

@@ -99,9 +99,7 @@ module Larder
       # @return [Record, nil] nil: there is none, or it has ended
       # @raise [UnavailableError] the store of `cache:` cannot tell
       def record(key)
-        bytes = @backend.read(PREFIX + key) || restored_if_answered(key)
-        record = bytes && Record.parse(bytes)
-        record unless record.nil? || record.moved? || @lifetimes.over?(record, now)
+        alive(@backend.read(PREFIX + key) || restored_if_answered(key))
       end
 
       # Stores a new session.
@@ -117,7 +115,7 @@ module Larder
       def begin(key, values, bound: nil, life: nil, awaited: false)
         values = @format.convert(values, &@left_out)
         all = (bound || []) | users(values, bound || [], said: !bound.nil?)
-        start(Record.of(began: @index.beginning(all), used: now, values: @format.dump(values), users: all,
+        start(Record.of(**@index.beginning(all), used: now, values: @format.dump(values), users: all,
                         bound: bound || [], life: life, awaited: awaited), key)
       end
 
@@ -136,7 +134,7 @@ module Larder
       # @return [Boolean] was one of its users, or everybody, logged out, as far as there are notes?
       def logged_out?(values)
         users = @user.call(@format.convert(values))
-        users.any? && @index.logout_noted?(users, since: 0)
+        users.any? && @index.logout_noted?(users)
       end
 
       # Stores what a request has changed.
@@ -205,6 +203,11 @@ module Larder
       end
 
       private
+
+      def alive(bytes)
+        record = bytes && Record.parse(bytes)
+        record unless record.nil? || record.moved? || @lifetimes.over?(record, now)
+      end
 
       # Whatever a copy tells but that there is a session may be old.
       def found_copy(key, name)
@@ -360,9 +363,10 @@ module Larder
                             life: life)
         newly = after.users - record.users
         return after if newly.empty?
-        return after if after.users.intersect?(record.users) && !@index.logout_noted?(newly, since: record.began)
+        return after.with(used: now, **@index.beginning(newly)) unless after.users.intersect?(record.users)
 
-        after.with(used: now, began: @index.beginning(newly)) # a logout from before does not end it
+        began = @index.beginning_after_logout(newly, since: record.began) # a logout from before does not end it
+        began ? after.with(used: now, began: began) : after
       end
 
       # @param said [Boolean] by the request, not by an earlier one

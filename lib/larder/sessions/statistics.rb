@@ -28,11 +28,13 @@ module Larder
 
       # @return [Hash{Symbol => Integer, Float, nil}] see {Sessions.stats}
       def stats
+        used = WINDOWS.transform_values { |last| active(last: last) }
+        return used unless @repository.backend.respond_to?(:cache)
+
         signed_in, anonymous = activity.alive(@repository.now)
         cache = @repository.backend.cache.stats
         { sessions: signed_in + anonymous, signed_in: signed_in, anonymous: anonymous }
-          .merge(WINDOWS.transform_values { |last| active(last: last) })
-          .merge(pinned_bytes: cache[:pinned_bytes], pinned_room_bytes: cache[:pinned_room_bytes],
+          .merge(used, pinned_bytes: cache[:pinned_bytes], pinned_room_bytes: cache[:pinned_room_bytes],
                  full: cache[:pinned_bytes].fdiv(cache[:pinned_room_bytes]).round(4), evictions: cache[:evictions])
       end
 
@@ -52,7 +54,7 @@ module Larder
         end
 
         used = Hash.new(0)
-        counted.sessions.map(&:last).each do |record|
+        @repository.sessions.map(&:last).each do |record|
           record.users.each { |user| used[user] = [used[user], record.used].max } if record.used >= since
         end
         used.min_by(limit || used.size) { |user, at| [-at, user] }.to_h.transform_values { |at| Time.at(at) }
@@ -102,20 +104,22 @@ module Larder
         ended + end_all(user, kept) # what was reloaded before the note
       end
 
-      # @return [Integer] see {Sessions.logout_all}
+      # @return [Integer, nil] see {Sessions.logout_all}
       def logout_all
-        counted.index.log_out_all
+        @index.log_out_all
+        return if @repository.backend.checks_epochs?
+
         @repository.sessions.count { |key, record| record.user? && @repository.end(key) }
       end
 
       # @return [Integer] see {Sessions.clear_anonymous}
       def clear_anonymous
-        counted.sessions.count { |key, record| !record.user? && @repository.end_anonymous(key) }
+        @repository.sessions.count { |key, record| !record.user? && @repository.end_anonymous(key) }
       end
 
       # @return [void]
       def recount
-        counted.recount
+        @repository.recount
       end
 
       # @return [String, nil] see {Sessions.handle_of}
@@ -126,17 +130,11 @@ module Larder
 
       private
 
-      # The repository, if its sessions are counted.
-      def counted
-        return @repository if @index.activity
-
-        raise UnsupportedError, "sessions are counted in Larder's file, and these are in #{@repository.backend}. " \
-                                "Keep them in file: with backed_by: that store"
-      end
-
       def activity
-        counted.repair_counts
-        @index.activity
+        @repository.repair_counts
+        @index.activity || raise(UnsupportedError, "#{@repository.backend} has no counters (increment), so active " \
+                                                   "and stats do not work with it: they do with the stores of " \
+                                                   "Rails, and with sessions in a file")
       end
 
       def seconds(last)

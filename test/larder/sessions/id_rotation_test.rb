@@ -357,9 +357,9 @@ module Larder
         found = @repository.find(OLD)
         repository = @repository
         renewed = nil
-        @repository.define_singleton_method(:each_key) do |&block|
+        repository.backend.define_singleton_method(:each_entry) do |prefix, &block|
           renewed = repository.renew(found, NEW, { "user_id" => 7 })
-          block.call(OLD)
+          block.call(prefix + OLD, read(prefix + OLD))
         end
         @statistics.logout_all
         refute renewed

@@ -40,9 +40,7 @@ module Larder
         lines.each do |values, user|
           app = store(user: user) { |request| request.session.update(values) }
           assert_empty(reported { MockRequest.new(app).get("/") })
-          users = []
-          app.repository.each_key { |key| users = app.repository.record(key).users }
-          assert_equal 1, users.size
+          assert_equal [1], app.repository.sessions.map { |_, record| record.users.size }.to_a
         end
       end
 

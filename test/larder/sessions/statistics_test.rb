@@ -395,19 +395,44 @@ module Larder
         assert small.begin(key("anonymous"), { "cart" => 1 })
       end
 
-      test "on another store users are known, and activity is not" do
+      test "on another store users and activity are known, and what looks at all sessions says what to use" do
         @repository = repository(Backends::Store.new(ActiveSupport::Cache::MemoryStore.new))
         @statistics = Statistics.new(@repository)
         %w[a b].each { |name| enter(name, 1) }
         assert @statistics.logged_in?(1)
+        assert_equal [2, 2, 0], [nil, true, false].map { |kind| active(60, kind) }
+        assert_equal({ active_1m: 2, active_5m: 2, active_1h: 2, active_1d: 2 }, @statistics.stats)
         assert @statistics.revoke(@statistics.for(1).first.handle)
         assert_equal 1, @statistics.logout(1)
         refute @statistics.logged_in?(1)
-        [-> { @statistics.stats }, -> { @statistics.active(last: 60) }, -> { @statistics.online(last: 60) },
-         -> { @statistics.clear_anonymous }, -> { @statistics.logout_all }].each do |question|
+        assert_equal 0, active(60)
+        [-> { @statistics.online(last: 60) }, -> { @statistics.clear_anonymous }].each do |question|
           error = assert_raises(UnsupportedError, &question)
-          assert_match(/are in ActiveSupport::Cache::MemoryStore.*backed_by:/, error.message)
+          assert_match(/\AActiveSupport::Cache::MemoryStore cannot list its sessions.*a Redis in cache:/, error.message)
         end
+        error = assert_raises(UnsupportedError) { @statistics.recount }
+        assert_match(/recount is for sessions in a file.*ActiveSupport::Cache::MemoryStore/, error.message)
+      end
+
+      test "a store without counters keeps sessions, and says that it has none" do
+        @repository = repository(Backends::Store.new(Plain.new))
+        @statistics = Statistics.new(@repository)
+        enter("a", 1)
+        assert @statistics.logged_in?(1)
+        [-> { active(60) }, -> { @statistics.stats }].each do |question|
+          assert_match(/has no counters \(increment\)/, assert_raises(UnsupportedError, &question).message)
+        end
+        assert_nil @statistics.logout_all
+        refute @statistics.logged_in?(1)
+      end
+
+      # A store of an application's own, which cannot count.
+      class Plain < ActiveSupport::Cache::Store
+        private
+
+        def read_entry(key, **) = (@entries ||= {})[key]
+        def write_entry(key, entry, **) = (@entries ||= {})[key] = entry
+        def delete_entry(key, **) = !(@entries ||= {}).delete(key).nil?
       end
 
       private

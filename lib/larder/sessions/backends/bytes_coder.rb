@@ -6,7 +6,7 @@ module Larder
   module Sessions
     module Backends
       # The coder: of a store. Any other bytes than its own are read as an expired entry, so whoever can write to the
-      # store can make nothing but a String.
+      # store can make nothing but a String. A counter is kept as its digits.
       #
       #   0   signature (3 bytes)
       #   3   expires_at (little-endian double)   Unix seconds, -1: never
@@ -19,11 +19,12 @@ module Larder
 
         module_function
 
-        # @param entry [ActiveSupport::Cache::Entry] whose value is a String
+        # @param entry [ActiveSupport::Cache::Entry] whose value is a String or an Integer
         # @return [String] bytes
         # @raise [TypeError] the value is something else
         def dump(entry)
           value = entry.value
+          value = value.to_s if value.is_a?(Integer)
           raise TypeError, "sessions are kept as Strings, not as a #{value.class}" unless value.is_a?(String)
 
           SIGNATURE + [entry.expires_at || NEVER].pack("E") << value.b

@@ -2,6 +2,8 @@
 
 # The answers that all backends have, and the one that keeps sessions in a file of Larder's.
 
+require_relative "../activity"
+require_relative "../logouts"
 require_relative "../room"
 
 module Larder
@@ -23,6 +25,41 @@ module Larder
         # @param _key [String] of an entry that is missing
         # @return [String, nil] bytes of its copy
         def reload(_key); end
+
+        # @param keys [Array<String>]
+        # @return [Hash{String => String}] bytes of those that are there
+        def read_multi(keys)
+          keys.to_h { |key| [key, read(key)] }.compact
+        end
+
+        # @param prefix [String]
+        # @yieldparam key [String] of each entry whose key begins so, perhaps twice
+        # @yieldparam bytes [String]
+        # @return [void]
+        # @raise [UnsupportedError] the backend cannot list its entries
+        def each_entry(prefix)
+          cache.each_key(prefix: prefix) do |key|
+            bytes = read(key)
+            yield key, bytes if bytes
+          end
+        end
+
+        # @return [Activity::Counters, Store, nil] where sessions are counted; nil: nowhere
+        def counters
+          Activity::Counters.new(cache)
+        end
+
+        # @param number [String, nil] the entry {Logouts::EPOCH}
+        # @param now [Integer] Unix seconds
+        # @return [Integer] the number of a session whose users sign in now, see {Logouts}
+        def epoch(number, now)
+          [number.to_i, now].max
+        end
+
+        # @return [Boolean] does {#read} answer nil for a session that has ended by a logout of all users?
+        def checks_epochs?
+          false
+        end
 
         # Deletes a session that goes on under another key.
         #

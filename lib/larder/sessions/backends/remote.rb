@@ -17,6 +17,65 @@ module Larder
           direct { bytes(@store.remote.read(@store.remote.own_key(name), raw: true)&.value) }
         end
 
+        # Dalli leaves out what is on a server that does not answer.
+        #
+        # @param (see Direct#read_multi)
+        # @return (see Direct#read_multi)
+        def read_multi(names)
+          found = found_of(names).transform_values { |value| bytes(value) }.compact
+          missing = names - found.keys
+          return found if missing.empty? || !direct { @store.remote.several? }
+
+          found.merge(missing.to_h { |name| [name, read(name)] }).compact
+        end
+
+        # @param (see Direct#read_both)
+        # @return [Array(String, String)] bytes, each nil where it is missing; see {#read}
+        def read_both(name, other)
+          listed?(name) ? [catch_up, nil] : super
+        end
+
+        # @return (see Direct#counts?)
+        def counts?
+          Direct.new(@store.remote.store).counts?
+        end
+
+        # A change that the store does not get is not listed for later.
+        #
+        # @param (see Direct#count)
+        # @return [void]
+        def count(changes)
+          changes = changes.transform_keys { |name| far(name) }
+          store = @store.remote.store
+          direct do
+            @store.remote.attempt(:increment) do
+              store.respond_to?(:count_all) ? store.count_all(changes) : add_to(store, changes, namespace: nil)
+            end
+          end
+        end
+
+        # @param (see Direct#counts)
+        # @return (see Direct#counts)
+        def counts(names)
+          found_of(names).transform_values(&:to_i)
+        end
+
+        # @param prefix [String]
+        # @yieldparam rest [String] of each name that begins so
+        # @return [void]
+        # @raise [UnsupportedError]
+        def each_name(prefix)
+          return super unless @store.remote.store.respond_to?(:scan)
+
+          prefix = far(prefix)
+          step = nil
+          loop do
+            names, step = direct { @store.remote.attempt(:scan) { @store.remote.store.scan(prefix, step) } }
+            names.each { |name| yield name.byteslice(prefix.bytesize..) }
+            break if step.nil?
+          end
+        end
+
         # @param name [String]
         # @return [Boolean] has this machine deleted the entry, and has the store not got that, or gets it once more?
         def listed?(name)
@@ -79,6 +138,18 @@ module Larder
         end
 
         private
+
+        def far(name)
+          @store.remote.name_of(@store.remote.own_key(name))
+        end
+
+        def found_of(names)
+          keys = names.to_h { |name| [@store.remote.own_key(name), name] }
+          direct do
+            found = @store.remote.read_multi(keys.keys, raw: true)
+            @store.remote.entries_of(found, raw: true).to_h { |key, entry| [keys.fetch(key), entry.value] }
+          end
+        end
 
         # The client may have sent the change twice: then it has found its own value.
         def after_swap(name, expected, value)

@@ -44,8 +44,8 @@ module Larder
         def read_copy(key)
           return unless @copies
 
-          bytes = @calls.call { @larder.read(name(key)) }
-          bytes.b if bytes.is_a?(String)
+          bytes = copy(key)
+          bytes unless ended?(bytes) { copy(Logouts::EPOCH)&.to_i || return }
         rescue UnavailableError # of a request that has waited long enough
           nil
         end
@@ -95,6 +95,11 @@ module Larder
         end
 
         private
+
+        def copy(key)
+          bytes = @calls.call { @larder.read(name(key)) }
+          bytes.b if bytes.is_a?(String)
+        end
 
         # A delete is listed, as others wait to be applied, and is followed in turn.
         #

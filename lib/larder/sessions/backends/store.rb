@@ -3,6 +3,7 @@
 # Keeps sessions in any store of ActiveSupport's. Such stores have no compare-and-swap.
 
 require "securerandom"
+require_relative "../record"
 require_relative "calls"
 require_relative "file"
 
@@ -39,6 +40,41 @@ module Larder
         # @return [Hash{String => String}] bytes of those that are there
         def read_multi(names)
           direct { @store.read_multi(*names, raw: true) }.transform_values { |value| bytes(value) }.compact
+        end
+
+        # Reads an entry, and another by which it is judged, in one trip.
+        #
+        # @param name [String]
+        # @param other [String]
+        # @return [Array(String, String)] bytes, each nil where it is missing
+        def read_both(name, other)
+          read_multi([name, other]).values_at(name, other)
+        end
+
+        # @return [Boolean] has it counters?
+        def counts?
+          method = @store.method(:increment)
+          method = method.super_method if method.owner == ActiveSupport::Cache::Strategy::LocalCache
+          method.owner != ActiveSupport::Cache::Store
+        end
+
+        # @param changes [Hash{String => Array(Integer, Integer)}] what is added to each counter, and seconds to live
+        # @return [void]
+        def count(changes)
+          direct { add_to(@store, changes) }
+        end
+
+        # @param names [Array<String>]
+        # @return [Hash{String => Integer}] counters that are there
+        def counts(names)
+          direct { @store.read_multi(*names, raw: true) }.transform_values(&:to_i)
+        end
+
+        # @yieldparam rest [String] of each name that begins so
+        # @return [void]
+        # @raise [UnsupportedError]
+        def each_name(_prefix)
+          raise UnsupportedError
         end
 
         # @param name [String]
@@ -90,6 +126,12 @@ module Larder
           @store.write(name, value, **options)
         end
 
+        def add_to(store, changes, **options)
+          changes.each do |name, (by, life)|
+            store.public_send(by.positive? ? :increment : :decrement, name, by.abs, expires_in: life, **options)
+          end
+        end
+
         def bytes(value)
           value.b if value.is_a?(String)
         end
@@ -102,6 +144,10 @@ module Larder
       # A change holds a lock, which is an entry of the store. A delete leaves a mark, so that a slower request that
       # changes the session does not bring it back: a delete sets the mark first, and a change looks for it before and
       # after it writes. So one of the two removes what was written between them.
+      #
+      # A session is read together with the number of the last logout of all users, see {Logouts}. So that logout holds
+      # for all machines at once, and costs no trip of its own. A number that is missing is put there, so that copies of
+      # it can be made.
       #
       # A process that is stopped just before it writes, for longer than a lock lives, overwrites the changes of that
       # time. {Shared} has stores that can compare, and uses no lock.
@@ -116,7 +162,11 @@ module Larder
         LOCKED = 5
         # Seconds between two attempts to get the lock.
         PAUSE = (0.002..0.02)
-        private_constant :PREFIX, :REMEMBERED, :LOCKED, :PAUSE
+        # How the keys of sessions begin.
+        SESSIONS = "s/"
+        # Sessions that are read together when all are.
+        BATCH = 500
+        private_constant :PREFIX, :REMEMBERED, :LOCKED, :PAUSE, :SESSIONS, :BATCH
 
         # @param key [String]
         # @return [String] its name in a store of ActiveSupport's
@@ -135,7 +185,65 @@ module Larder
         # @param (see File#read)
         # @return (see File#read)
         def read(key)
-          @store.read(name(key))
+          return @store.read(name(key)) unless key.start_with?(SESSIONS)
+
+          bytes, number = @store.read_both(name(key), name(Logouts::EPOCH))
+          bytes unless ended?(bytes) { epoch(number) }
+        end
+
+        # @param (see Single#read_multi)
+        # @return (see Single#read_multi)
+        def read_multi(keys)
+          found = @store.read_multi(keys.map { |key| name(key) })
+          keys.to_h { |key| [key, found[name(key)]] }.compact
+        end
+
+        # @param (see Single#each_entry)
+        # @yieldparam (see Single#each_entry)
+        # @return (see Single#each_entry)
+        # @raise (see Single#each_entry)
+        def each_entry(prefix)
+          enum_for(:each_key, prefix).lazy.each_slice(BATCH) do |keys|
+            found = read_multi([*keys, Logouts::EPOCH])
+            number = epoch(found.delete(Logouts::EPOCH))
+            found.each { |key, bytes| yield key, bytes unless ended?(bytes) { number } }
+          end
+        end
+
+        # @return [Store, nil] itself; nil: the store has no counters
+        def counters
+          self if @store.counts?
+        end
+
+        # A failure is reported as an outage. What was not counted stays so until the counters expire. A store may say
+        # only when it is called that it has no counters.
+        #
+        # @param changes [Hash{String => Array(Integer, Integer)}] what is added to each counter, and seconds to live
+        # @return [void]
+        def count(changes)
+          @store.count(changes.transform_keys { |key| name(key) })
+        rescue UnavailableError, NotImplementedError
+          nil
+        end
+
+        # @param keys [Array<String>]
+        # @return [Array<Integer>] of the counters that are there
+        # @raise [UnavailableError]
+        def counts(keys)
+          @store.counts(keys.map { |key| name(key) }).values
+        end
+
+        # @return (see Single#epoch)
+        # @raise [UnavailableError]
+        def epoch(number, _now = nil)
+          name = name(Logouts::EPOCH)
+          number ||= @store.add(name, "0", nil) ? "0" : @store.read(name)
+          number&.to_i || raise(UnavailableError.new(@name, "it did not take the number of logouts"))
+        end
+
+        # @return (see Single#checks_epochs?)
+        def checks_epochs?
+          true
         end
 
         # @param (see File#add)
@@ -180,7 +288,21 @@ module Larder
         private
 
         def name(key)
-          self.class.name_of(key)
+          Store.name_of(key)
+        end
+
+        # @yieldreturn [Integer] the number of the last logout of all users
+        def ended?(bytes)
+          record = bytes && Record.parse(bytes)
+          !record.nil? && record.user? && record.epoch < yield
+        end
+
+        def each_key(prefix)
+          @store.each_name(name(prefix)) { |hex| yield prefix + [hex].pack("H*") if hex.match?(/\A\h{64}\z/) }
+        rescue UnsupportedError
+          raise UnsupportedError, "#{@name} cannot list its sessions, so online and clear_anonymous do not work with " \
+                                  "it: they do with a Redis in cache:, or with sessions in a file. active, stats, " \
+                                  "for, logged_in?, logout and logout_all work here, too"
         end
 
         def gone?(key)

@@ -1,8 +1,10 @@
 # frozen_string_literal: true
 
-# Compare-and-swap for the stores that machines share, where Rails has none. The store's server compares, so no lock is
-# needed, and a process that was stopped in between changes nothing afterwards.
+# What sessions need of the stores that machines share, and Rails has not: compare-and-swap, and on Redis, which can do
+# that, a list of names, and many counters by one trip. The store's server compares, so no lock is needed, and a process
+# that was stopped in between changes nothing afterwards.
 
+require "larder/remote/redis_cluster"
 require "larder/remote/redis_script"
 
 module Larder
@@ -25,7 +27,10 @@ module Larder
             end
             return 1
           LUA
-          private_constant :SCRIPT
+          # Names that it looks at in one call, and characters that have a meaning in its patterns.
+          SCANNED = 1000
+          GLOB = /[*?\[\]\\^]/
+          private_constant :SCRIPT, :SCANNED, :GLOB
 
           # @param name [String]
           # @param options [Hash] expires_in: seconds to live
@@ -41,7 +46,46 @@ module Larder
             node_of(name) { |node| SCRIPT.call(node, [name], arguments) } == 1
           end
 
+          # @param changes [Hash{String => Array(Integer, Integer)}] what is added to each counter, and seconds to live
+          # @return [void]
+          def count_all(changes)
+            redis.then do |client|
+              changes.group_by { |name, _| client.respond_to?(:node_for) ? client.node_for(name) : client }
+                     .each { |node, some| node.pipelined { |line| some.each { |one| count_one(line, *one) } } }
+            end
+          end
+
+          # Redis finds each name that is there all the time, and some of them twice.
+          #
+          # @param prefix [String]
+          # @param step [Array(Integer, String), nil] as the call before has answered; nil: begin
+          # @return [Array(Array<String>, Array(Integer, String))] names that begin so, and the next step; nil: there is
+          #   none
+          def scan(prefix, step)
+            number, cursor = step || [0, "0"]
+            pattern = "#{prefix.gsub(GLOB) { |character| "\\#{character}" }}*"
+            redis.then do |client|
+              nodes = nodes_of(client)
+              cursor, names = nodes[number].call("SCAN", cursor, "MATCH", pattern, "COUNT", SCANNED)
+              number += 1 if cursor == "0"
+              [names, ([number, cursor] if nodes[number])]
+            end
+          end
+
           private
+
+          def count_one(line, name, (by, life))
+            line.call("INCRBY", name, by)
+            line.call("EXPIRE", name, life)
+          end
+
+          # A client of a cluster asks all nodes, if each of them answers.
+          def nodes_of(client)
+            return client.nodes if client.respond_to?(:nodes) && !::Larder::Remote::RedisCluster.client?(client)
+
+            ::Larder::Remote::RedisCluster.ask_all(client) if ::Larder::Remote::RedisCluster.client?(client)
+            [client]
+          end
 
           # Clients of several servers choose the one of the key, or have such a method.
           def node_of(name)

@@ -19,8 +19,8 @@ module Larder
 
         # More commands than any change sends.
         MOST = 40
-        # Commands of a change that does not wait: three, which a client repeats whose server is slow. One that waits
-        # for a lock asks for it fifty times.
+        # Commands of a change that does not wait: three, and two for counters, which a client repeats whose server is
+        # slow. One that waits for a lock asks for it fifty times.
         FEW = 10
         private_constant :MOST, :FEW
 
