@@ -45,11 +45,13 @@ module Larder
         # @param (see Direct#count)
         # @return [void]
         def count(changes)
-          changes = changes.transform_keys { |name| far(name) }
-          store = @store.remote.store
+          remote = @store.remote
+          changes = changes.transform_keys { |name| remote.own_key(name) }
           direct do
-            @store.remote.attempt(:increment) do
-              store.respond_to?(:count_all) ? store.count_all(changes) : add_to(store, changes, namespace: nil)
+            remote.attempt(:increment) do
+              next add_to(remote.store, changes, namespace: nil) unless remote.store.respond_to?(:count_all)
+
+              remote.store.count_all(changes.transform_keys { |key| remote.name_of(key) })
             end
           end
         end
@@ -67,7 +69,7 @@ module Larder
         def each_name(prefix)
           return super unless @store.remote.store.respond_to?(:scan)
 
-          prefix = far(prefix)
+          prefix = @store.remote.name_of(@store.remote.own_key(prefix))
           step = nil
           loop do
             names, step = direct { @store.remote.attempt(:scan) { @store.remote.store.scan(prefix, step) } }
@@ -138,10 +140,6 @@ module Larder
         end
 
         private
-
-        def far(name)
-          @store.remote.name_of(@store.remote.own_key(name))
-        end
 
         def found_of(names)
           keys = names.to_h { |name| [@store.remote.own_key(name), name] }
