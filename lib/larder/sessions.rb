@@ -14,8 +14,9 @@ module Larder
   # Users are models, ids of a User, or names of others ("Admin/7"), see {Identity}. A session may have several users,
   # and is found by each of them. Questions are about the sessions of the current request; outside of requests, about
   # those of the first middleware of this process; in a console or a job, about those that Rails is configured with.
-  # {use} selects others. Answers come from counters and an index in the file: `active` and `logged_in?` read a few
-  # entries, whatever the number of sessions.
+  # {use} selects others. Answers come from counters and an index in the file, or in the store of `cache:`: `active` and
+  # `logged_in?` read a few entries, whatever the number of sessions. With `cache:`, any method raises
+  # {UnavailableError} if the store does not answer.
   #
   # @example
   #   Larder::Sessions.active(last: 5.minutes)        #=> 214
@@ -31,10 +32,10 @@ module Larder
     class << self
       # Counts and gauges: `:sessions`, `:signed_in` and `:anonymous` that are alive, `:active_1m`, `:active_5m`,
       # `:active_1h`, `:active_1d`, `:pinned_bytes` of the `:pinned_room_bytes` for signed-in sessions, how
-      # `:full` that is (0 to 1), and `:evictions`.
+      # `:full` that is (0 to 1), and `:evictions`. With `cache:`, those of `:active_1m` to `:active_1d` alone.
       #
       # @return [Hash{Symbol => Integer, Float}]
-      # @raise [UnsupportedError] sessions are not in a file of Larder's
+      # @raise [UnsupportedError] a store of the application's own has no counters
       def stats
         statistics.stats
       end
@@ -42,16 +43,22 @@ module Larder
       # How many sessions were used recently. Exact to a minute; beyond 2 hours to an hour, beyond 3 days to a day. Some
       # anonymous sessions may have been evicted since.
       #
+      # With `cache:` nothing corrects the counters of the store. A session counts where it was last used, also if it
+      # has expired, was evicted, or has ended by {logout_all}. A change whose counters could not be reached, or a
+      # process that was killed in between, makes a counter wrong by one, until that time is asked for no longer.
+      #
       # @param last [Numeric, ActiveSupport::Duration] seconds
       # @param signed_in [Boolean, nil] only signed-in sessions, or only anonymous ones; nil: all
       # @return [Integer]
-      # @raise [InvalidArgument, UnsupportedError]
+      # @raise [InvalidArgument]
+      # @raise [UnsupportedError] a store of the application's own has no counters
       def active(last:, signed_in: nil)
         statistics.active(last: last, signed_in: signed_in)
       end
 
       # The users who are signed in and were active recently. Reads every session, which takes some 2 s for 100,000: for
-      # an administrator's page, not for every request.
+      # an administrator's page, not for every request. With `cache:` a Redis is read by SCAN and MGET, some hundred
+      # sessions by a call.
       #
       # @example
       #   Larder::Sessions.online(last: 5.minutes) #=> { "User/42" => 2026-05-04 12:00:00, "Admin/7" => ... }
@@ -59,7 +66,8 @@ module Larder
       # @param last [Numeric, ActiveSupport::Duration] seconds, to a minute
       # @param limit [Integer, nil] users, nil: all
       # @return [Hash{String => Time}] names, see {Identity}, with the time of the last use, the newest first
-      # @raise [InvalidArgument, UnsupportedError]
+      # @raise [InvalidArgument]
+      # @raise [UnsupportedError] the store of `cache:` cannot list its sessions: any but a Redis
       def online(last: 300, limit: 100)
         statistics.online(last: last, limit: limit)
       end
@@ -114,11 +122,15 @@ module Larder
         ended
       end
 
-      # Ends all signed-in sessions; anonymous ones go on. Reads every session. With `backed_by:`, sessions that the
-      # file has lost end, too.
+      # Ends all signed-in sessions; anonymous ones go on. Running requests cannot store them again. A user who signs in
+      # from then on is signed in.
       #
-      # @return [Integer] how many were ended in the file
-      # @raise [UnsupportedError]
+      # In a file it reads every session. With `backed_by:`, sessions that the file has lost end, too. With `cache:` it
+      # writes one number to the store, with which all machines compare the sessions that they read: these have ended at
+      # once. Their entries stay in the store until they expire.
+      #
+      # @return [Integer, nil] how many were ended in the file; nil: not known, with `cache:`
+      # @raise [UnavailableError] the store of `cache:` did not take the number: call it again
       def logout_all
         statistics.logout_all
       end
@@ -127,7 +139,7 @@ module Larder
       # unless the sign-in gives the session another id.
       #
       # @return [Integer] how many were ended
-      # @raise [UnsupportedError]
+      # @raise [UnsupportedError] the store of `cache:` cannot list its sessions: any but a Redis
       def clear_anonymous
         statistics.clear_anonymous
       end
@@ -164,7 +176,7 @@ module Larder
       # Counts activity again by reading every session. Questions have Larder do so once an hour.
       #
       # @return [void]
-      # @raise [UnsupportedError]
+      # @raise [UnsupportedError] with `cache:`
       def recount
         statistics.recount
       end

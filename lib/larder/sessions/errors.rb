@@ -13,7 +13,7 @@ module Larder
     # The serializer cannot read the bytes of a session.
     class UnreadableError < Error; end
 
-    # The backend cannot answer a question, as a store that cannot count.
+    # The backend cannot answer a question, as a store that cannot list its sessions.
     class UnsupportedError < Error; end
 
     # A session is longer than its file can store.
@@ -31,7 +31,8 @@ module Larder
       # @param path [String]
       def initialize(path)
         super("#{path} tells nothing about sessions. It is another cache's file, or the application has not used it " \
-              "since it was made: start the application, and open a page that has a session")
+              "since it was made: start the application, and open a page that has a session. Sessions of cache: are " \
+              "in that store: ask in the application, as by rails runner 'p Larder::Sessions.stats'")
       end
     end
 

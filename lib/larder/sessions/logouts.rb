@@ -10,7 +10,7 @@ module Larder
     # there when its users signed in. One with a lower number has ended. A store that machines share is read with each
     # session (see Backends::Store), and its clocks differ, so no time is compared. In a file, which has one clock, a
     # session has at least the time of its sign-in, as the file may have lost the entry. There a logout of all ends each
-    # session, so the number is for those that are renewed meanwhile, and for those that are reloaded later.
+    # session, so the number is for those that are renewed at the same time, and for those that are reloaded later.
     #
     # A note about one user is the time of the last logout and, in hexadecimal, the keys of the sessions that it left
     # out. There are some only if sessions have copies outside of this file, or are moved here from another store

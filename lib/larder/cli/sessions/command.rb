@@ -68,7 +68,9 @@ module Larder
 
         def missing(path)
           no_file(path, "The application creates it for its first session. Go to the application's directory, or " \
-                        "name its file with --file or $#{VARIABLE}", ::Larder::Sessions::Configuration::FILE)
+                        "name its file with --file or $#{VARIABLE}. Sessions of cache: are in that store: ask in " \
+                        "the application, as by rails runner 'p Larder::Sessions.stats'",
+                  ::Larder::Sessions::Configuration::FILE)
         end
 
         # Tells how many sessions have ended, and that their copies in another store have not yet.

@@ -20,7 +20,8 @@ module Larder
 
           Shows how many sessions an application has, and ends sessions, also if the
           application cannot be started. It needs only the file of sessions, and the
-          application may run. For other queries use Larder::Sessions in `rails console`.
+          application may run. For other queries, and for sessions in a store of cache:,
+          use Larder::Sessions in `rails console`.
 
           `stat`, which can be left out, shows the counts of Larder::Sessions.stats, and
           how much of the space for signed-in sessions is used. They are not evicted, so

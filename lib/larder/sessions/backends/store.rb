@@ -42,7 +42,7 @@ module Larder
           direct { @store.read_multi(*names, raw: true) }.transform_values { |value| bytes(value) }.compact
         end
 
-        # Reads an entry, and another by which it is judged, in one trip.
+        # Reads an entry, and another that says whether it still counts, in one trip.
         #
         # @param name [String]
         # @param other [String]
@@ -215,8 +215,8 @@ module Larder
           self if @store.counts?
         end
 
-        # A failure is reported as an outage. What was not counted stays so until the counters expire. A store may say
-        # only when it is called that it has no counters.
+        # A failure is reported as an outage, and the counters stay wrong until they expire. A store may say only when
+        # it is called that it has none.
         #
         # @param changes [Hash{String => Array(Integer, Integer)}] what is added to each counter, and seconds to live
         # @return [void]

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# What sessions need of the stores that machines share, and Rails has not: compare-and-swap, and on Redis, which can do
-# that, a list of names, and many counters by one trip. The store's server compares, so no lock is needed, and a process
-# that was stopped in between changes nothing afterwards.
+# Methods of the stores that machines share, which Rails has not: compare-and-swap, and on Redis a list of names, and
+# many counters by one trip. The store's server compares, so no lock is needed, and a process that was stopped in
+# between changes nothing afterwards.
 
 require "larder/remote/redis_cluster"
 require "larder/remote/redis_script"

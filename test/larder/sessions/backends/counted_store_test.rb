@@ -56,7 +56,7 @@ module Larder
           end
         end
 
-        test "who is online is read from Redis, with copies and without" do
+        test "users who are online are read from Redis, with copies and without" do
           [false, true].each do |copies|
             start("Redis", copies)
             @here.begin("a", { "user_id" => 1 })
@@ -149,7 +149,7 @@ module Larder
           cluster&.stop
         end
 
-        test "a dead server of memcached is no reason to sign out whom it has, or to let in who was signed out" do
+        test "a dead server of memcached neither signs users out, nor lets in those who were signed out" do
           type = Larder::Lab::Servers.fetch("memcached")
           skip "memcached is not installed" unless type.path
           servers = Array.new(2) { |i| server_in("memcached#{i}", type) }
@@ -181,7 +181,7 @@ module Larder
           server&.stop
         end
 
-        before_each_store "what a store cannot list raises an error that says what to use",
+        before_each_store "a store that cannot list sessions says what to use",
                           PLACES.drop(2) do
           @here.begin("a", { "user_id" => 1 })
           [-> { @here.statistics.online(last: 60) }, -> { @here.statistics.clear_anonymous }].each do |question|

@@ -14,7 +14,7 @@ module Larder
 
         FILES = [["a FileStore", false], ["a FileStore", true]].freeze
 
-        before_each_store "everybody is signed out everywhere, who was anonymous is not" do
+        before_each_store "all users are signed out everywhere, anonymous sessions go on" do
           @here.begin("a", { "user_id" => 1 })
           @there.begin("b", { "user_id" => 2, "n" => 1 })
           @there.begin("c", { "cart" => 1 })
@@ -27,7 +27,7 @@ module Larder
           assert_equal 0, @there.statistics.logout(1)
         end
 
-        before_each_store "who signs in in the second of it stays signed in, before and after the next one" do
+        before_each_store "a user who signs in in the second of it stays signed in until the next one" do
           3.times do |turn|
             [@here, @there].each { |one| one.begin("#{turn}#{one.object_id}", { "user_id" => turn }) }
             assert [@here, @there].all? { |one| one.find("#{turn}#{one.object_id}") }, turn
@@ -50,7 +50,7 @@ module Larder
           refute @here.statistics.logged_in?(1)
         end
 
-        before_each_store "who signs in in a request that runs at the time of it is signed in" do
+        before_each_store "a user who signs in in a request that runs at the time of it is signed in" do
           %w[a b c].each { |name| @here.begin(name, { "cart" => 1 }) }
           @here.begin("e", { "user_id" => 8 })
           changing, renewing, _, other = %w[a b c e].map { |name| @there.find(name) }
@@ -92,7 +92,7 @@ module Larder
           soon { @there.find("b") }
         end
 
-        before_each_store "after a loss of the store's number the next logout ends who signed in before",
+        before_each_store "after a loss of the store's number the next logout ends the sessions from before",
                           PLACES.reject(&:last) do
           @here.statistics.logout_all
           @here.begin("a", { "user_id" => 1 })
@@ -120,7 +120,7 @@ module Larder
           assert_nil old.find("c")
         end
 
-        test "while the store is dead nobody is logged out, which is said, and later everybody is" do
+        test "while the store is dead no user is logged out, which is said, and later all are" do
           [nil, true].each do |copies|
             server = server_in("redis#{copies}")
             options = { cache: [:redis_cache_store, { url: server.endpoint["url"] }],
