@@ -280,6 +280,8 @@ module Larder
         return if values.empty? || repository.logged_out?(values)
 
         began = repository.begin(key, values, awaited: true)
+        return repository.end(key) && nil if repository.logged_out?(values) # at the same time
+
         found = repository.find(key)
         return unless found
 

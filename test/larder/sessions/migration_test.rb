@@ -192,7 +192,7 @@ module Larder
       end
 
       PLACES = {
-        "cache: on Redis"    => -> { { cache: [:redis_cache_store, { url: endpoint("redis")["url"] }] } },
+        "cache: on Redis"    => -> { { cache: [:redis_cache_store, { url: endpoint("redis")["url"], namespace: name }] } },
         "cache: of any kind" => -> { { cache: ActiveSupport::Cache::MemoryStore.new } },
         "backed_by:"         => -> { { backed_by: ActiveSupport::Cache::MemoryStore.new, file: path_of } }
       }.freeze
@@ -214,6 +214,20 @@ module Larder
           assert_equal ["{}", first.body], [get(one).body, get(cookie(first)).body]
           statistics.logout(1)
           assert_equal ["{}", "{}"], [get(cookie(first)).body, get(two).body]
+        end
+      end
+
+      PLACES.merge("a file" => -> { { file: path_of } }).to_a.product([1, :all]).each do |(name, place), user|
+        test "with #{name} a session that is moved at the time of a logout of #{user.inspect} ends" do
+          old = signed_in(ActionDispatch::Session::CookieStore)
+          @options = { migrate_from: :cookie_store, **(name == "a file" ? {} : { file: nil }), **instance_exec(&place) }
+          statistics = self.statistics
+          stack.repository.define_singleton_method(:begin) do |*arguments, **options|
+            user == :all ? statistics.logout_all : statistics.logout(user)
+            super(*arguments, **options)
+          end
+          assert_equal "{}", get(old).body
+          refute statistics.logged_in?(1)
         end
       end
 
