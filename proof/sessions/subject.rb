@@ -111,9 +111,7 @@ module SessionProof
 
     # @return [Integer] sessions that are in the file and alive
     def size
-      size = 0
-      @repository.each_key { |key| size += 1 if @repository.record(key) }
-      size
+      @repository.sessions.count
     end
 
     # @return [Float] the part of the room for those who are signed in that is taken

@@ -192,7 +192,7 @@ module Larder
       end
 
       PLACES = {
-        "cache: on Redis"    => -> { { cache: [:redis_cache_store, { url: endpoint("redis")["url"], namespace: name }] } },
+        "cache: on Redis"    => -> { { cache: [:redis_cache_store, { url: redis_url, namespace: name }] } },
         "cache: of any kind" => -> { { cache: ActiveSupport::Cache::MemoryStore.new } },
         "backed_by:"         => -> { { backed_by: ActiveSupport::Cache::MemoryStore.new, file: path_of } }
       }.freeze
@@ -285,7 +285,11 @@ module Larder
       end
 
       def redis
-        { cache: ActiveSupport::Cache.lookup_store(:redis_cache_store, url: endpoint("redis")["url"]) }
+        { cache: ActiveSupport::Cache.lookup_store(:redis_cache_store, url: redis_url) }
+      end
+
+      def redis_url
+        endpoint("redis")["url"]
       end
 
       def memcached

@@ -17,16 +17,10 @@ module Larder
           direct { bytes(@store.remote.read(@store.remote.own_key(name), raw: true)&.value) }
         end
 
-        # Dalli leaves out what is on a server that does not answer.
-        #
         # @param (see Direct#read_multi)
         # @return (see Direct#read_multi)
         def read_multi(names)
-          found = found_of(names).transform_values { |value| bytes(value) }.compact
-          missing = names - found.keys
-          return found if missing.empty? || !direct { @store.remote.several? }
-
-          found.merge(missing.to_h { |name| [name, read(name)] }).compact
+          found_of(names).transform_values { |value| bytes(value) }.compact
         end
 
         # @param (see Direct#read_both)
@@ -144,9 +138,21 @@ module Larder
         def found_of(names)
           keys = names.to_h { |name| [@store.remote.own_key(name), name] }
           direct do
-            found = @store.remote.read_multi(keys.keys, raw: true)
-            @store.remote.entries_of(found, raw: true).to_h { |key, entry| [keys.fetch(key), entry.value] }
+            @store.remote.entries_of(whole(keys.keys), raw: true).to_h { |key, entry| [keys.fetch(key), entry.value] }
           end
+        end
+
+        # An answer in which nothing is left out because a server did not answer.
+        def whole(keys)
+          remote = @store.remote
+          return remote.read_multi(keys, raw: true) unless remote.store.respond_to?(:whole?)
+
+          found = nil
+          names = keys.map { |key| remote.name_of(key) }
+          return found if remote.store.whole?(names) { found = remote.read_multi(keys, raw: true) }
+
+          remote.pause
+          raise RemoteError, "it did not answer all of a read"
         end
 
         # The client may have sent the change twice: then it has found its own value.

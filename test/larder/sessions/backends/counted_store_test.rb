@@ -3,6 +3,7 @@
 require "test_helper"
 require "redis"
 require "redis/distributed"
+require "support/moved_clock"
 require "support/redis_cluster"
 require "support/two_machines"
 
@@ -166,6 +167,26 @@ module Larder
           assert_includes found.values, UnavailableError
         ensure
           servers&.each(&:stop)
+        end
+
+        test "a memcached that hangs, or goes on, is not taken for one without sessions" do
+          type = Larder::Lab::Servers.fetch("memcached")
+          server = server_in("memcached", type)
+          one = machine("hangs", cache: [:mem_cache_store, server.endpoint["url"], { protocol: :meta }])
+          one.begin("a", { "user_id" => 1 })
+          assert one.find("a")
+          Process.kill(:STOP, server.pid)
+          questions = [-> { one.find("a") }, -> { one.statistics.logged_in?(1) }, -> { one.statistics.active(last: 60) },
+                       -> { one.statistics.logout_all }]
+          questions.each do |question|
+            assert_raises(UnavailableError, &question)
+            MovedClock.forward(3) # after the pause
+          end
+          Process.kill(:CONT, server.pid)
+          soon { answer { one.find("a") }.is_a?(Repository::Found) }
+        ensure
+          Process.kill(:CONT, server.pid) if server&.pid
+          server&.stop
         end
 
         test "counters that cannot be changed stop no request" do
