@@ -33,10 +33,10 @@ module House
               /config\.session_store/ => "configuration", /^use Rack/ => "rack", /TokensController/ => "tokens",
               /^set :session_store/ => "sinatra", /include Clearance/ => "clearance",
               /include Authentication/ => "authentication", /SignInsController|sign_ins, only/ => "page",
-              /the next request reads/ => "values", /:expire_after\] =/ => "remembered", /# =>/ => "questions",
-              /user_id/ => "sign_in" }.freeze
+              /# with cache:/ => "shared", /the next request reads/ => "values",
+              /:expire_after\] =/ => "remembered", /# =>/ => "questions", /user_id/ => "sign_in" }.freeze
     # Kinds that have tests of their own.
-    APART = %w[page outage machines change].freeze
+    APART = %w[page outage machines change shared].freeze
 
     test "there are examples of every kind" do
       assert_equal KINDS.values.sort, RUBY.map { |block| kind_of(block) }.uniq.sort
@@ -102,6 +102,15 @@ module House
         assert_equal [Examples::SIGNED_IN.to_json, 1, 1], found
         _, found = in_place("one") { Examples.machine(block, cookies) { |browser| browser.visit("GET", "/show").body } }
         assert_equal "{}", found
+      end
+    end
+
+    test "the questions have the answers that the guide shows with cache:" do
+      machines, block = %w[machines shared].map { |kind| RUBY.find { |one| kind_of(one) == kind } }
+      [machines, machines.sub(/, backplane:.*/, "")].each do |configuration|
+        with_redis(configuration) do
+          assert_equal :answered, in_place { Examples.questions(block, configuration) && :answered }
+        end
       end
     end
 

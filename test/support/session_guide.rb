@@ -347,9 +347,10 @@ module Examples
   end
 
   # Three sessions of a user, one of nobody's; a line `expression   # => value` is to be true.
-  def questions(example)
-    boot
-    repository = Larder::Sessions.repository(ephemeral: true)
+  def questions(example, lines = "config.session_store :larder_store, ephemeral: true")
+    boot(lines)
+    options = Rails.application.config.session_options
+    repository = Larder::Sessions.repository(**Larder::Sessions::Configuration.split(options).first)
     now = Time.now.to_i - 180
     repository.define_singleton_method(:now) { now }
     %w[Safari curl Firefox].each do |agent|
