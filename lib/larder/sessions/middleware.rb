@@ -18,13 +18,15 @@ module Larder
       FOUND = "larder.session.found"
       BOUND = "larder.session.bound"
       RENEWED = "larder.session.renewed"
+      # The key of a session that this request has ended.
+      ENDED = "larder.session.ended"
       # The key of a session that was not found, and the keys that the request has removed from it, nil: all.
       GONE = "larder.session.gone"
       REMOVED = "larder.session.removed"
       # The UnavailableError of a session that was asked for.
       UNAVAILABLE = "larder.session.unavailable"
       # All of them are those of one session.
-      STATE = [FOUND, BOUND, RENEWED, GONE, REMOVED, UNAVAILABLE].freeze
+      STATE = [FOUND, BOUND, RENEWED, ENDED, GONE, REMOVED, UNAVAILABLE].freeze
       # Seconds after which a client may repeat a request that was answered with 503.
       RETRY_AFTER = "1"
 
@@ -74,7 +76,7 @@ module Larder
         found = key && @repository.find(key)
         sid, found = migrated(request, sid, found) if @migration && sid
         request.set_header(FOUND, found)
-        request.set_header(GONE, key) if key && !found
+        request.set_header(GONE, key) unless key.nil? || found || key == request.get_header(ENDED)
         keep_lifetime(request, found) if found&.record&.life
         found ? [sid, found.values] : [generate_sid, {}]
       rescue UnavailableError => error
@@ -105,6 +107,7 @@ module Larder
         gone = request.delete_header(GONE)
         @repository.end(gone) if gone
         @repository.end(Middleware.key(sid))
+        request.set_header(ENDED, Middleware.key(sid))
         found = request.get_header(FOUND)
         forget_lifetime(options, found) if found&.record&.life
         [FOUND, BOUND, REMOVED].each { |name| request.delete_header(name) }
