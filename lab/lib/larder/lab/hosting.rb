@@ -44,12 +44,13 @@ module Larder
       # @param dir [String] a directory that does not exist yet
       # @param urls [Hash{String=>String}]
       # @param size [Integer] bytes of room that a private server gets
+      # @param files [ServerFiles, nil] that private servers of a run begin with; nil: it makes its own
       # @raise [Unavailable]
-      def initialize(name, dir, urls = {}, size: Contender::SIZE)
+      def initialize(name, dir, urls = {}, size: Contender::SIZE, files: nil)
         return unless name
 
         type = Servers.fetch(name)
-        urls[name] ? @endpoint = type.given(urls[name]) : start(type, dir, size)
+        urls[name] ? @endpoint = type.given(urls[name]) : start(type, dir, size, files)
       end
 
       # Yields while the server runs. Without it a contender says many things, and some stores say nothing.
@@ -75,10 +76,10 @@ module Larder
 
       private
 
-      def start(type, dir, size)
+      def start(type, dir, size, files)
         Dir.mkdir(dir, 0o700)
         @dir = dir
-        @server = type.new(dir, size: size)
+        @server = type.new(dir, size: size, files: files)
         @endpoint = @server.start.endpoint
       rescue SystemCallError => error
         raise Unavailable, "#{type.binary} does not start: #{error.message}"

@@ -89,9 +89,11 @@ module Larder
 
       # @param dir [String] an empty directory of its own
       # @param size [Integer] bytes of room for what is cached
-      def initialize(dir, size: Contender::SIZE)
+      # @param files [ServerFiles, nil] of the run; nil: it makes its own
+      def initialize(dir, size: Contender::SIZE, files: nil)
         @dir = dir
         @size = size
+        @files = files
         @socket = File.join(dir, socket_name)
         @port = free_port if @socket.bytesize > LONGEST_SOCKET_PATH
       end
@@ -191,6 +193,13 @@ module Larder
 
       def log
         File.join(dir, "server.log")
+      end
+
+      # Has files to begin with in a directory that does not exist yet.
+      # @param program [String] makes them
+      # @yieldparam directory [String] where
+      def begin_with(program, directory, &make)
+        @files ? @files.copy(File.basename(program), directory, &make) : yield(directory)
       end
 
       # Runs a program to its end.

@@ -89,6 +89,33 @@ module Larder
         end
       end
 
+      { "postgresql" => "global/pg_control", "mariadb" => "ibdata1" }.each do |name, sample|
+        test "servers of #{name} begin with copies of files that are made once, after a first attempt that failed" do
+          type = Servers.fetch(name)
+          skip "#{type.binary} is not installed" unless type.path
+
+          with_directory do |dir|
+            files = ServerFiles.new(dir)
+            assert_raises(Invalid) { files.copy("mine", "#{dir}/x") { |made| Dir.mkdir(made) && raise(Invalid, "no") } }
+            files.copy("mine", "#{dir}/y") { |made| Dir.mkdir(made) && File.write("#{made}/whole", "") }
+            assert_equal %w[whole], Dir.children("#{dir}/y")
+
+            servers = %w[0 1].map do |copy|
+              Dir.mkdir("#{dir}/#{copy}", 0o700)
+              type.new("#{dir}/#{copy}", files: files)
+            end
+            servers.map { |server| Thread.new { server.start } }.each(&:join)
+            servers.each { |server| assert_connects server.endpoint }
+            places = servers.each_index.map { |copy| File.stat("#{dir}/#{copy}/data/#{sample}") }
+            assert_equal 2, places.map(&:ino).uniq.size
+            assert_equal [1, 1], [places.map(&:uid).uniq.size, Dir["#{dir}/*/#{sample}"].size]
+            assert_equal %w[40700], servers.each_index.map { |copy| mode("#{dir}/#{copy}/data") }.uniq
+          ensure
+            servers&.each(&:stop)
+          end
+        end
+      end
+
       test "as root, PostgreSQL runs as another user, who may enter no other directory of the lab" do
         skip "needs root" unless Process.euid.zero?
         skip "postgres is not installed" unless Servers.fetch("postgresql").path
@@ -147,6 +174,10 @@ module Larder
       end
 
       private
+
+      def mode(path)
+        File.stat(path).mode.to_s(8)
+      end
 
       def shared_memory_of(pid)
         File.readlines("/proc/sysvipc/shm").map(&:split).select { |fields| fields.include?(pid.to_s) }

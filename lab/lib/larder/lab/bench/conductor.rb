@@ -4,6 +4,7 @@
 
 require_relative "../clock"
 require_relative "../scratch"
+require_relative "../server_files"
 require_relative "journal"
 require_relative "pace"
 require_relative "plan"
@@ -90,6 +91,7 @@ module Larder
           steps = @left.size * (@plan.blocks.size + 1)
           @progress.start("measuring", steps, seconds: expected(0), nouns: %w[step steps])
           Scratch.open(@plan.directory) do |scratch|
+            @files = ServerFiles.new(scratch.path)
             until @left.empty? || @pace.over?
               number = @left.shift
               session(scratch, number)
@@ -156,7 +158,7 @@ module Larder
         def seat(row, copy, dir)
           proofs = @recorded.key?(row) ? FEWER_PROOFS : Proving::PROOFS
           Seat.new(row, copy, plan: @plan, dir: File.join(dir, "#{row}-#{copy}"), preloaders: @preloaders,
-                             proofs: proofs)
+                             files: @files, proofs: proofs)
         end
 
         # Several at once: most of it is waiting for servers.

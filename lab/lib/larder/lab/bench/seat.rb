@@ -25,14 +25,15 @@ module Larder
         # @param plan [Plan]
         # @param dir [String] does not exist yet
         # @param preloaders [Preloader::Group] of the session
+        # @param files [ServerFiles] of the run
         # @param proofs [Integer] values that its store keeps before it is measured
         # @raise [Unavailable] if its server or its gems cannot be had
-        def initialize(row, copy, plan:, dir:, preloaders:, proofs: Proving::PROOFS)
+        def initialize(row, copy, plan:, dir:, preloaders:, files:, proofs: Proving::PROOFS)
           @row = row
           @copy = copy
           Dir.mkdir(dir, 0o700)
           preloader = preloaders.for(type)
-          @hosting = Hosting.new(type.server, "#{dir}-server", plan.urls, size: plan.size)
+          @hosting = Hosting.new(type.server, "#{dir}-server", plan.urls, size: plan.size, files: files)
           @worker = Worker.new(job(plan, dir, proofs), log: "#{dir}.log", preloader: preloader)
         rescue StandardError
           @hosting&.stop

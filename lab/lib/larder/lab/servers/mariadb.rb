@@ -41,8 +41,10 @@ module Larder
           installer = self.class.installer
           raise Unavailable, "mariadb-install-db is not on the PATH: #{self.class.remedy}" unless installer
 
-          finish(installer, "--no-defaults", "--user=#{Etc.getpwuid.name}", "--datadir=#{data}", "--skip-test-db",
-                 "--auth-root-authentication-method=normal")
+          begin_with(installer, data) do |directory|
+            finish(installer, "--no-defaults", "--user=#{Etc.getpwuid.name}", "--datadir=#{directory}",
+                   "--skip-test-db", "--auth-root-authentication-method=normal")
+          end
         end
 
         def url_by_socket

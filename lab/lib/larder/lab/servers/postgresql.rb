@@ -78,14 +78,23 @@ module Larder
           return if File.directory?(data)
 
           initdb = File.join(File.dirname(File.realpath(self.class.path)), "initdb")
-          finish(initdb, "--pgdata", data, "--auth", "trust", "--username", ROLE, "--encoding", "UTF8", "--no-sync",
-                 "--no-instructions")
+          begin_with(initdb, data) do |directory|
+            Dir.mkdir(directory, 0o700)
+            own(directory) if user
+            finish(initdb, "--pgdata", directory, "--auth", "trust", "--username", ROLE, "--encoding", "UTF8",
+                   "--no-sync", "--no-instructions")
+          end
+        end
+
+        def own(directory)
+          owner = account(user)
+          File.chown(owner.uid, owner.gid, directory)
         end
 
         # Lets the server's user into its directory, and through the lab's own directories above it.
         def admit
+          own(dir)
           owner = account(user)
-          File.chown(owner.uid, owner.gid, dir)
           own_above.reject { |above| open_to_all?(above) }.each do |above|
             File.chown(nil, owner.gid, above)
             File.chmod(0o710, above)

@@ -67,10 +67,11 @@ module Larder
             plan = Plan.new(suite: Suites.fetch("published-a"), rows: %w[memory], seed: 1, size: 4 << 20,
                             requires: [fixture("liar"), fixture("parentage")])
             preloaders = Preloader::Group.new("published-a", dir)
+            files = ServerFiles.new(dir)
             seats = []
             yield(lambda do |row, copy|
               Seat.new(row, copy, plan: Plan.new(**plan.to_h, rows: [row]), dir: File.join(dir, "#{row}-#{copy}"),
-                                  preloaders: preloaders).tap { |seat| seats << seat }
+                                  preloaders: preloaders, files: files).tap { |seat| seats << seat }
             end, dir)
           ensure
             [*seats, preloaders].compact.each { |each| each.respond_to?(:leave) ? each.leave : each.stop }

@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+# Makes the files that servers of a kind begin with once, and copies them for each server. Knows no server.
+
+require "fileutils"
+
+module Larder
+  module Lab
+    # The files of a run, as `initdb` makes them. Threads may ask at once.
+    class ServerFiles
+      # @param dir [String] exists as long as the run
+      def initialize(dir)
+        @dir = dir
+        @lock = Mutex.new
+      end
+
+      # @param name [String] of the kind of files
+      # @param place [String] where this server has them; does not exist yet
+      # @yieldparam directory [String] where they are to be made, if none are there; does not exist yet
+      # @return [void]
+      def copy(name, place)
+        files = File.join(@dir, name)
+        @lock.synchronize { make(files) { |directory| yield directory } unless File.directory?(files) }
+        FileUtils.cp_r(files, place, preserve: true)
+      end
+
+      private
+
+      # Files of a program that failed halfway are not taken for its files.
+      def make(files)
+        unfinished = "#{files}.unfinished"
+        FileUtils.rm_rf(unfinished)
+        yield unfinished
+        File.rename(unfinished, files)
+      end
+    end
+  end
+end
