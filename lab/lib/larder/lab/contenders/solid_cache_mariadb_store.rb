@@ -17,6 +17,8 @@ module Larder
         bundled_apart "solid_cache_mariadb"
         only_on_request
 
+        ADAPTER = "trilogy"
+
         # @return [Integer] bytes of the table and its indexes, as far as the server knows
         def disk_bytes
           ask_database("SELECT SUM(data_length + index_length) FROM information_schema.tables " \
@@ -25,14 +27,14 @@ module Larder
 
         private
 
-        def boot
+        def connect
           require "trilogy"
           settle(OwnDatabase.new(options, shown(endpoint["url"]), name: place_name))
           super
         end
 
         def database
-          { adapter: "trilogy", **options, database: place_name, **pool }
+          { adapter: ADAPTER, **options, database: place_name, **pool }
         end
 
         def recorded_database

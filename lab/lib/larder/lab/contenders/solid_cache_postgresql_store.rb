@@ -17,6 +17,8 @@ module Larder
         needs_server "postgresql"
         bundled_apart "solid_cache_postgresql"
 
+        ADAPTER = "postgresql"
+
         # @return [Integer] bytes of the table and its indexes
         def disk_bytes
           ask_database("SELECT pg_total_relation_size('solid_cache_entries')").to_i
@@ -24,14 +26,14 @@ module Larder
 
         private
 
-        def boot
+        def connect
           require "pg"
           settle(OwnSchema.new(endpoint["url"], shown(endpoint["url"]), name: place_name))
           super
         end
 
         def database
-          { adapter: "postgresql", url: endpoint["url"], schema_search_path: place_name, **pool }
+          { adapter: ADAPTER, url: endpoint["url"], schema_search_path: place_name, **pool }
         end
 
         def recorded_database

@@ -17,6 +17,8 @@ module Larder
         needs_gem "solid_cache", ">= 1.0"
         bundled_apart "solid_cache"
 
+        ADAPTER = "sqlite3"
+
         # Waits for a locked database in Rails 7 as Rails 8.0 does. The busy handler sleeps in Ruby, so that other
         # threads run in the meantime. Transactions lock at once: one that reads first and then writes would fail
         # without waiting if another thread, such as the one that deletes old entries, has written since.
@@ -49,14 +51,14 @@ module Larder
 
         # What `rails new` writes into config/database.yml.
         def database
-          { adapter: "sqlite3", **pool, timeout: 5000, database: File.join(dir, "production_cache.sqlite3") }
+          { adapter: ADAPTER, **pool, timeout: 5000, database: File.join(dir, "production_cache.sqlite3") }
         end
 
         def recorded_database
           { database: database, pragmas: pragmas, waiting: @waiting }
         end
 
-        def boot
+        def connect
           wait_as_rails_eight if Rails.gem_version < Gem::Version.new("8.0")
           super
         end

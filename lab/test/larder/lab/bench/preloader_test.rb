@@ -4,6 +4,7 @@ require "test_helper"
 require "larder/lab/bench/plan"
 require "larder/lab/bench/seat"
 require "larder/lab/suites"
+require_relative "../../../fixtures/booted"
 require_relative "../../../fixtures/liar"
 require_relative "../../../fixtures/parentage"
 
@@ -20,6 +21,19 @@ module Larder
           parents = sessions.map { |copies| copies.map { |options| options["parent"] }.uniq }
           assert_equal [1, 1, 2], [*parents.map(&:size), parents.flatten.uniq.size]
           assert_not_includes parents.flatten, Process.pid
+        end
+
+        test "Solid Cache's processes are forked from one application without a connection, each with a database" do
+          session do |seats|
+            seats["solid_cache", 0].opened
+            options = [0, 1].map { |copy| seats["booted", copy].opened["options"] }
+            found = { "booted" => true, "connected" => false, "cache" => "ActiveSupport::Cache::NullStore" }
+            assert_equal [found], options.map { |option| option["found"] }.uniq
+            assert_equal ["SolidCache::Store"], options.map { |option| option["cache"] }.uniq
+            assert_equal 2, options.map { |option| option.dig("database", "database") }.uniq.size
+          rescue Unavailable => error
+            skip error.message
+          end
         end
 
         test "a process that was killed is named with its signal, and the others go on" do
@@ -65,7 +79,7 @@ module Larder
         def session
           with_directory do |dir|
             plan = Plan.new(suite: Suites.fetch("published-a"), rows: %w[memory], seed: 1, size: 4 << 20,
-                            requires: [fixture("liar"), fixture("parentage")])
+                            requires: %w[booted liar parentage].map { |name| fixture(name) })
             preloaders = Preloader::Group.new("published-a", dir)
             files = ServerFiles.new(dir)
             seats = []

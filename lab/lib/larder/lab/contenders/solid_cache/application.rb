@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # The smallest real Rails application with Solid Cache: its engine, its installer's schema and options, and nothing of
-# Action Pack or any other framework. Knows no database.
+# Action Pack or any other framework. Knows no database. It boots before processes are forked, as `preload_app!` of Puma
+# has it, or in the process that measures; then each process gives it a database and a cache.
 
 require "yaml"
 require_relative "../../contender"
@@ -9,34 +10,69 @@ require_relative "../../contender"
 module Larder
   module Lab
     module Contenders
-      # What the contenders on Solid Cache have in common. A subclass says which {#database}.
+      # What the contenders on Solid Cache have in common. A subclass says which {#database}, and its ADAPTER.
       class SolidCacheApplication < Contender
         # What `rails new` configures.
         MINIMUM_POOL = 5
 
-        # Nothing of a suite: Active Record is not loaded before the application has configured it.
-        # @return [void]
-        def self.preload(_suite)
-          load_rails
-        rescue LoadError
-          nil # {#open} says so
-        end
+        class << self
+          # Nothing of a suite: Active Record is not loaded before the application has configured it.
+          # @return [void]
+          def preload(_suite)
+            boot(File.join(Dir.pwd, self::ADAPTER)) # processes with other Gemfiles have the same directory
+          rescue LoadError
+            nil # {#open} says so
+          end
 
-        # @return [void]
-        def self.load_rails
-          ENV["RAILS_ENV"] = "production"
-          require "rails"
-          require "active_record/railtie"
-          require "active_job/railtie"
-          require "solid_cache"
+          # Loads all code and configures it. Opens no connection.
+          # @param root [String] a directory
+          # @return [void]
+          def boot(root)
+            load_rails
+            return if Rails.application
+
+            write_configuration(root)
+            Class.new(Rails::Application) do
+              config.root = root
+              config.load_defaults(Rails.gem_version.segments.first(2).join(".").to_f)
+              config.eager_load = true
+              config.secret_key_base = "the lab signs nothing"
+              config.logger = Logger.new(IO::NULL, level: Logger::INFO)
+              config.cache_store = :null_store
+              # A Class.new has no name to derive one from.
+              def self.name = "LarderLabApplication"
+            end
+            Rails.application.initialize!
+          end
+
+          private
+
+          def load_rails
+            ENV["RAILS_ENV"] = "production"
+            require "rails"
+            require "active_record/railtie"
+            require "active_job/railtie"
+            require "solid_cache"
+          end
+
+          def write_configuration(root)
+            FileUtils.mkdir_p(File.join(root, "config"))
+            yaml = { "production" => { "adapter" => self::ADAPTER } }.to_yaml
+            File.write(File.join(root, "config", "database.yml"), yaml)
+          end
         end
 
         private
 
         def load_code
-          SolidCacheApplication.load_rails
-          boot
+          self.class.boot(dir)
+          connect
           define_schema
+        end
+
+        # In place of the database that the application was configured with.
+        def connect
+          ActiveRecord::Base.establish_connection(database)
         end
 
         # load_defaults has chosen it already.
@@ -45,7 +81,7 @@ module Larder
         def open_store
           @recorded = { store: :solid_cache_store, arguments: [store_options.except(:error_handler)],
                         **recorded_database }.compact
-          Rails.cache
+          Rails.cache = ActiveSupport::Cache.lookup_store(:solid_cache_store, store_options).tap(&:setup!)
         end
 
         def store_options
@@ -66,7 +102,7 @@ module Larder
           number.zero? ? OwnPlace::NAME : "#{OwnPlace::NAME}_#{number}"
         end
 
-        # The contents of config/database.yml.
+        # The entry of config/database.yml.
         def database
           raise NotImplementedError, "#{self.class} does not say which database"
         end
@@ -78,29 +114,6 @@ module Larder
 
         def pool
           { (Rails.gem_version >= Gem::Version.new("8.1") ? :max_connections : :pool) => [threads, MINIMUM_POOL].max }
-        end
-
-        def boot
-          write_configuration
-          options = store_options
-          root = dir
-          Class.new(Rails::Application) do
-            config.root = root
-            config.load_defaults(Rails.gem_version.segments.first(2).join(".").to_f)
-            config.eager_load = true
-            config.secret_key_base = "the lab signs nothing"
-            config.logger = Logger.new(IO::NULL, level: Logger::INFO)
-            config.cache_store = :solid_cache_store, options
-            # A Class.new has no name to derive one from.
-            def self.name = "LarderLabApplication"
-          end
-          Rails.application.initialize!
-        end
-
-        def write_configuration
-          FileUtils.mkdir_p(File.join(dir, "config"))
-          yaml = { "production" => database.transform_keys(&:to_s) }.to_yaml
-          File.write(File.join(dir, "config", "database.yml"), yaml)
         end
 
         # As in the installer's db/cache_schema.rb, unless another process has made it.
