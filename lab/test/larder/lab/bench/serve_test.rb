@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/lab/bench/serve"
+
+module Larder
+  module Lab
+    module Bench
+      # The process of a row, without its parent.
+      class ServeTest < ActiveSupport::TestCase
+        # Objects of which every second is soon gone.
+        MANY = 300_000
+
+        test "one turn comes before those that count, with calls that count on" do
+          numbers = []
+          in_a_process(->(number) { numbers << number }) do |service|
+            service.warm_up(3)
+            service.turn
+            numbers
+          end.then { |found| assert_equal [0, 1, 2, 3, 4, 5], found }
+        end
+
+        test "before turns young objects are collected, and all where that leaves little room" do
+          kept = in_a_process do |service|
+            room = Array.new(MANY) { +"" }
+            room.select!.with_index { |_, number| (number % 2).zero? }
+            GC.start
+            collections = [collections_of(service)]
+            room << +"" until GC.stat(:heap_free_slots) < GC.stat(:heap_available_slots) * 0.1
+            collections << collections_of(service)
+          end
+          assert_equal [[1, 0], [1, 1]], kept
+        end
+
+        private
+
+        # @return [Array(Integer, Integer)] of young objects, of all
+        def collections_of(service)
+          before = counts
+          service.send(:collect)
+          counts.zip(before).map { |after, earlier| after - earlier }
+        end
+
+        def counts
+          GC.stat.values_at(:minor_gc_count, :major_gc_count)
+        end
+
+        # Yields a service with a block, in a process whose heap is its own.
+        def in_a_process(call = ->(_) {})
+          reader, writer = IO.pipe
+          pid = fork do
+            writer.write(JSON.generate(yield(service(call))))
+            writer.close
+            exit!(0)
+          end
+          writer.close
+          JSON.parse(reader.read)
+        ensure
+          Process.wait(pid)
+        end
+
+        def service(call)
+          suite = Suite.define("few") { block(:one, "one") { call { |_, number| call.call(number).then { true } } } }
+          service = Service.new({ "suite" => Reference::KEY, "contender" => "memory" }, nil, nil)
+          contender = Contenders::MemoryStore.new(dir: Dir.pwd).open
+          service.instance_variable_set(:@suite, suite)
+          service.instance_variable_set(:@contender, contender)
+          service.prepare("one")
+          service
+        end
+      end
+    end
+  end
+end
