@@ -20,11 +20,11 @@ module Larder
 
         module_function
 
-        # Loads records, text and the code of pages.
+        # Loads records, text and the code of pages, and compiles their templates.
         # @return [void]
         def load
           Catalog.itself
-          Pages.itself
+          Pages.compile
         rescue Unavailable
           nil # each block that needs it says so
         end

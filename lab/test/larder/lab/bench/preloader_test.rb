@@ -57,19 +57,29 @@ module Larder
           end
         end
 
-        test "the code and records that a suite loads beforehand keep no connection, and its blocks need none" do
+        test "a suite loads beforehand without a store, and keeps no connection; its blocks compile nothing" do
           reader, writer = IO.pipe
           pid = fork do
+            events = []
+            ActiveSupport::Notifications.subscribe(/\Acache_|\A!compile/) { |name, *| events << name }
             Suites.fetch("applications").preload.call
+            writer.puts(events.uniq.inspect)
+            events.clear
             writer.puts(Suites::Shop::Record.connection_pool.connections.size)
             scene = Scene.new(Contenders::MemoryStore.new(dir: Dir.pwd).open)
             blocks = Suites.fetch("applications").blocks.reject(&:cold).each { |block| block.setup.call(scene) }
             writer.puts(blocks.first(6).map { |block| block.call.call(scene, 0, 0) }.uniq.inspect)
-            writer.puts(Suites::Shop::Record.connection_pool.connections.size)
+            writer.puts(Suites::Shop::Record.connection_pool.connections.size, events.grep(/compile/).inspect)
             exit!(0)
           end
           writer.close
-          assert_equal "0\n[true]\n0\n", reader.read
+          assert_equal <<~SAID, reader.read
+            ["!compile_template.action_view"]
+            0
+            [true]
+            0
+            []
+          SAID
           Process.wait(pid)
         end
 

@@ -8,7 +8,7 @@ module Larder
     module Bench
       # The process of a row, without its parent.
       class ServeTest < ActiveSupport::TestCase
-        # Objects of which every second is soon gone.
+        # Objects. Every second one is soon gone.
         MANY = 300_000
 
         test "one turn comes before those that count, with calls that count on" do

@@ -41,6 +41,15 @@ module Larder
             store.respond_to?(:middleware) ? store.middleware.new(stack) : stack
           end
 
+          # Renders each page without a cache, so that its templates are compiled.
+          # @return [void]
+          def self.compile
+            self.perform_caching = false
+            action_methods.each { |page| get(application(page, ActiveSupport::Cache::NullStore.new)) }
+          ensure
+            self.perform_caching = true
+          end
+
           # @param application [#call]
           # @return [String] its HTML
           def self.get(application)
