@@ -79,13 +79,20 @@ module Larder
       # @param after [Record, nil] nil: it has ended
       # @return [void]
       def moved(before, after)
+        minus = weight(before)
+        plus = weight(after)
         changes = {}
         @all.each do |series|
-          from, to = [before, after].map { |record| step(series, record) }
-          change(changes, series, from, (from == to ? weight(after) : 0) - weight(before))
-          change(changes, series, to, weight(after)) unless from == to
+          from = step(series, before)
+          to = step(series, after)
+          if from == to
+            change(changes, series, to, plus - minus) unless plus == minus
+          else
+            change(changes, series, from, -minus)
+            change(changes, series, to, plus)
+          end
         end
-        @counters.count(changes) if changes.any?
+        @counters.count(changes) unless changes.empty?
       end
 
       # @param last [Numeric] seconds, to a minute; beyond 2 hours to an hour, beyond 3 days to a day
