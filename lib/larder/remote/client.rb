@@ -172,6 +172,17 @@ module Larder
         attempt(:read_multi) { @adapter.find(keys, keys.map { |key| name_of(key) }, raw) }
       end
 
+      # As {#read_multi}, where the keys of a server that does not answer must not count as missing.
+      #
+      # @return (see #read_multi)
+      # @raise (see #read_multi)
+      def read_whole(keys, raw: false)
+        keys = to_ask(keys)
+        return {} if keys.empty?
+
+        attempt(:read_multi) { @adapter.find_whole(keys, keys.map { |key| name_of(key) }, raw) }
+      end
+
       # @param found [Hash{String=>Object}] what {#read_multi} has found
       # @return [Hash{String=>ActiveSupport::Cache::Entry}]
       def entries_of(found, raw: false)

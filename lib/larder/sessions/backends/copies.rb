@@ -63,7 +63,7 @@ module Larder
         # @param keys [Array<String>]
         # @return [Hash{String => String}] bytes of the copies that are there, and were not written late
         def find(keys)
-          entries = entries_of(read_multi(keys + keys.map { |key| ENDED + key }, **RAW), **RAW)
+          entries = entries_of(read_whole(keys + keys.map { |key| ENDED + key }, **RAW), **RAW)
           found = entries.reject { |_, entry| entry.expired? || !entry.value.is_a?(String) }
           found.slice(*keys.reject { |key| found.key?(ENDED + key) }).transform_values { |entry| entry.value.b }
         end

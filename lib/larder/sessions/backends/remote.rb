@@ -137,22 +137,11 @@ module Larder
 
         def found_of(names)
           keys = names.to_h { |name| [@store.remote.own_key(name), name] }
-          direct do
-            @store.remote.entries_of(whole(keys.keys), raw: true).to_h { |key, entry| [keys.fetch(key), entry.value] }
-          end
-        end
-
-        # An answer in which nothing is left out because a server did not answer.
-        def whole(keys)
           remote = @store.remote
-          return remote.read_multi(keys, raw: true) unless remote.store.respond_to?(:whole?)
-
-          found = nil
-          names = keys.map { |key| remote.name_of(key) }
-          return found if remote.store.whole?(names) { found = remote.read_multi(keys, raw: true) }
-
-          remote.pause
-          raise RemoteError, "it did not answer all of a read"
+          direct do
+            remote.entries_of(remote.read_whole(keys.keys, raw: true), raw: true)
+                  .to_h { |key, entry| [keys.fetch(key), entry.value] }
+          end
         end
 
         # The client may have sent the change twice: then it has found its own value.

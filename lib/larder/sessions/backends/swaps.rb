@@ -108,20 +108,6 @@ module Larder
             after = yield(value)
             !!@data.with { |client| client.set_cas(name, after, token, life ? life.ceil : 0, raw: true) }
           end
-
-          # When Dalli reads many entries, it leaves out those of a server that does not answer, and closes its
-          # connection.
-          #
-          # @param names [Array<String>]
-          # @yieldreturn [Hash] those that were found, by a call of the store
-          # @return [Boolean] are the others missing in the store?
-          # @raise [Dalli::RingError] the server of one is known to be down
-          def whole?(names)
-            @data.with do |client|
-              servers = names.map { |name| client.send(:ring).server_for_key(name) }
-              yield.size == names.size || servers.all?(&:connected?)
-            end
-          end
         end
 
         # Extends a SolidCache::Store. The database locks the row of the entry while it is changed.
