@@ -45,7 +45,7 @@ module Larder
           return unless @copies
 
           bytes = copy(key)
-          bytes unless ended?(bytes) { copy(Logouts::EPOCH)&.to_i || return }
+          bytes unless ended?(bytes) { copy(Logouts::EPOCH, at_once: true)&.to_i || return }
         rescue UnavailableError # of a request that has waited long enough
           nil
         end
@@ -96,8 +96,8 @@ module Larder
 
         private
 
-        def copy(key)
-          bytes = @calls.call { @larder.read(name(key)) }
+        def copy(key, at_once: false)
+          bytes = @calls.call(at_once: at_once) { @larder.read(name(key)) }
           bytes.b if bytes.is_a?(String)
         end
 

@@ -41,6 +41,15 @@ module Larder
           assert_equal(1, calls.call { 1 })
         end
 
+        test "a call that follows at once is made, as the store is not called" do
+          @request = {}
+          assert_equal(1, calls.call(at_once: true) { 1 })
+          calls.call { @now += 1.1 }
+          assert_equal(2, calls.call(at_once: true) { 2 })
+          assert_equal 1, @given_up
+          left_out
+        end
+
         test "so does a request whose call has failed after a second" do
           @request = {}
           assert_raises(UnavailableError) { calls.call { (@now += 1.1) && raise(IOError, "down") } }

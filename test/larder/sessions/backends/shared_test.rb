@@ -148,6 +148,18 @@ module Larder
           assert_operator [stores.size, backplanes.size].max, :<=, 2, errors.map(&:message).inspect
         end
 
+        test "a request that is the first to find that the store hangs is answered from its copy" do
+          2.times { @there.values } # the second has a copy of the number of logouts, too
+          Process.kill(:STOP, @server.pid)
+          assert(eventually { !@there.copies.cache.trusted? })
+          reported do
+            Sessions.during({}, @there.statistics) { assert_equal({ "user_id" => 1 }, @there.values) }
+            Sessions.during({}, @there.statistics) { assert_raises(UnavailableError) { @there.find(B) } }
+          end
+        ensure
+          TestServers.kill(@server)
+        end
+
         test "what has ended while the store was dead does not come back with it" do
           bytes = far { |redis| redis.get(NAME) }
           TestServers.kill(@server)
