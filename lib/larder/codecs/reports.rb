@@ -30,11 +30,12 @@ module Larder
       # @param source [String] the name under which the error reporter gets it
       # @param line [String] for the log
       # @param of [Object] what failed
+      # @param type [Class] errors of one type, `of` one thing, for one reason have one cause
       # @param reason [String] why; its keys, texts and numbers make no difference
       # @return [void]
-      def report(error, source:, line: "larder: #{error.message}", of: nil, reason: error.message)
+      def report(error, source:, line: "larder: #{error.message}", of: nil, type: error.class, reason: error.message)
         logger = self.logger
-        cause = [source, of, error.class, reason.scrub.gsub(VARIABLE, "")]
+        cause = [source, of, type, reason.scrub.gsub(VARIABLE, "")]
         tracked, logged, left_out = count(cause, line, !logger.nil?)
         line = "#{line} (and #{left_out} more in the last minute)" if left_out&.positive?
         unless_broken { log(logger, line) } if logged

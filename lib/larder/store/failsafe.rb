@@ -15,11 +15,14 @@ module Larder
       ERRORS = [Larder::Error].freeze
 
       # Logs the error and gives it to Rails' error reporter, as {Reports} does: at most once a minute for each cause.
-      # An outage of the remote store, or of the backplane, is one cause.
+      # An outage of the remote store, or of the backplane, is one cause, also if sessions notice it.
       DEFAULT_ERROR_HANDLER = lambda do |method:, returning:, exception:|
         line = "LarderStore: #{method} failed, returned #{returning.inspect}: #{exception.class}: #{exception.message}"
-        cause = if exception.is_a?(RemoteError) then { of: method == :backplane, reason: "" }
-                else { of: method, reason: exception.message }
+        cause = if exception.is_a?(RemoteError)
+                  type = exception.is_a?(Remote::Refused) ? Remote::Refused : RemoteError
+                  { of: method == :backplane, type: type, reason: "" }
+                else
+                  { of: method, reason: exception.message }
                 end
         Reports.report(exception, source: Reports::STORE, line: line, **cause)
       end
