@@ -27,6 +27,9 @@ module Larder
       MADE = { mem_cache_store: Memcached, redis_cache_store: Redis }.freeze
       private_constant :NAMES, :MADE
 
+      # Extends a store that was made for one LarderStore, so that only that uses its connections.
+      module Own; end
+
       # @param name [Symbol, Class] of a store, as of config.cache_store
       # @param arguments [Array<Object>] that are given
       # @param options [Hash] that are given

@@ -331,7 +331,7 @@ module Larder
 
       def adapter_of(given, sign_with)
         store = Builder.store(given, sign_with)
-        adapter = Adapters.of(store, !store.equal?(given))
+        adapter = Adapters.of(store, !store.equal?(given) || store.is_a?(Adapters::Own))
         adapter.store.extend(Quiet) unless adapter.store.equal?(given)
         adapter
       end

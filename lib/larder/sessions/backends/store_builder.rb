@@ -134,6 +134,7 @@ module Larder
         # @raise [InvalidArgument]
         def self.shared(option, given, path:, size:, backplane:, remote_id: nil)
           store = new(option).build(*with_defaults(given)).clone.extend(Raw) # the given one stays as it is
+          store.extend(::Larder::Remote::Adapters::Own) if [given].flatten(1).first.is_a?(Symbol)
           Swaps.extend_store(store)
           ::Larder::Remote::Servers.refuse_block(given, store) unless remote_id
           ActiveSupport::Cache.lookup_store(:larder_store, path, { size: size, remote: store, backplane: backplane,

@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "active_support/cache"
+require "support/reported_errors"
 require "support/servers"
 require "larder/sessions"
 require "larder/sessions/backends/backed"
@@ -13,6 +14,7 @@ module Larder
     module Backends
       # Somebody else writes Marshal's bytes where sessions are kept; on real stores and servers.
       class StoreBuilderTest < ActiveSupport::TestCase
+        include ReportedErrors
         include TemporaryCaches
         include Processes
 
@@ -122,6 +124,15 @@ module Larder
               /\Acache: is a LarderStore with remote:, .*give the store of remote: itself/ }.each do |given, message|
             assert_match message, assert_raises(InvalidArgument) { StoreBuilder.build(:cache, given) }.message
           end
+        end
+
+        test "connections to a memcached that is named are of this store alone, so nothing is reported of others" do
+          given = [:mem_cache_store, "127.0.0.1:1"]
+          reports = reported do
+            StoreBuilder.shared(:cache, given, path: path_of("copies.larder"), size: 1 << 20, backplane: nil)
+            StoreBuilder.adapter(:backed_by, given)
+          end
+          assert_empty reports
         end
 
         test "a serializer of the store's is refused, for sessions are bytes" do
