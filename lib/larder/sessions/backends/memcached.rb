@@ -20,6 +20,11 @@ module Larder
           end
         end
 
+        # @return [String] of Rails' store, which users know from their options
+        def self.name
+          superclass.name
+        end
+
         # @param addresses [Array] as Rails' store takes them, the client's options last
         # @return [Dalli::Client, ConnectionPool]
         def self.build_mem_cache(*addresses)

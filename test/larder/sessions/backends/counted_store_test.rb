@@ -206,7 +206,7 @@ module Larder
           @here.begin("a", { "user_id" => 1 })
           [-> { @here.statistics.online(last: 60) }, -> { @here.statistics.clear_anonymous }].each do |question|
             error = assert_raises(UnsupportedError, &question)
-            assert_match(/\A\S+::(Memcached|Store|FileStore)\b.* cannot list its sessions.*a Redis in cache:/,
+            assert_match(/\A\S+::(MemCacheStore|Store|FileStore)\b.* cannot list its sessions.*a Redis in cache:/,
                          error.message)
           end
           assert_raises(UnsupportedError) { @here.statistics.recount }
