@@ -237,8 +237,10 @@ module Larder
       end
 
       def key_in(session)
-        id = session.id
-        raise InvalidArgument, "#{session.class} has no id of a session" unless id.nil? || id.respond_to?(:public_id)
+        id = session.id if (known = session.respond_to?(:id))
+        unless known && (id.nil? || id.respond_to?(:public_id))
+          raise InvalidArgument, "#{session.class} has no id of a session: give the session of a request"
+        end
 
         id && Digest::SHA256.digest(id.public_id)
       end

@@ -175,6 +175,15 @@ module Larder
         assert_raises(InvalidArgument) { @statistics.logout(1, except: "no handle") }
       end
 
+      test "an object that is not the session of a request is refused" do
+        session = Struct.new(:id).new("text")
+        [{}, session].each do |wrong|
+          error = assert_raises(InvalidArgument) { @statistics.handle_of(wrong) }
+          assert_match(/#{wrong.class} has no id of a session: give the session of a request/, error.message)
+          assert_raises(InvalidArgument) { @statistics.logout(1, except: wrong) }
+        end
+      end
+
       test "what was logged out is not brought back by a request that is still at work on it" do
         enter("a", 1)
         slow = @repository.find(key("a"))
