@@ -59,7 +59,10 @@ module Larder
           { ephemeral: "yes" }                               => /ephemeral: "yes" is neither true nor false/,
           { file: 5 }                                        => /file: 5 is no path/,
           { cache: :no_store }                               => /cache: :no_store cannot be made/,
-          { cache: :null_store, file: path_of }              => /file: and cache: exclude each other/
+          { cache: :null_store, file: path_of }              => /file: and cache: exclude each other/,
+          { cache: :null_store }                             => /cache: is a NullStore, which keeps no sessions/,
+          { cache: :null_store, backplane: "redis://[::1]:1" } => /cache: is a NullStore/,
+          { backed_by: :null_store } => /backed_by: is a NullStore.*without backed_by:/
         }.each do |options, message|
           assert_match message, assert_raises(InvalidArgument) { Sessions.repository(**options) }.message
         end

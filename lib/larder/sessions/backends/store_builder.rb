@@ -231,12 +231,21 @@ module Larder
 
         # Only this process writes to a store in memory. Redis' reads raw Strings without a coder.
         def checked(store)
-          return store if store.is_a?(ActiveSupport::Cache::MemoryStore) || store.is_a?(ActiveSupport::Cache::NullStore)
+          refuse_nothing(store)
+          return store if store.is_a?(ActiveSupport::Cache::MemoryStore)
           return store if memcached?(store) || self.class.of?(store, REDIS) || bytes?(store)
 
           raise InvalidArgument, "#{@option}: a #{store.class} that is made already reads Marshal, by which whoever " \
                                  "can write to it runs code: name the store, as in [:redis_cache_store, { url: }]. " \
                                  "Any but memcached's may be made with coder: Larder::Sessions::Backends::BytesCoder"
+        end
+
+        # Rails' cache in development, until caching is turned on there.
+        def refuse_nothing(store)
+          return unless store.is_a?(ActiveSupport::Cache::NullStore)
+
+          raise InvalidArgument, "#{@option}: is a NullStore, which keeps no sessions: give a store that does, as " \
+                                 "[:redis_cache_store, { url: }], or keep them in a file: without #{@option}:"
         end
 
         def memcached?(store)
