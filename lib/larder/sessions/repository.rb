@@ -3,6 +3,7 @@
 # Finds, stores, changes, renews and ends sessions, correctly also when requests overlap. Knows neither Rack nor Rails.
 # A backend stores the bytes.
 
+require_relative "backends/file"
 require_relative "changeset"
 require_relative "format"
 require_relative "identity"
@@ -29,7 +30,7 @@ module Larder
       # Attempts of a compare-and-swap.
       ATTEMPTS = 100
       # The names of sessions in the backend begin with this.
-      PREFIX = "s/"
+      PREFIX = Backends::Single::SESSIONS
       private_constant :ATTEMPTS
 
       # A session as a request found it. bytes: as stored; values: for the request to change.

@@ -2,7 +2,6 @@
 
 # Calls a store of sessions for a request: for about a second in all, and without taking a failure for an answer.
 
-require_relative "../../remote/circuit_breaker"
 require_relative "../errors"
 
 module Larder
@@ -24,15 +23,13 @@ module Larder
         # @param name [String] of the store, for messages
         # @param report [#call] called with the first error of an outage
         # @param request [#call] returns the env of the current request, or nil
-        # @param breaker [Larder::Remote::CircuitBreaker, nil] nil: the store has its own
         # @param give_up [#call] called when a request has waited for {LIMIT}
         # @param clock [#call] monotonic seconds
-        def initialize(name, report: ->(_error) {}, request: -> {}, breaker: nil, give_up: -> { breaker&.open },
+        def initialize(name, report: ->(_error) {}, request: -> {}, give_up: -> {},
                        clock: -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) })
           @name = name
           @report = report
           @request = request
-          @breaker = breaker
           @give_up = give_up
           @clock = clock
           @down = false
@@ -46,7 +43,7 @@ module Larder
         def call(at_once: false, &block)
           env = @request.call
           failed("it took more than #{LIMIT} s to answer this request") if over?(env) && !at_once
-          answer = timed(env) { @breaker ? @breaker.call(&block) : yield }
+          answer = timed(env, &block)
           @down = false
           answer
         rescue UnavailableError

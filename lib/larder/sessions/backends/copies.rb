@@ -20,9 +20,7 @@ module Larder
         ENDED = "ended/"
         # Stores whose values need no coder get bytes.
         RAW = { raw: true }.freeze
-        # The longest TTL that is passed on. memcached refuses an entry that expires after January 2038.
-        LONGEST = 5 * 366 * 86_400
-        private_constant :ENDED, :RAW, :LONGEST
+        private_constant :ENDED, :RAW
 
         # @param adapter [Larder::Remote::Adapters::Any] see {StoreBuilder.adapter}
         # @param report [#call] called with the first error of an outage
@@ -55,7 +53,7 @@ module Larder
           super(own_key(Store.name_of(key)))
         end
 
-        # @return [true] what is listed is no reason not to ask for other keys
+        # @return [true] keys that are not listed may be asked for
         def several?
           true
         end
@@ -74,7 +72,7 @@ module Larder
         # @return [void]
         # @raise [RemoteError] also if the store refuses it
         def put(key, bytes, ttl)
-          life = ttl && [ttl, LONGEST].min
+          life = ttl && [ttl, Direct::LONGEST].min
           write(key, ActiveSupport::Cache::Entry.new(bytes, expires_in: life), life, RAW) ||
             raise(RemoteError, "it did not take a copy")
         end

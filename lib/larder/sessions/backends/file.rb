@@ -12,6 +12,9 @@ module Larder
     module Backends
       # Answers of a backend that keeps sessions in one place, without a copy to reload.
       module Single
+        # How the keys of sessions begin.
+        SESSIONS = "s/"
+
         # @param _key [String]
         # @return [String, nil] bytes of a copy on this machine, which may be older than the session; nil: there is none
         def read_copy(_key); end

@@ -20,7 +20,6 @@ module Larder
       class Direct
         # The longest TTL that is passed on. memcached refuses an entry that expires after January 2038.
         LONGEST = 5 * 366 * 86_400
-        private_constant :LONGEST
 
         # @param store [ActiveSupport::Cache::Store]
         # @param calls [Calls]
@@ -162,11 +161,9 @@ module Larder
         LOCKED = 5
         # Seconds between two attempts to get the lock.
         PAUSE = (0.002..0.02)
-        # How the keys of sessions begin.
-        SESSIONS = "s/"
         # Sessions that are read together when all are.
         BATCH = 500
-        private_constant :PREFIX, :REMEMBERED, :LOCKED, :PAUSE, :SESSIONS, :BATCH
+        private_constant :PREFIX, :REMEMBERED, :LOCKED, :PAUSE, :BATCH
 
         # @param key [String]
         # @return [String] its name in a store of ActiveSupport's

@@ -28,10 +28,9 @@ module Larder
         CHANGED = "c/"
         # Until when the store got copies, in Unix seconds.
         COPIED = "copied"
-        # Prefixes of keys. An entry of a user names sessions, and each of them is listed itself.
-        SESSIONS = "s/"
+        # How the keys of users begin. Such an entry names sessions, and each of them is listed itself.
         OF_USERS = "u/"
-        private_constant :CHANGED, :COPIED, :SESSIONS, :OF_USERS
+        private_constant :CHANGED, :COPIED, :OF_USERS
 
         # @param cache [Larder::Cache]
         # @param backed [Boolean] the application has a store behind the file

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "larder/remote/circuit_breaker"
 require "larder/sessions"
 require "larder/sessions/backends/calls"
 
@@ -92,8 +93,13 @@ module Larder
                                         give_up: -> { @given_up += 1 }, clock: -> { @now })
         end
 
+        # As Copies has the breaker of its Client.
         def with_breaker
-          @with_breaker ||= Calls.new("Store", request: -> { @request }, breaker: @breaker, clock: -> { @now })
+          breaker = @breaker
+          @with_breaker ||= Calls.new("Store", request: -> { @request }, give_up: breaker.method(:open),
+                                               clock: -> { @now }).tap do |calls|
+            calls.define_singleton_method(:call) { |&block| super() { breaker.call(&block) } }
+          end
         end
 
         def fails(calls = self.calls)

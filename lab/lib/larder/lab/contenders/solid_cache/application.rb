@@ -10,7 +10,7 @@ require_relative "../../contender"
 module Larder
   module Lab
     module Contenders
-      # What the contenders on Solid Cache have in common. A subclass says which {#database}, and its ADAPTER.
+      # The base of the contenders on Solid Cache. A subclass has a {#database}, and its ADAPTER.
       class SolidCacheApplication < Contender
         # What `rails new` configures.
         MINIMUM_POOL = 5
