@@ -26,6 +26,7 @@ module Larder
   autoload :Doctor, "larder/bytes/doctor"
   autoload :Size, "larder/bytes/size"
   autoload :Tagging, "larder/bytes/tagging"
+  autoload :Usage, "larder/bytes/usage"
 
   # Deletes the entries of tags in any Rails store. One that is not Larder's knows no tags and is cleared, so an
   # application may use it in tests or in development.

@@ -33,6 +33,7 @@ int64_t __wrap_lard_clock_coarse_ms(void);
 int64_t __wrap_lard_clock_monotonic_ms(void);
 int64_t __wrap_lard_clock_monotonic_coarse_ms(void);
 int64_t __wrap_lard_clock_boot_ms(void);
+uint64_t __wrap_lard_clock_monotonic_us(void);
 int __wrap_lard_random(void *out, size_t bytes);
 
 int64_t __wrap_lard_clock_ms(void) { return 1700000000000; }
@@ -40,6 +41,7 @@ int64_t __wrap_lard_clock_coarse_ms(void) { return 1700000000000; }
 int64_t __wrap_lard_clock_monotonic_ms(void) { return 1000000; }
 int64_t __wrap_lard_clock_monotonic_coarse_ms(void) { return 1000000; }
 int64_t __wrap_lard_clock_boot_ms(void) { return 1000000; }
+uint64_t __wrap_lard_clock_monotonic_us(void) { return 1000000000; }
 
 int __wrap_lard_random(void *out, size_t bytes) {
     static uint64_t state = 88172645463325252ull;
@@ -120,11 +122,11 @@ static void deletes(void) {
     }
 }
 
-static larder *open_in(const char *directory, const char *name, uint64_t size_bytes) {
+static larder *open_in(const char *directory, const char *name, uint64_t size_bytes, bool has_statistics) {
     char path[1000];
     larder *opened;
     larder_error error;
-    larder_options options = {.size_bytes = size_bytes};
+    larder_options options = {.size_bytes = size_bytes, .statistics = has_statistics};
     snprintf(path, sizeof path, "%s/%s", directory, name);
     if (larder_open(path, &options, &opened, &error) != LARDER_OK) {
         fprintf(stderr, "count: %s: %s\n", error.detail, larder_status_text(error.status));
@@ -133,20 +135,41 @@ static larder *open_in(const char *directory, const char *name, uint64_t size_by
     return opened;
 }
 
-/* Everything between the requests is counted under `name`. */
-#define COUNTED(name, run)                                                                    \
-    do {                                                                                      \
-        answers = 0;                                                                          \
-        CALLGRIND_START_INSTRUMENTATION;                                                      \
-        CALLGRIND_ZERO_STATS;                                                                 \
-        run();                                                                                \
-        CALLGRIND_DUMP_STATS_AT(name);                                                        \
-        CALLGRIND_STOP_INSTRUMENTATION;                                                       \
-        if (answers != CALLS) {                                                               \
-            fprintf(stderr, "count: %s: %d of %d calls as expected\n", name, answers, CALLS); \
-            return 1;                                                                         \
-        }                                                                                     \
-    } while (0)
+/* Everything between the requests is counted under `name`, with what the cache has. */
+static void count(const char *name, const char *with, void (*run)(void)) {
+    char full[80];
+    snprintf(full, sizeof full, "%s%s", name, with);
+    answers = 0;
+    CALLGRIND_START_INSTRUMENTATION;
+    CALLGRIND_ZERO_STATS;
+    run();
+    CALLGRIND_DUMP_STATS_AT(full);
+    CALLGRIND_STOP_INSTRUMENTATION;
+    if (answers != CALLS) {
+        fprintf(stderr, "count: %s: %d of %d calls as expected\n", full, answers, CALLS);
+        exit(1);
+    }
+}
+
+static void count_all(const char *directory, bool has_statistics) {
+    const char *with = has_statistics ? ", with statistics" : "";
+    cache = open_in(directory, has_statistics ? "statistics.larder" : "count.larder", 16u << 20, has_statistics);
+    count("set of a new key", with, sets);
+    count("get, first hit", with, gets);
+    gets(); /* until the frequencies are full */
+    gets();
+    count("get, hit", with, gets);
+    count("get_multi of 64, a hit", with, multi_gets);
+    count("get, miss", with, misses);
+    count("set of an old key", with, sets);
+    count("delete", with, deletes);
+    larder_close(cache);
+    cache =
+        open_in(directory, has_statistics ? "full-statistics.larder" : "full.larder", 1u << 20, has_statistics);
+    sets();
+    count("set of a new key in a full cache", with, other_sets);
+    larder_close(cache);
+}
 
 int main(int argc, char **argv) {
     if (argc != 2 || argv[1][0] == '-' || !RUNNING_ON_VALGRIND) {
@@ -156,21 +179,8 @@ int main(int argc, char **argv) {
     make_keys(keys, "record");
     make_keys(others, "absent");
     memset(value, 'v', sizeof value);
-    cache = open_in(argv[1], "count.larder", 16u << 20);
-    COUNTED("set of a new key", sets);
-    COUNTED("get, first hit", gets);
-    gets(); /* until the frequencies are full */
-    gets();
-    COUNTED("get, hit", gets);
-    COUNTED("get_multi of 64, a hit", multi_gets);
-    COUNTED("get, miss", misses);
-    COUNTED("set of an old key", sets);
-    COUNTED("delete", deletes);
-    larder_close(cache);
-    cache = open_in(argv[1], "full.larder", 1u << 20);
-    sets();
-    COUNTED("set of a new key in a full cache", other_sets);
-    larder_close(cache);
+    count_all(argv[1], false);
+    count_all(argv[1], true);
     printf("%d calls of each\n", CALLS);
     return 0;
 }

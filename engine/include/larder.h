@@ -143,7 +143,8 @@ typedef struct larder_options {
     uint32_t attach_later;    /* 1: only larder_attach attaches, not larder_open or another call */
     uint32_t keep_newer;      /* 1: never clears a file of a newer version, see larder_delete */
     uint64_t configuration;   /* see larder_open; 0: none */
-    uint32_t reserved[8];
+    uint32_t statistics;      /* 1: counts by keyspace and time in PATH.stats, see larder_get_usage */
+    uint32_t reserved[7];
 } larder_options;
 
 /* The details of a failure. */
@@ -525,9 +526,9 @@ larder_status larder_lease_end(larder *cache, const void *key, size_t key_bytes,
 larder_status larder_lease_wait(larder *cache, const void *key, size_t key_bytes, const larder_lease *lease,
                                 uint32_t wait_ms, const larder_call *call);
 
-/* Counts in the statistics what only the caller knows. `cache` may be NULL. */
+/* Counts in the statistics what only the caller knows, of this key. `cache` may be NULL, and so may `key`. */
 typedef enum larder_deed { LARDER_WAITED, LARDER_REFRESHED, LARDER_COMPUTED_ALONE } larder_deed;
-void larder_count_deed(larder *cache, larder_deed deed);
+void larder_count_deed(larder *cache, larder_deed deed, const void *key, size_t key_bytes);
 
 /*
  * Tags: items can be stored with tags, and all items of a tag deleted, in the same time whatever their number.
@@ -615,6 +616,113 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
 larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *call);
 
 larder_status larder_get_stats(larder *cache, larder_stats *stats);
+
+/*
+ * Statistics by keyspace and by time, of all processes that open the cache with larder_options.statistics. They
+ * are in a file next to the cache, PATH.stats, which survives larder_clear and larder_resize.
+ *
+ * The keyspace of a key is its part before the first "/" or ":", after its namespace; of a fragment of Rails,
+ * whose key is views/TEMPLATE:DIGEST/..., it is views/TEMPLATE. A number of two digits or more ends it: all keys
+ * user_17, user_18/photo are in "user_*". Other groups can be made by patterns. The 64 keyspaces with most traffic
+ * have a row, all others share one.
+ *
+ * Counts of the whole cache are exact, those of keyspaces are taken from a sample. The square root of a variance
+ * is the standard error of the count: read_variance of hits + misses, store_variance of stores, eviction_variance
+ * of evictions. With few calls a second all are counted, and the variances are 0.
+ *
+ * A process keeps counts in memory. Calls that store add them to the file, once a second at most, and larder_close
+ * and larder_keep_usage do. A read never does: it does not wait for the disk. Counts of the last second of a
+ * process that is killed are lost, and counts that the file could not take.
+ */
+#define LARDER_KEYSPACES 64
+#define LARDER_USAGE_WORDS 16
+#define LARDER_USAGE_LIST(X)                                                              \
+    X(hits, "reads that found a live item")                                               \
+    X(misses, "reads that found none")                                                    \
+    X(stores, "items stored")                                                             \
+    X(stored_bytes, "bytes of their values")                                              \
+    X(evictions, "live items dropped to make room")                                       \
+    X(evicted_age_ms, "sum of the ages of these items, each up to as old as its segment") \
+    X(stale_hits, "hits of a stale item, by callers that take those")                     \
+    X(waits, "waits for a value that another caller computed")                            \
+    X(computes, "misses after which the same process stored the key")                     \
+    X(compute_us, "sum of the times between these misses and stores")                     \
+    X(read_variance, "of hits + misses")                                                  \
+    X(store_variance, "of stores")                                                        \
+    X(eviction_variance, "of evictions")
+
+typedef struct larder_usage_counts {
+#define LARDER_USAGE_FIELD(name, text) uint64_t name;
+#define LARDER_USAGE_ONE(name, text) +1
+    LARDER_USAGE_LIST(LARDER_USAGE_FIELD)
+    uint64_t reserved[LARDER_USAGE_WORDS - (0 LARDER_USAGE_LIST(LARDER_USAGE_ONE))];
+#undef LARDER_USAGE_FIELD
+#undef LARDER_USAGE_ONE
+} larder_usage_counts;
+
+typedef struct larder_keyspace {
+    uint32_t name_bytes; /* 0: the row is free; of row LARDER_KEYSPACES: always, that of all other keyspaces */
+    char name[60];       /* any bytes, as keys have them */
+    uint64_t traffic;    /* reads and stores; falls by half each hour */
+    int64_t since_ms;    /* Unix time when it got its row */
+    larder_usage_counts counts;
+} larder_keyspace;
+
+#define LARDER_MINUTES 120
+#define LARDER_HOURS 336
+#define LARDER_BUCKET_KEYSPACES 16
+typedef struct larder_bucket { /* a minute or an hour */
+    int64_t began_ms;          /* Unix time; 0: the bucket is empty */
+    larder_usage_counts whole;
+    struct {
+        int32_t keyspace; /* its row; -1: this part is empty */
+        uint32_t reserved;
+        larder_usage_counts counts;
+    } parts[LARDER_BUCKET_KEYSPACES];
+} larder_bucket;
+
+#define LARDER_USAGE_KEYS 64
+typedef struct larder_used_key {
+    uint64_t weight;      /* recent reads: a sixteenth goes each minute; or the bytes of the value. 0: free */
+    uint64_t error;       /* the weight may be too great by so much */
+    int64_t seen_ms;      /* Unix time */
+    uint64_t value_bytes; /* when it was seen */
+    uint32_t key_bytes;   /* of the key; only its first 124 may be here */
+    char key[124];
+} larder_used_key;
+
+#define LARDER_KEYSPACE_NAMESPACES 8
+#define LARDER_KEYSPACE_PATTERNS 32
+typedef struct larder_keyspace_rules {                                    /* see larder_name_keyspaces */
+    uint32_t namespaces, patterns;                                        /* how many there are */
+    char text[LARDER_KEYSPACE_NAMESPACES + LARDER_KEYSPACE_PATTERNS][64]; /* room for all namespaces comes first */
+} larder_keyspace_rules;
+
+typedef struct larder_usage { /* about a megabyte */
+    int64_t since_ms;         /* Unix time when the file was made */
+    int64_t changed_ms;       /* and when it was last changed */
+    larder_keyspace keyspaces[LARDER_KEYSPACES + 1];
+    larder_bucket minutes[LARDER_MINUTES], hours[LARDER_HOURS]; /* of the last two hours and weeks, in no order */
+    larder_used_key hot[LARDER_USAGE_KEYS], heavy[LARDER_USAGE_KEYS]; /* most read; largest; in no order */
+    larder_keyspace_rules rules;
+} larder_usage;
+
+/* Reads the statistics of the cache at `path`, which need not be open. OK; NOT_THERE: there are none; or why they
+ * cannot be used. Takes no lock. */
+larder_status larder_get_usage(const char *path, larder_usage *usage, larder_error *error);
+/* 1: this process has counted something that the file does not have, and did not add to it for a second. */
+int larder_usage_due(const larder *cache);
+/* Adds the counts of this process to the file. May wait for the disk. OK; LOCKED: another thread or process adds
+ * its own; or why the file cannot be used. */
+larder_status larder_keep_usage(larder *cache, larder_error *error);
+/* Keys that begin with `name` and ":" have the namespace `name`, which is not part of their keyspace (NULL: none
+ * is added). A key that begins with a pattern, in which "*" stands for any bytes but "/" and ":", has the pattern
+ * as its keyspace. OK; INVALID: one is empty or longer than 63 bytes, or there would be more than 8 namespaces or
+ * 32 patterns: the others are added. */
+larder_status larder_name_keyspaces(larder *cache, const char *name, const char *const *patterns, size_t count);
+/* Stores the keyspace of a key in `name` (60 bytes) and returns its length. `rules` are those of larder_get_usage;
+ * NULL: there are no namespaces and no patterns. */
+size_t larder_keyspace_of(const larder_keyspace_rules *rules, const void *key, size_t key_bytes, char *name);
 
 /* Stores up to `most` ids of attached processes in `pids`, each as the process itself knows it. Returns the number
  * of attached processes. */

@@ -13,6 +13,7 @@
 #include "cache/open.h"
 #include "cache/read.h"
 #include "cache/tags.h"
+#include "cache/usage.h"
 #include "cache/write.h"
 #include "cache/write_multi.h"
 #include "rails/copies.h"
@@ -53,6 +54,7 @@ static void init_cache(VALUE larder_module) {
     glue_tags_init(cache);
     glue_write_multi_init(cache);
     glue_maintenance_init(cache);
+    glue_usage_init(cache);
 }
 
 static void init_store(VALUE larder_module) {

@@ -72,7 +72,7 @@ module House
     def unknown_folders
       (modules.map do |name|
         folder(name)
-      end.uniq - @folders).map { |name| "#{name}/ is no layer: #{@folders.join(", ")}" }
+      end.uniq - @folders).map { |name| "#{name}/ is not a layer: #{@folders.join(", ")}" }
     end
 
     # Objects and tables of files go by the name alone.

@@ -41,7 +41,8 @@ module House
     ORDER = TABLE.map(&:name).freeze
 
     # The engine's folders, from the bottom up.
-    ENGINE_FOLDERS = ["base", "proc", "file", "segment", "index", "evict", "shard", "item", "handle", "api"].freeze
+    ENGINE_FOLDERS = ["base", "proc", "usage", "file", "segment", "index", "evict", "shard", "item", "handle",
+                      "api"].freeze
 
     # The words of shared memory are loaded and changed by names of the operations: lard_load, lard_cas32.
     ENGINE_FREE = ["base/shared"].freeze

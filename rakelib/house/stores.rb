@@ -45,7 +45,8 @@ module House
       "record.c" => ["(unsigned char *)out + i * 8"],
       "resize.c" => ["&bytes", "error"],
       "scan.c" => ["(char *)buffer + *used", "(char *)buffer + *used + 4"],
-      "stats.c" => ["stats"]
+      "stats.c" => ["stats"],
+      "usage.c" => ["keyspace->name", "keys[i].key", "error", "usage", "name"]
     }.freeze
 
     # Words outside the file that are changed atomically: of handles, of this process's copy of the index, and hints.
@@ -57,8 +58,12 @@ module House
       "&guarded[i].base", "&guarded[i].bytes", "&questions", "&map->fd", "&view->map->unadvised", "word",
       "byte", "&hints->sampled",
       "&hints->heard[end % LARD_HEARD]", "&hints->heard_end", "&shadow->score", "&map->reads_mask",
-      "&header_of(map)->words", "&reads[i]", "&belief->word"
+      "&header_of(map)->words", "&reads[i]", "&belief->word", "&cache->until_read"
     ].freeze
+
+    # Files of this folder store to private memory and to a file of their own. They may not name a map.
+    APART = "usage"
+    MAPS = /\blard_(?:map|view|shard|control|superblock)\b|[>.]map\b/
 
     # Where pointers into a map are made, and words are not stored to through them: the lines, without blanks around.
     POINTERS = {
@@ -138,8 +143,10 @@ module House
         name = File.basename(path)
         next [] if ["shared.h", "crash.c"].include?(name)
 
+        apart = File.basename(File.dirname(path)) == APART
         code(path).each_with_index.flat_map do |line, index|
-          problems(name, line).map { |problem| "#{path.delete_prefix("#{@root}/")}:#{index + 1}: #{problem}" }
+          found = apart ? [map(line), raw(name, line), other(line)].compact : problems(name, line)
+          found.map { |problem| "#{path.delete_prefix("#{@root}/")}:#{index + 1}: #{problem}" }
         end
       end
     end
@@ -160,6 +167,10 @@ module House
     def problems(name, line)
       [copy(name, line), atomic(name, line), raw(name, line), pointer(name, line), cast(line), change(name, line),
        other(line)].compact
+    end
+
+    def map(line)
+      "names a map: files of #{APART}/ store without numbers, so they may not see one" if MAPS.match?(line)
     end
 
     def other(line)

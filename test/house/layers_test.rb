@@ -96,7 +96,8 @@ module House
     test "a folder of the engine is a layer, and names of files are different" do
       write "engine/src/other/read.c", ""
       write "engine/src/item/read.c", ""
-      assert_equal ["engine/src: other/ is no layer: base, proc, file, segment, index, evict, shard, item, handle, api",
+      assert_equal ["engine/src: other/ is not a layer: base, proc, usage, file, segment, index, evict, shard, item, " \
+                    "handle, api",
                     "engine/src: item/read and other/read have the same name"], breaches
     end
 

@@ -71,6 +71,12 @@ module House
       refute_empty read_in("segment.c", Stores::STATISTICS)
     end
 
+    test "files that store without numbers may not name a map" do
+      assert_empty read_in("fold.c", "memset(group, 0, sizeof *group);", folder: "usage")
+      refute_empty read_in("fold.c", "memset(cache->map->base, 0, 8);", folder: "usage")
+      refute_empty read_in("fold.c", "lard_view view;", folder: "usage")
+    end
+
     test "the engine stores to shared memory through the macros alone" do
       stores = Stores.new
       assert_operator stores.sources.size, :>, 20
@@ -104,11 +110,11 @@ module House
     end
 
     # What Stores has to say of a source of that name with that statement.
-    def read_in(name, statement)
+    def read_in(name, statement, folder: "base")
       Dir.mktmpdir do |root|
-        FileUtils.mkdir_p(File.join(root, "engine/src/base"))
+        FileUtils.mkdir_p(File.join(root, "engine/src", folder))
         text = "/* a sample: unlink(path); */\nvoid f(void) {\n    #{statement}\n}\n"
-        File.write(File.join(root, "engine/src/base", name), text)
+        File.write(File.join(root, "engine/src", folder, name), text)
         Stores.new(root).breaches
       end
     end

@@ -25,8 +25,10 @@
 #include "segment/deletions.h"
 #include "segment/record.h"
 #include "segment/segment.h"
+#include "usage/sampler.h"
 
-#define READS_PER_LOOK 1024 /* between checks that the file is still at its path; a power of two */
+#define READS_PER_LOOK 1024 /* between checks that the file is still at its path, unless a sampler counts reads \
+                             */
 #define BATCH 64
 
 typedef struct {
@@ -84,6 +86,7 @@ LARD_INLINE larder_status find_slowly(lard_core *cache, lard_map *map, request *
     }
     if (LARD_UNLIKELY(found.staleness)) {
         lard_count(cache, LARD_STAT_stale_hits, 1);
+        lard_sampler_stale(cache, &wanted->key);
     }
     if (item && status != LARDER_MISS) {
         *item = found;
@@ -228,19 +231,31 @@ LARD_INLINE larder_status answer(bool fast, lard_core *cache, lard_belief *belie
     return LARDER_OK;
 }
 
-/* Counts, and checks from time to time that the file is still at its path. */
-LARD_INLINE void counted(lard_core *cache, lard_map *map, unsigned which, uint64_t by) {
-    uint64_t count = lard_count(cache, which, by);
-    if (LARD_UNLIKELY((count & (READS_PER_LOOK - 1)) < by)) {
-        lard_enter_look(cache, map);
+/* One read of many: the sampler counts it, and it checks that the file is still at its path. */
+static __attribute__((noinline)) void sampled(lard_core *cache, lard_map *map, const lard_key *key,
+                                              larder_status status, size_t value_bytes) {
+    if (LARD_UNLIKELY(status != LARDER_OK && status != LARDER_MISS)) {
+        return; /* the next one is sampled */
     }
+    if (lard_sampler_of(cache)) {
+        lard_sampler_read(cache, key, status == LARDER_OK, value_bytes);
+    } else {
+        __atomic_store_n(&cache->until_read, READS_PER_LOOK, __ATOMIC_RELAXED);
+    }
+    lard_enter_look(cache, map);
 }
 
-LARD_INLINE void counted_one(lard_core *cache, lard_map *map, larder_status status) {
+LARD_INLINE void counted(lard_core *cache, lard_map *map, const lard_key *key, larder_status status,
+                         const larder_item *item) {
     if (LARD_LIKELY(status == LARDER_OK)) {
-        counted(cache, map, LARD_STAT_hits, 1);
+        lard_count(cache, LARD_STAT_hits, 1);
     } else if (status == LARDER_MISS) {
-        counted(cache, map, LARD_STAT_misses, 1);
+        lard_count(cache, LARD_STAT_misses, 1);
+    } else {
+        return;
+    }
+    if (lard_sampler_is_due(&cache->until_read)) {
+        sampled(cache, map, key, status, item ? item->size_bytes : 0);
     }
 }
 
@@ -274,7 +289,7 @@ LARD_INLINE larder_status get_as(lard_core *cache, lard_belief *belief, const vo
     larder_status status = LARD_LIKELY(lard_crc_hardware)
                                ? answer(true, cache, belief, map, &wanted, &buckets, item)
                                : get_slowly(cache, map, &wanted, NULL, item);
-    counted_one(cache, map, status);
+    counted(cache, map, &wanted.key, status, item);
     return status;
 }
 
@@ -327,7 +342,7 @@ larder_status larder_get_to_swap(larder *cache, const void *key, size_t key_byte
     if (item && status != LARDER_MISS) {
         *item = found;
     }
-    counted_one(cache->core, map, status);
+    counted(cache->core, map, &wanted.key, status, &found);
     return status;
 }
 
@@ -360,14 +375,13 @@ LARD_INLINE void get_batch_as(larder *cache, lard_belief *belief, lard_map *map,
                               : get_slowly(cache->core, map, &wanted[i], NULL, &one->item);
             hits += one->status == LARDER_OK;
             misses += one->status == LARDER_MISS;
+            if (lard_sampler_is_due(&cache->core->until_read)) {
+                sampled(cache->core, map, &wanted[i].key, one->status, one->item.size_bytes);
+            }
         }
     }
-    if (hits) {
-        counted(cache->core, map, LARD_STAT_hits, hits);
-    }
-    if (misses) {
-        counted(cache->core, map, LARD_STAT_misses, misses);
-    }
+    lard_count(cache->core, LARD_STAT_hits, hits);
+    lard_count(cache->core, LARD_STAT_misses, misses);
 }
 
 static __attribute__((noinline)) void get_batch_configured(larder *cache, lard_map *map, larder_lookup *lookups,

@@ -24,9 +24,10 @@
 #include "proc/lockfile.h"
 #include "proc/opener.h"
 #include "proc/process.h"
+#include "usage/fold.h"
+#include "usage/sampler.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,8 @@ static larder_status absolute(const char *path, char out[LARD_PATH_MAX], larder_
 }
 
 static bool is_known(const larder_options *options) {
-    uint32_t set = options && (options->existing > 1 || options->attach_later > 1 || options->keep_newer > 1);
+    uint32_t set = options && (options->existing > 1 || options->attach_later > 1 || options->keep_newer > 1 ||
+                               options->statistics > 1);
     for (size_t i = 0; options && i < sizeof options->reserved / sizeof *options->reserved; i++) {
         set |= options->reserved[i];
     }
@@ -91,6 +93,7 @@ static void free_core(lard_core *cache) {
     }
     lard_lockfile_close(&cache->lock);
     lard_pending_free(cache);
+    lard_sampler_free(cache);
     free(cache->stuck);
     free(cache);
 }
@@ -155,6 +158,11 @@ static larder_status take_handle(const char *path, const larder_options *options
     lard_fork_lock();
     lard_core *cache = lard_fork_watch() ? take_core(path, options, refusal) : NULL;
     larder *handle = cache ? known_handle(cache, configuration) : NULL;
+    if (cache && options && options->statistics && !lard_sampler_start(cache)) {
+        free_core_without_handles(cache);
+        cache = NULL;
+        handle = NULL;
+    }
     if (cache && !handle) {
         handle = new_handle(cache, configuration);
     }
@@ -169,9 +177,8 @@ static larder_status take_handle(const char *path, const larder_options *options
 }
 
 larder_status larder_open(const char *path, const larder_options *options, larder **out, larder_error *error) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     char full[LARD_PATH_MAX];
-    pthread_once(&once, lard_crc_init); /* every handle comes from here, so no other call needs to */
+    lard_crc_init_once(); /* every handle comes from here, so no call with a handle needs to */
     if (error) {
         memset(error, 0, sizeof *error);
     }
@@ -276,6 +283,8 @@ void larder_close(larder *handle) {
         return;
     }
     if (cache->map && lard_bytelock_is_ours(&cache->slot_lock)) { /* otherwise the slot is the parent's */
+        larder_error ignored;
+        lard_fold_now(cache, &ignored);
         detach(cache);
     }
     free_core(cache);

@@ -15,6 +15,8 @@
 #include "item/put.h"
 #include "item/tagged.h"
 #include "item/write.h"
+#include "usage/fold.h"
+#include "usage/sampler.h"
 
 /* A store whose arguments were checked. */
 typedef struct {
@@ -98,6 +100,15 @@ static __attribute__((noinline)) larder_status store_specially(larder *cache, la
     return store_extended(cache, map, op, extra, call);
 }
 
+/* A store that the sampler counts. It may wait for the disk, as stores do. */
+static __attribute__((noinline)) void sampled(lard_core *cache, const lard_key *key, size_t value_bytes) {
+    larder_error ignored;
+    lard_sampler_store(cache, key, value_bytes);
+    if (lard_fold_is_due(cache)) {
+        lard_fold_now(cache, &ignored);
+    }
+}
+
 LARD_INLINE larder_status set_prepared(larder *cache, const larder_store *store, const larder_call *call,
                                        prepared *ahead) {
     lard_write_op op;
@@ -119,8 +130,12 @@ LARD_INLINE larder_status set_prepared(larder *cache, const larder_store *store,
     }
     op.key = &ahead->key;
     op.buckets = ahead->buckets;
-    return LARD_UNLIKELY(store->extra || store->ttl_ms < 0) ? store_specially(cache, map, &op, store, &known)
-                                                            : lard_put(cache->core, map, &op, &known);
+    status = LARD_UNLIKELY(store->extra || store->ttl_ms < 0) ? store_specially(cache, map, &op, store, &known)
+                                                              : lard_put(cache->core, map, &op, &known);
+    if (status == LARDER_OK && lard_sampler_is_store_due(cache->core, &ahead->key.hash)) {
+        sampled(cache->core, &ahead->key, store->value_bytes);
+    }
+    return status;
 }
 
 larder_status larder_set(larder *cache, const larder_store *store, const larder_call *call) {

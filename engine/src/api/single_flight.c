@@ -9,6 +9,7 @@
 #include "handle/unattached.h"
 #include "item/expiry.h"
 #include "item/lease.h"
+#include "usage/sampler.h"
 
 larder_status larder_lease_take(larder *cache, const void *key, size_t key_bytes, int64_t lease_ms,
                                 larder_lease *lease, const larder_call *call) {
@@ -74,9 +75,13 @@ larder_status larder_lease_wait(larder *cache, const void *key, size_t key_bytes
     return lard_lease_wait(cache->core, map, &wanted, lease->token, wait_ms, call);
 }
 
-void larder_count_deed(larder *cache, larder_deed deed) {
+void larder_count_deed(larder *cache, larder_deed deed, const void *key, size_t key_bytes) {
     static const unsigned counts[] = {LARD_STAT_waits, LARD_STAT_refreshes, LARD_STAT_lone_computes};
-    if (cache && (unsigned)deed < sizeof counts / sizeof *counts && lard_enter(cache->core)) {
-        lard_count(cache->core, counts[deed], 1);
+    if (!cache || (unsigned)deed >= sizeof counts / sizeof *counts || !lard_enter(cache->core)) {
+        return;
+    }
+    lard_count(cache->core, counts[deed], 1);
+    if (key && deed == LARDER_WAITED) {
+        lard_sampler_wait(cache->core, key, key_bytes);
     }
 }

@@ -39,6 +39,11 @@ int64_t lard_clock_monotonic_coarse_ms(void) { return clock_in_ms(CLOCK_MONOTONI
 
 int64_t lard_clock_monotonic_ms(void) { return clock_in_ms(CLOCK_MONOTONIC); }
 
+uint64_t lard_clock_monotonic_us(void) {
+    struct timespec t = {0};
+    return clock_gettime(CLOCK_MONOTONIC, &t) == 0 ? (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000 : 0;
+}
+
 /* That of macOS counts suspended time under the name of the monotonic clock. */
 int64_t lard_clock_boot_ms(void) {
 #ifdef CLOCK_BOOTTIME

@@ -10,6 +10,8 @@
 
 #include "base/crc_fold.h"
 
+#include <pthread.h>
+
 #if defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
@@ -85,6 +87,11 @@ void lard_crc_init(void) {
     fill_linear(after_long_stream, of_bit);
     lard_crc_hardware = hardware_present();
     lard_crc_fold_init(POLYNOMIAL);
+}
+
+void lard_crc_init_once(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, lard_crc_init);
 }
 
 LARD_INLINE uint64_t pass(lard_crc_way way, lard_u64 *shared, unsigned char *own, size_t i) {

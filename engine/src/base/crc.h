@@ -201,7 +201,8 @@ LARD_INLINE uint64_t lard_crc_in(bool fast, uint64_t crc, lard_u64 *words, size_
 }
 
 /* The same out of line: CRC-32C (Castagnoli 1993; RFC 3720 appendix B.4). */
-void lard_crc_init(void); /* before any other function here; larder_open calls it, once in a process */
+void lard_crc_init(void);      /* before any other function here */
+void lard_crc_init_once(void); /* the same; only the first call of a process does something */
 uint32_t lard_crc_bytes(uint32_t crc, const void *data, size_t bytes);
 uint32_t lard_crc_word(uint32_t crc, uint64_t word);
 uint32_t lard_crc_shared(uint32_t crc, const lard_u64 *words, size_t count);

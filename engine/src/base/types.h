@@ -143,8 +143,9 @@ typedef struct {
 
 /* The state of a process in a file, which all its handles of the file share. */
 typedef struct lard_core {
-    lard_map *map;      /* current file; swapped atomically on reattachment */
-    lard_u64 *counters; /* of this process, in the hints */
+    lard_map *map;                                  /* current file; swapped atomically on reattachment */
+    lard_u64 *counters;                             /* of this process, in the hints */
+    int32_t until_read, until_store, until_evicted; /* calls until the next is sampled, see usage/sampler.h */
     uint32_t slot;
     uint32_t incarnation;
     uint32_t lock_timeout_ms;
@@ -162,6 +163,7 @@ typedef struct lard_core {
     lard_lockfile lock;
     lard_bytelock slot_lock;
     lard_map *arriving;           /* while the handle attaches: mapped, but not yet `map` */
+    struct lard_sampler *sampler; /* NULL: no statistics of keyspaces */
     struct lard_pending *pending; /* keys to be deleted when it attaches; NULL: none, or all_pending */
     bool all_pending;
     bool attaches_explicitly; /* only by larder_attach */

@@ -12,6 +12,7 @@
  * after a death. All under the shard's lock.
  */
 #include "evict/evict.h"
+#include "base/clock.h"
 #include "base/count.h"
 #include "base/dead.h"
 #include "base/hash.h"
@@ -29,6 +30,7 @@
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "segment/segment.h"
+#include "usage/sampler.h"
 
 #include <string.h>
 
@@ -136,6 +138,15 @@ static bool is_stale(const lard_view *view, const candidate *one, int64_t now_ms
            lard_record_extended_is_stale(view, one->offset, &one->info, now_ms);
 }
 
+/* Has the sampler count the item that goes. Its age is at most that of its segment. */
+static __attribute__((noinline)) void sample(lard_core *cache, const lard_view *view, const candidate *one,
+                                             int64_t now_ms) {
+    unsigned char key[LARDER_MAX_KEY + 8];
+    int64_t since_ms = (int64_t)lard_load(&view->segments[lard_segment_at(view, one->offset)].oldest_ms);
+    lard_record_copy_key(view, one->offset, &one->info, key);
+    lard_sampler_evicted(cache, key, LARD_WORD0_KEY_BYTES(one->info.word0), lard_clock_since(now_ms, since_ms));
+}
+
 /* Moves a record of the victim to the main queue if it stays, else empties its slot. */
 static void move_or_drop(lard_core *cache, lard_view *view, const candidate *one, uint32_t state,
                          unsigned min_reads, int64_t now_ms) {
@@ -162,6 +173,10 @@ static void move_or_drop(lard_core *cache, lard_view *view, const candidate *one
                           ghost ? lard_ghost_word(view, hash.fingerprint, one->offset) : 0)) {
         lard_index_count_off(view, is_chunk);
         lard_count(cache, statistic, !is_chunk);
+        if (statistic == LARD_STAT_evictions && !is_chunk && lard_sampler_of(cache) &&
+            lard_sampler_is_due(&cache->until_evicted)) {
+            sample(cache, view, one, now_ms);
+        }
         decide_for_group(view, one, false);
         if (pinned) {
             lard_add(&view->header->pinned_bytes, -lard_pin_cost(view, one->bytes));

@@ -32,8 +32,8 @@ static void run_open(larder *none, void *arg) {
 /*
  * Making the file reserves its blocks and may wait for another process that makes it. The engine hands out the
  * handle while no one can fork, and right into the object: a child that was forked by another thread meanwhile
- * has it there, and collecting the object there closes it. `numbers` are the bytes, the ms of the lock timeout and
- * the configuration.
+ * has it there, and collecting the object there closes it. `numbers` are the bytes, the ms of the lock timeout,
+ * the configuration, and whether statistics by keyspace are kept.
  */
 static VALUE cache_open(VALUE klass, VALUE path, VALUE numbers, VALUE create, VALUE lazy) {
     glue_handle *handle;
@@ -48,6 +48,7 @@ static VALUE cache_open(VALUE klass, VALUE path, VALUE numbers, VALUE create, VA
     opening.options.attach_later = 1; /* never in a call that has the GVL */
     opening.options.keep_newer = lazy == sym_required;
     opening.options.configuration = NUM2ULL(rb_ary_entry(numbers, 2));
+    opening.options.statistics = RTEST(rb_ary_entry(numbers, 3));
     handle->lazy = RTEST(lazy);
     handle->required = lazy == sym_required;
     handle->strict = handle->required || lazy == sym_strict;

@@ -220,8 +220,11 @@ static VALUE lease_wait(VALUE self, VALUE key, VALUE lease, VALUE wait_ms, VALUE
 }
 
 /* Counts what a caller did, see larder_count_deed(). */
-static VALUE count_deed(VALUE self, VALUE deed) {
-    larder_count_deed(glue_handle_engine_or_null(records_cache(self)), (larder_deed)NUM2INT(deed));
+static VALUE count_deed(VALUE self, VALUE deed, VALUE key) {
+    glue_check_string(key, "key");
+    larder_count_deed(glue_handle_engine_or_null(records_cache(self)), (larder_deed)NUM2INT(deed),
+                      RSTRING_PTR(key), (size_t)RSTRING_LEN(key));
+    RB_GC_GUARD(key);
     return self;
 }
 
@@ -327,7 +330,7 @@ void records_init(VALUE store_module) {
     rb_define_method(records, "leases", leases, 3);
     rb_define_method(records, "lease_wait", lease_wait, 4);
     rb_define_method(records, "lease_end", lease_end, 4);
-    rb_define_method(records, "count_deed", count_deed, 1);
+    rb_define_method(records, "count_deed", count_deed, 2);
     rb_define_const(records, "WAITED", INT2FIX(LARDER_WAITED));
     rb_define_const(records, "REFRESHED", INT2FIX(LARDER_REFRESHED));
     rb_define_const(records, "COMPUTED_ALONE", INT2FIX(LARDER_COMPUTED_ALONE));

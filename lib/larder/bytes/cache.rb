@@ -87,19 +87,22 @@ module Larder
       #   is a miss, {#add} replaces it, and a counter starts again. A delete, {#clear} or store acts on the key
       #   whichever configuration stored it, and {#each_key} lists the keys of all. The file remembers seven
       #   configurations; opening it with an eighth empties it.
+      # @param statistics [Boolean] true: counts by keyspace and time in a file next to the cache, see {Usage}
       # @yieldparam cache [Cache] closed when the block ends
       # @return [Cache, Object] the cache, or the block's value
       # @raise [OpenError] with the path and the remedy
       # @example
       #   opened = Larder::Cache.open("open.larder", size: 4 << 20)
       #   opened.close #=> nil
-      def open(path, size: nil, size_from: nil, lock_timeout: nil, create: true, lazy: false, configuration: nil)
+      def open(path, size: nil, size_from: nil, lock_timeout: nil, create: true, lazy: false, configuration: nil,
+               statistics: false)
         check_lazy(lazy, create)
-        check_create(create)
+        Options.switch("create", create) unless create.nil?
         configuration = Options.configuration(configuration)
         path = Options.path(path)
         size_from ||= Application.calling_line if size && lazy # the caller's line is on the stack only now
-        numbers = [Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), configuration]
+        numbers = [Options.size_bytes(size), Options.lock_timeout_ms(lock_timeout), configuration,
+                   Options.switch("statistics", statistics)]
         cache = open_explained(path, numbers, create, lazy)
         cache.send(:opened, path, size, size_from, lazy)
         return cache unless block_given?
@@ -125,12 +128,6 @@ module Larder
         return if lazy.nil? || LAZY.include?(lazy)
 
         raise ArgumentError, "lazy is #{lazy.inspect}; it takes true, false, :strict or :required"
-      end
-
-      def check_create(create)
-        return if [true, false, nil].include?(create)
-
-        raise ArgumentError, "create is #{create.inspect}; it takes true or false"
       end
     end
 

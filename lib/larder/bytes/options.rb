@@ -50,6 +50,13 @@ module Larder
       raise ArgumentError, "configuration is #{given.inspect}; it takes an Integer from 0 to 2**64 - 1, or nil"
     end
 
+    # @return [Boolean]
+    def switch(name, given)
+      return given if [true, false].include?(given)
+
+      raise ArgumentError, "#{name} is #{given.inspect}; it takes true or false"
+    end
+
     # @return [Integer] milliseconds, 0 where the engine's default is meant
     def lock_timeout_ms(given)
       return 0 if given.nil?

@@ -54,6 +54,8 @@ module Larder
         Store::Flights.give_up_all
         Store::Flights.end_work
         Store::Refreshes.begin_waiting
+        cache = Rails.cache
+        cache.keep_statistics if cache.is_a?(ActiveSupport::Cache::LarderStore)
       end
     end
   end

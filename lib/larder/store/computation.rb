@@ -90,7 +90,7 @@ module Larder
       # @return [Array, nil] the value; nil: the block raised, which is reported
       def recompute(token)
         value = @store.single_flight.on_lease(@call, token, backs_off: true) do |flight|
-          @level.records.count_deed(Records::REFRESHED)
+          @level.records.count_deed(Records::REFRESHED, @call.key)
           @store.announce("refresh.larder", @call) { compute_and_store(flight) }
         end
         [value]

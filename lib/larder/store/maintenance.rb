@@ -23,6 +23,20 @@ module Larder
         end
       end
 
+      # Adds what this process has counted by keyspace to the file of statistics, unless it did so within the last
+      # second. Rails calls it at the end of each request and job. A failure is logged, once for each cause.
+      #
+      # @return [nil]
+      # @example
+      #   Rails.cache.keep_statistics
+      def keep_statistics
+        error = @cache.keep_statistics(if_due: true)
+        return if error.nil? || error.message == @statistics_failure
+
+        @statistics_failure = error.message
+        Larder::Application.log("larder: no statistics are kept: #{error.message}")
+      end
+
       # Drops expired items now, rather than when their room is needed. An entry that race_condition_ttl may still serve
       # stays for that long.
       #

@@ -82,8 +82,9 @@ module Larder
       # @!method lease_wait(key, lease, wait_ms, now)
       #   @return [Boolean] has the lease ended? Waits for that up to wait_ms, at most 20 ms
 
-      # @!method count_deed(deed)
+      # @!method count_deed(deed, key)
       #   @param deed [Integer] WAITED, REFRESHED or COMPUTED_ALONE
+      #   @param key [String] of the value that the caller waited for or computed
       #   @return [self]
 
       # @!method lease_end(key, lease, fresh_ms, now)

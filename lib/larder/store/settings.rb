@@ -65,11 +65,22 @@ module Larder
 
       # @return [Larder::Cache] if it cannot open its file, its first use says why
       def open(path = self.path)
-        Larder::Cache.open(path, size: size, size_from: @size_from, lock_timeout: @lock_timeout,
-                                 lazy: @raise_errors ? :strict : true, configuration: @configuration&.digest)
+        cache = Larder::Cache.open(path, size: size, size_from: @size_from, lock_timeout: @lock_timeout,
+                                         lazy: @raise_errors ? :strict : true, configuration: @configuration&.digest,
+                                         statistics: @statistics)
+        name_keyspaces(cache) if @statistics
+        cache
       end
 
       private
+
+      # A namespace that a Proc makes is not known yet, and one that is too long is left out: statistics are not worth
+      # an exception.
+      def name_keyspaces(cache)
+        namespace = store_options[:namespace]
+        namespace = namespace.respond_to?(:call) ? nil : namespace&.to_s
+        cache.name_keyspaces(namespace: (namespace if namespace&.bytesize&.between?(1, 63)), patterns: @keyspaces)
+      end
 
       def persistent?(given, path)
         return true unless given == false
@@ -96,6 +107,8 @@ module Larder
       def take_engine_options(options)
         take_size(options)
         @lock_timeout = options.delete(:lock_timeout)
+        @statistics = options.delete(:statistics) { true } || false
+        @keyspaces = options.delete(:keyspaces) || []
       end
 
       # :max_size is Solid Cache's name for :size.

@@ -89,7 +89,7 @@ module Larder
       def await(call, lease, deadline)
         return [:alone, false] unless SingleFlight.may_wait?(call.key) && monotonic_now < deadline
 
-        @records.count_deed(Records::WAITED)
+        @records.count_deed(Records::WAITED, call.key)
         @events.announce("wait.larder", call) do |payload|
           ended = await_end(call.key, lease, deadline)
           joined = found(call) if ended
@@ -135,7 +135,7 @@ module Larder
       end
 
       def go_alone(call, waited)
-        @records.count_deed(Records::COMPUTED_ALONE)
+        @records.count_deed(Records::COMPUTED_ALONE, call.key)
         @events.announce("compute_alone.larder", call, waited: waited)
       end
 

@@ -147,7 +147,7 @@ module Larder
       end
 
       def join(soft)
-        @records.count_deed(Records::WAITED)
+        @records.count_deed(Records::WAITED, @call.key)
         @store.announce("wait.larder", @call) do |payload|
           done = soft.done?(left)
           payload[:hit] = !soft.value.nil?

@@ -127,6 +127,38 @@ module Larder
                     configurations_full_age: ([Time.now.to_f - (full_ms / 1000.0), 0.0].max if full_ms.positive?))
       end
 
+      # Names groups of keys for the statistics of a cache that was opened with `statistics: true`, see {Usage}.
+      #
+      # @param namespace [String, nil] of keys that begin with it and ":"
+      # @param patterns [Array<String>] beginnings of keys, with `*` for any characters but "/" and ":"; each is the
+      #   name of a keyspace
+      # @return [self]
+      # @raise [InvalidArgument] one is empty or longer than 63 bytes, there are more than 8 namespaces or 32 patterns
+      #   in this process, or the cache has no statistics
+      # @example
+      #   Larder::Cache.open("named.larder", size: 1 << 20, statistics: true) do |counted|
+      #     counted.name_keyspaces(namespace: "shop", patterns: ["products/*/price"]).set("shop:products/7/price", "9")
+      #     counted.keep_statistics
+      #   end
+      #   Larder::Usage.read("named.larder").keyspaces.first.name #=> "products/*/price"
+      def name_keyspaces(namespace: nil, patterns: [])
+        return self if _name_keyspaces(namespace, patterns)
+
+        raise InvalidArgument, "namespace #{namespace.inspect} and patterns #{patterns.inspect} name keyspaces of a " \
+                               "cache with statistics: 8 namespaces and 32 patterns at most, of 1 to 63 bytes each"
+      end
+
+      # Adds the counts of this process to the file of statistics. The cache does it itself when it stores, once a
+      # second at most, and when it is closed.
+      #
+      # @param if_due [Boolean] true: only if it was not done for a second
+      # @return [OpenError, nil] why the file cannot be used
+      # @example
+      #   cache.keep_statistics #=> nil
+      def keep_statistics(if_due: false)
+        _keep_usage(!if_due)
+      end
+
       # Walks every invariant of the file, one shard lock at a time.
       #
       # @return [Hash{Symbol => Integer, String, nil}] `:items` and `:records` walked, `:problems` found (0: sound) and

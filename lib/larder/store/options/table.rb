@@ -60,6 +60,13 @@ module Larder
               "gets `method:`, `returning:` and `exception:` of each failure; [see below](#failures)",
               default_text: "the log and `ActiveSupport.error_reporter`, once a minute for each cause and kind of call",
               synonyms: %i[on_error]),
+          row(:statistics, STORE, SWITCH,
+              "counts hits, misses, bytes and evictions by keyspace and time in a file next to the cache, for " \
+              "`larder stat` and `larder top` ([monitoring](../guides/monitoring.md))", default: true,
+              synonyms: %i[stats metrics]),
+          row(:keyspaces, STORE, KEYSPACES,
+              "beginnings of keys that statistics count apart, with `*` for any characters but `/` and `:`, such as " \
+              "`\"products/*/price\"`", default_text: "the part of a key before its first `/` or `:`"),
           row(:max_key_size, STORE, KEY_LIMIT,
               "longer keys end in a digest; false and more than 4,095 mean 4,095, with `remote:` 4,085",
               default_text: "250 on Rails 8.1 and newer, 4,095 before"),

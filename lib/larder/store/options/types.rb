@@ -110,6 +110,10 @@ module Larder
                       words: "a String, a Symbol, something that can be called, or nil") do |value|
           !value || value.is_a?(String) || value.is_a?(Symbol) || value.respond_to?(:call)
         end
+        KEYSPACES = type("Array of up to 32 Strings of 1 to 63 bytes") do |value|
+          value.nil? || (value.is_a?(Array) && value.size <= 32 &&
+            value.all? { |text| text.is_a?(String) && text.bytesize.between?(1, 63) && !text.include?("\0") })
+        end
         TAGS = type("String, Symbol, Integer, record, model, or an Array of these; up to 128", call: ALWAYS,
                     words: "Strings, Symbols, Integers, records and their classes, or an Array of these") do |value|
           tags?(value)

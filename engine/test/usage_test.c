@@ -1,0 +1,497 @@
+/*
+ * usage_test.c — checks the statistics by keyspace and by time: what is counted, and that nothing that happens to
+ * their file harms the cache.
+ */
+#include "children.h"
+
+#include <sys/file.h>
+#include <sys/resource.h>
+
+static larder *cache;
+static larder_usage usage;
+
+static const char *path(void) { return test_path("t.larder"); }
+static const char *sidecar(void) { return test_path("t.larder.stats"); }
+
+static larder *open_counted(uint64_t size_bytes) {
+    larder *opened = NULL;
+    larder_options options = {.size_bytes = size_bytes, .statistics = 1};
+    return larder_open(path(), &options, &opened, NULL) == LARDER_OK ? opened : NULL;
+}
+
+static larder_status load(void) { return larder_get_usage(path(), &usage, NULL); }
+
+static const larder_keyspace *keyspace(const char *name) {
+    for (unsigned i = 0; i < LARDER_KEYSPACES; i++) {
+        if (usage.keyspaces[i].name_bytes == strlen(name) &&
+            memcmp(usage.keyspaces[i].name, name, strlen(name)) == 0) {
+            return &usage.keyspaces[i];
+        }
+    }
+    return NULL;
+}
+
+static larder_usage_counts counts(const char *name) {
+    const larder_keyspace *found = keyspace(name);
+    return found ? found->counts : (larder_usage_counts){0};
+}
+
+static larder_usage_counts last_minute(void) {
+    larder_usage_counts whole = {0};
+    for (unsigned i = 0; i < 2; i++) { /* the minute may have ended in between */
+        whole.hits += usage.minutes[i].whole.hits;
+        whole.misses += usage.minutes[i].whole.misses;
+        whole.stores += usage.minutes[i].whole.stores;
+        whole.evictions += usage.minutes[i].whole.evictions;
+    }
+    return whole;
+}
+
+/* No further from it than four standard errors. */
+static bool is_within(uint64_t count, uint64_t real, uint64_t variance) {
+    double off = (double)count - (double)real;
+    return off * off <= 16 * (double)variance;
+}
+
+static void few_calls_are_counted_exactly(void) {
+    cache = open_counted(1 << 20);
+    for (int i = 0; i < 10; i++) {
+        get(cache, "users/1");
+    }
+    set(cache, "users/1", "12345");
+    set(cache, "views/products/_row:0a1b/products/1", "<li>");
+    for (int i = 0; i < 7; i++) {
+        get(cache, "users/1");
+    }
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    larder_usage_counts users = counts("users"), row = counts("views/products/_row");
+    CHECK(users.misses == 10 && users.hits == 7 && users.stores == 1, "%d, %d, %d", (int)users.misses,
+          (int)users.hits, (int)users.stores);
+    CHECK(users.stored_bytes == 5 && users.read_variance == 0 && users.store_variance == 0);
+    CHECK(users.computes == 1, "the last of the misses came before a store");
+    CHECK(row.stores == 1 && row.hits + row.misses == 0);
+    larder_usage_counts whole = last_minute();
+    CHECK(whole.hits == 7 && whole.misses == 10 && whole.stores == 2);
+    CHECK(usage.since_ms > 0 && usage.changed_ms >= usage.since_ms);
+    larder_close(cache);
+}
+
+static void many_calls_are_counted_within_the_error_that_is_given(void) {
+    char key[32];
+    const int reads = 200000;
+    cache = open_counted(4 << 20);
+    set(cache, "hot/1", "value");
+    for (int i = 0; i < reads; i++) { /* one of four reads hits */
+        snprintf(key, sizeof key, i % 4 ? "cold/%d" : "hot/1", i);
+        get(cache, key);
+    }
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    larder_usage_counts hot = counts("hot"), cold = counts("cold");
+    CHECK(hot.read_variance > 0 && is_within(hot.hits, reads / 4, hot.read_variance), "%d hits, variance %.0f",
+          (int)hot.hits, (double)hot.read_variance);
+    CHECK(hot.read_variance < (uint64_t)reads / 4 * reads / 4 / 100, "an error of less than a tenth");
+    CHECK(is_within(cold.misses, reads / 4 * 3, cold.read_variance) && cold.hits == 0, "%d misses",
+          (int)cold.misses);
+    CHECK(last_minute().hits == (uint64_t)reads / 4, "the counts of the whole cache are exact");
+    larder_close(cache);
+}
+
+static void a_new_period_counts_exactly_again(void) {
+    char key[32];
+    cache = open_counted(1 << 20);
+    for (int i = 0; i < 10000; i++) {
+        snprintf(key, sizeof key, "many/%d", i);
+        get(cache, key);
+    }
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    uint64_t variance = counts("many").read_variance;
+    get(cache, "many/1"); /* has the weight of the reads that were skipped before */
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(counts("many").read_variance - variance < 256 * 255);
+    for (int i = 0; i < 20; i++) {
+        get(cache, "few/1");
+    }
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(counts("few").misses == 20 && counts("few").read_variance == 0);
+    larder_close(cache);
+}
+
+static void it_is_due_when_something_was_counted_and_a_second_has_passed(void) {
+    cache = open_counted(1 << 20);
+    CHECK(!larder_usage_due(cache) && !larder_usage_due(NULL));
+    get(cache, "users/1");
+    CHECK(larder_usage_due(cache) && larder_keep_usage(cache, NULL) == LARDER_OK && !larder_usage_due(cache));
+    get(cache, "users/1");
+    CHECK(!larder_usage_due(cache), "not twice in a second");
+    int64_t until_ms = lard_clock_monotonic_ms() + 20000;
+    while (!larder_usage_due(cache) && lard_clock_monotonic_ms() < until_ms) {
+        sleep_us(20000);
+    }
+    CHECK(larder_usage_due(cache));
+    larder_close(cache);
+}
+
+static void a_batch_counts_each_of_its_keys(void) {
+    larder_lookup lookups[40];
+    char keys[40][16];
+    cache = open_counted(1 << 20);
+    memset(lookups, 0, sizeof lookups);
+    for (int i = 0; i < 40; i++) {
+        snprintf(keys[i], sizeof keys[i], i % 2 ? "odd/%d" : "even/%d", i);
+        lookups[i].key = keys[i];
+        lookups[i].key_bytes = strlen(keys[i]);
+    }
+    larder_get_multi(cache, lookups, 40, NULL);
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(counts("odd").misses == 20 && counts("even").misses == 20);
+    larder_close(cache);
+}
+
+static void evictions_are_counted_with_their_age(void) {
+    static char value[2000];
+    char key[32];
+    cache = open_counted(1 << 20);
+    for (int i = 0; i < 20000; i++) {
+        snprintf(key, sizeof key, "pages/%d", i);
+        set_bytes(cache, key, value, sizeof value, 0);
+    }
+    larder_stats all;
+    larder_get_stats(cache, &all);
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    larder_usage_counts pages = counts("pages");
+    CHECK(all.evictions > 15000 && is_within(pages.evictions, all.evictions, pages.eviction_variance), "%d of %d",
+          (int)pages.evictions, (int)all.evictions);
+    CHECK(pages.evicted_age_ms / pages.evictions < 60000, "a mean age of %d ms",
+          (int)(pages.evicted_age_ms / pages.evictions));
+    larder_close(cache);
+}
+
+static void names_are_made_by_rules(void) {
+    static const struct {
+        const char *key, *name;
+    } cases[] = {
+        {"users/17", "users"},
+        {"users:17/photo", "users"},
+        {"shop:users/17", "users"},
+        {"shop:", ""},
+        {"shopper:1", "shopper"},
+        {"views/products/_row:0a1b2c/products/1-2", "views/products/_row"},
+        {"views/banner", "views/banner"},
+        {"views/banner/en", "views/banner"},
+        {"settings", "settings"},
+        {"user_17", "user_*"},
+        {"user_17/photo", "user_*"},
+        {"v2/users/1", "v2"},
+        {"20261129", "*"},
+        {"/users/1", "users"},
+        {"", ""},
+        {"products/17/price", "products/*/price"},
+        {"products/17/name", "products"},
+        {"reports:2026:daily", "reports:*:daily"},
+        {"reports:2026/daily", "reports"},
+    };
+    static const char *const patterns[] = {"products/*/price", "reports:*:daily"};
+    cache = open_counted(1 << 20);
+    CHECK(larder_name_keyspaces(cache, "shop", patterns, 2) == LARDER_OK);
+    set(cache, "shop:users/1", "value");
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(counts("users").stores == 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char name[60];
+        size_t bytes = larder_keyspace_of(&usage.rules, cases[i].key, strlen(cases[i].key), name);
+        CHECK(bytes == strlen(cases[i].name) && memcmp(name, cases[i].name, bytes) == 0, "%s: %.*s", cases[i].key,
+              (int)bytes, name);
+    }
+    char long_key[200], name[60];
+    memset(long_key, 'x', sizeof long_key);
+    CHECK(larder_keyspace_of(NULL, long_key, sizeof long_key, name) == 60);
+    larder_close(cache);
+}
+
+static void bad_rules_are_refused(void) {
+    char text[80];
+    const char *pattern = text;
+    memset(text, 'a', 64);
+    text[64] = '\0';
+    cache = open_counted(1 << 20);
+    CHECK(larder_name_keyspaces(cache, text, NULL, 0) == LARDER_INVALID, "too long");
+    CHECK(larder_name_keyspaces(cache, "", NULL, 0) == LARDER_INVALID);
+    CHECK(larder_name_keyspaces(cache, NULL, &pattern, 1) == LARDER_INVALID);
+    CHECK(larder_name_keyspaces(cache, NULL, NULL, 1) == LARDER_INVALID);
+    for (int i = 0; i < LARDER_KEYSPACE_PATTERNS; i++) {
+        snprintf(text, sizeof text, "pattern-%d", i);
+        CHECK(larder_name_keyspaces(cache, NULL, &pattern, 1) == LARDER_OK);
+    }
+    CHECK(larder_name_keyspaces(cache, NULL, &pattern, 1) == LARDER_OK, "it is known");
+    text[0] = 'P';
+    CHECK(larder_name_keyspaces(cache, NULL, &pattern, 1) == LARDER_INVALID, "there are too many");
+    larder_close(cache);
+    cache = open_cache(1 << 20);
+    CHECK(larder_name_keyspaces(cache, "shop", NULL, 0) == LARDER_INVALID, "it has no statistics");
+    larder_close(cache);
+}
+
+static void keyspaces_with_most_traffic_keep_their_rows(void) {
+    char key[32];
+    cache = open_counted(1 << 20);
+    for (int round = 0; round < 30; round++) {
+        for (int i = 0; i < 4; i++) {
+            snprintf(key, sizeof key, "often-%c/1", 'a' + i);
+            get(cache, key);
+        }
+        for (int i = 0; i < 80; i++) { /* names that come once */
+            snprintf(key, sizeof key, "once-%c%c-%c/1", 'a' + round, 'a' + i / 26, 'a' + i % 26);
+            get(cache, key);
+        }
+        CHECK(larder_keep_usage(cache, NULL) == LARDER_OK);
+    }
+    CHECK(load() == LARDER_OK);
+    uint64_t misses = usage.keyspaces[LARDER_KEYSPACES].counts.misses;
+    for (int i = 0; i < 4; i++) {
+        snprintf(key, sizeof key, "often-%c", 'a' + i);
+        CHECK(counts(key).misses == 30, "%s: %d", key, (int)counts(key).misses);
+    }
+    for (unsigned i = 0; i < LARDER_KEYSPACES; i++) {
+        misses += usage.keyspaces[i].counts.misses;
+    }
+    CHECK(misses == 30 * 84, "no read is lost: %d", (int)misses);
+    larder_close(cache);
+}
+
+static void hot_and_heavy_keys_are_found(void) {
+    static char value[100000];
+    char key[32];
+    cache = open_counted(4 << 20);
+    for (int i = 0; i < 3000; i++) {
+        snprintf(key, sizeof key, "key/%d", i % 300);
+        set_bytes(cache, key, value, i % 300 == 7 ? sizeof value : 10, 0);
+        get(cache, key);
+        get(cache, "key/42");
+    }
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    const larder_used_key *hot = usage.hot, *heavy = usage.heavy;
+    for (unsigned i = 0; i < LARDER_USAGE_KEYS; i++) {
+        hot = usage.hot[i].weight > hot->weight ? &usage.hot[i] : hot;
+        heavy = usage.heavy[i].weight > heavy->weight ? &usage.heavy[i] : heavy;
+    }
+    CHECK(hot->key_bytes == 6 && memcmp(hot->key, "key/42", 6) == 0, "%.20s", hot->key);
+    CHECK(hot->weight - hot->error < 4500 && hot->weight > 1500, "%d", (int)hot->weight);
+    CHECK(heavy->key_bytes == 5 && memcmp(heavy->key, "key/7", 5) == 0 && heavy->weight == sizeof value, "%.20s",
+          heavy->key);
+    larder_close(cache);
+}
+
+static void statistics_survive_a_clear_a_resize_and_a_restart(void) {
+    cache = open_counted(1 << 20);
+    set(cache, "users/1", "value");
+    larder_keep_usage(cache, NULL);
+    CHECK(larder_clear(cache) == LARDER_OK && larder_resize(cache, 2 << 20, LARDER_KEEP_NONE, NULL) == LARDER_OK);
+    set(cache, "users/1", "value");
+    larder_close(cache);
+    cache = open_counted(1 << 20);
+    set(cache, "users/1", "value");
+    larder_close(cache);
+    CHECK(load() == LARDER_OK && counts("users").stores == 3 && last_minute().stores == 3, "%d, %d",
+          (int)counts("users").stores, (int)last_minute().stores);
+}
+
+static void processes_add_to_one_file_and_a_child_counts_for_itself(void) {
+    pid_t pids[4];
+    cache = open_counted(1 << 20);
+    for (int i = 0; i < 5; i++) {
+        set(cache, "parent/1", "value");
+    }
+    for (int i = 0; i < 4; i++) {
+        if ((pids[i] = fork_child()) == 0) {
+            for (int j = 0; j < 10; j++) {
+                CHILD_CHECK(set(cache, "child/1", "value") == LARDER_OK);
+            }
+            larder_status status;
+            while ((status = larder_keep_usage(cache, NULL)) == LARDER_LOCKED) {
+                sleep_us(1000);
+            }
+            CHILD_CHECK(status == LARDER_OK);
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        CHECK(exited_well(pids[i]));
+    }
+    larder_close(cache);
+    CHECK(load() == LARDER_OK && counts("child").stores == 40 && counts("parent").stores == 5, "%d, %d",
+          (int)counts("child").stores, (int)counts("parent").stores);
+    CHECK(last_minute().stores == 45, "%d", (int)last_minute().stores);
+}
+
+static void a_process_that_is_killed_while_it_writes_harms_nothing(void) {
+    cache = open_counted(1 << 20);
+    set(cache, "users/1", "value");
+    for (int round = 0; round < 60; round++) {
+        pid_t pid = fork_child();
+        if (pid == 0) {
+            for (;;) {
+                set(cache, "users/1", "value");
+                larder_keep_usage(cache, NULL);
+            }
+        }
+        sleep_us(500 + (unsigned)round * 97);
+        kill(pid, SIGKILL);
+        CHECK(waitpid(pid, NULL, 0) == pid);
+        CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK, "no lock stays");
+    }
+    CHECK(is(cache, "users/1", "value"));
+    larder_close(cache);
+}
+
+static void write_file(const char *text, size_t bytes) {
+    int fd = open(sidecar(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (write(fd, text, bytes) != (ssize_t)bytes) {
+        fprintf(stderr, "  not written\n");
+    }
+    close(fd);
+}
+
+static larder_status keep(larder_error *error) {
+    set(cache, "users/1", "value");
+    return larder_keep_usage(cache, error);
+}
+
+static void a_file_that_is_none_of_statistics_is_left_alone(void) {
+    larder_error error;
+    char content[16];
+    cache = open_counted(1 << 20);
+    write_file("someone's file\n", 15);
+    CHECK(keep(&error) == LARDER_NOT_LARDER && load() == LARDER_NOT_LARDER);
+    int fd = open(sidecar(), O_RDONLY);
+    CHECK(read(fd, content, sizeof content) == 15 && memcmp(content, "someone's file\n", 15) == 0);
+    close(fd);
+    unlink(sidecar());
+    CHECK(mkdir(sidecar(), 0700) == 0 && keep(&error) != LARDER_OK && load() != LARDER_OK);
+    CHECK(rmdir(sidecar()) == 0 && mkfifo(sidecar(), 0600) == 0);
+    CHECK(keep(&error) == LARDER_NOT_REGULAR && load() == LARDER_NOT_REGULAR, "it does not wait for the pipe");
+    CHECK(unlink(sidecar()) == 0 && symlink("/etc/hostname", sidecar()) == 0);
+    CHECK(keep(&error) == LARDER_NOT_REGULAR && load() == LARDER_NOT_REGULAR);
+    unlink(sidecar());
+    CHECK(is(cache, "users/1", "value") && keep(&error) == LARDER_OK && load() == LARDER_OK);
+    CHECK(chmod(sidecar(), 0666) == 0 && keep(&error) == LARDER_UNSAFE_MODE && load() == LARDER_UNSAFE_MODE);
+    larder_close(cache);
+}
+
+static void flipped_bits_and_a_short_file_lose_counts_and_nothing_else(void) {
+    larder_error error;
+    struct stat info;
+    cache = open_counted(1 << 20);
+    CHECK(keep(&error) == LARDER_OK && stat(sidecar(), &info) == 0 && info.st_size < 4 << 20);
+    for (off_t at = 0; at < info.st_size; at += at < 40000 ? 61 : 9973) {
+        int fd = open(sidecar(), O_RDWR);
+        unsigned char byte;
+        CHECK(pread(fd, &byte, 1, at) == 1);
+        byte ^= 1u << (at & 7);
+        CHECK(pwrite(fd, &byte, 1, at) == 1);
+        close(fd);
+        larder_status status = load();
+        CHECK(status == LARDER_OK || status == LARDER_UNFIT || status == LARDER_NOT_LARDER, "%d", (int)status);
+        if (status == LARDER_NOT_LARDER) {
+            unlink(sidecar());
+        }
+        CHECK(keep(&error) == LARDER_OK, "%d: %s", (int)at, error.detail);
+    }
+    CHECK(truncate(sidecar(), 5000) == 0 && load() == LARDER_OK && keep(&error) == LARDER_OK);
+    CHECK(truncate(sidecar(), 0) == 0 && load() == LARDER_UNFIT && keep(&error) == LARDER_OK &&
+          load() == LARDER_OK);
+    CHECK(is(cache, "users/1", "value"));
+    larder_close(cache);
+}
+
+static void random_blocks_with_valid_checksums_harm_no_reader(void) {
+    larder_error error;
+    struct stat info;
+    uint64_t random = 88172645463325252ull;
+    cache = open_counted(1 << 20);
+    CHECK(keep(&error) == LARDER_OK && stat(sidecar(), &info) == 0);
+    lard_sidecar *file = calloc(1, sizeof *file);
+    for (int round = 0; round < 20; round++) {
+        CHECK(lard_sidecar_open(file, path(), &error) == LARDER_OK);
+        for (size_t i = 0; i < sizeof file->table / 8 + sizeof file->sketches / 8; i++) {
+            random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+            ((uint64_t *)&file->table)[i] = random;
+        }
+        for (size_t i = 2; i < sizeof file->minute / 8; i++) {
+            ((uint64_t *)&file->minute)[i] = random * i;
+        }
+        int64_t now_ms = lard_clock_ms();
+        file->minute.began_ms = now_ms - now_ms % 60000;
+        lard_sidecar_write(file, &file->table, sizeof file->table, lard_sidecar_table_at());
+        lard_sidecar_write(file, &file->sketches, sizeof file->sketches, lard_sidecar_sketches_at());
+        lard_sidecar_write(file, &file->minute, sizeof file->minute, lard_sidecar_minute_at(now_ms));
+        lard_sidecar_close(file);
+        CHECK(load() == LARDER_OK && keep(&error) == LARDER_OK && load() == LARDER_OK);
+        for (unsigned i = 0; i < LARDER_KEYSPACES; i++) {
+            CHECK(usage.keyspaces[i].name_bytes <= sizeof usage.keyspaces[i].name);
+        }
+    }
+    free(file);
+    larder_close(cache);
+}
+
+static void while_another_process_writes_nobody_waits(void) {
+    larder_error error;
+    cache = open_counted(1 << 20);
+    CHECK(keep(&error) == LARDER_OK);
+    int fd = open(sidecar(), O_RDWR);
+    CHECK(flock(fd, LOCK_EX) == 0);
+    CHECK(keep(&error) == LARDER_LOCKED && load() == LARDER_OK && counts("users").stores == 1);
+    close(fd);
+    CHECK(keep(&error) == LARDER_OK && load() == LARDER_OK && counts("users").stores == 3, "nothing was lost");
+    larder_close(cache);
+}
+
+static void a_limit_of_file_sizes_stops_the_statistics_alone(void) {
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        larder_error error;
+        cache = open_counted(1 << 20);
+        CHILD_CHECK(set(cache, "users/1", "value") == LARDER_OK);
+        struct rlimit limit = {64 << 10, 64 << 10};
+        CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+        CHILD_CHECK(larder_keep_usage(cache, &error) == LARDER_FILE_LIMIT);
+        CHILD_CHECK(is(cache, "users/1", "value"));
+        _exit(0);
+    }
+    CHECK(exited_well(pid));
+}
+
+static void a_cache_without_statistics_makes_no_file(void) {
+    cache = open_cache(1 << 20);
+    set(cache, "users/1", "value");
+    larder_close(cache);
+    CHECK(access(sidecar(), F_OK) != 0 && load() == LARDER_NOT_THERE);
+    CHECK(larder_get_usage("", &usage, NULL) == LARDER_INVALID &&
+          larder_get_usage(path(), NULL, NULL) == LARDER_INVALID);
+    CHECK(larder_keep_usage(NULL, NULL) == LARDER_INVALID);
+}
+
+static const test_case tests[] = {
+    TEST(few_calls_are_counted_exactly, "few calls are counted exactly"),
+    TEST(many_calls_are_counted_within_the_error_that_is_given, "many calls are counted within the given error"),
+    TEST(a_new_period_counts_exactly_again, "a new period counts exactly again"),
+    TEST(it_is_due_when_something_was_counted_and_a_second_has_passed,
+         "counts are due a second after the last ones"),
+    TEST(a_batch_counts_each_of_its_keys, "a batch counts each of its keys"),
+    TEST(evictions_are_counted_with_their_age, "evictions are counted with their age"),
+    TEST(names_are_made_by_rules, "the names of keyspaces are made by rules"),
+    TEST(bad_rules_are_refused, "bad rules are refused, and the others added"),
+    TEST(keyspaces_with_most_traffic_keep_their_rows, "keyspaces with most traffic keep their rows"),
+    TEST(hot_and_heavy_keys_are_found, "the most read key and the largest value are found"),
+    TEST(statistics_survive_a_clear_a_resize_and_a_restart, "statistics survive a clear, a resize and a restart"),
+    TEST(processes_add_to_one_file_and_a_child_counts_for_itself,
+         "processes add to one file; a child counts its own"),
+    TEST(a_process_that_is_killed_while_it_writes_harms_nothing, "a process that is killed while it writes"),
+    TEST(a_file_that_is_none_of_statistics_is_left_alone, "a file that holds no statistics is left alone"),
+    TEST(flipped_bits_and_a_short_file_lose_counts_and_nothing_else, "flipped bits and a short file lose counts"),
+    TEST(random_blocks_with_valid_checksums_harm_no_reader, "random blocks with valid checksums harm no reader"),
+    TEST(while_another_process_writes_nobody_waits, "while another process writes, no caller waits"),
+    TEST(a_limit_of_file_sizes_stops_the_statistics_alone, "a limit of file sizes stops the statistics alone"),
+    TEST(a_cache_without_statistics_makes_no_file, "a cache without statistics makes no file"),
+};
+RUN("usage", tests)

@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+module Larder
+  class UsageTest < ActiveSupport::TestCase
+    setup do
+      @directory = Dir.mktmpdir
+      @path = File.join(@directory, "u.larder")
+    end
+
+    teardown { FileUtils.remove_entry(@directory) }
+
+    test "a cache that keeps no statistics has none" do
+      Cache.open(@path, size: 1 << 20) { |cache| cache.set("users/1", "Ada") }
+      assert_nil Usage.read(@path)
+      assert_equal ["u.larder", "u.larder.lock"], Dir.children(@directory).sort
+    end
+
+    test "counts of keyspaces, of the cache and of minutes come from all calls" do
+      counted { |cache| work(cache) }
+      usage = Usage.read(@path)
+      users = usage.keyspaces.find { |keyspace| keyspace.name == "users" }.counts
+      assert_equal [3, 1, 1, 3], [users.hits, users.misses, users.stores, users.stored_bytes]
+      assert_equal [4, 0.75, 3.0, 0], [users.reads, users.hit_ratio, users.mean_bytes, users.reads_error]
+      assert_equal 1, users.computes
+      assert_operator users.mean_compute, :>=, 0
+      assert_equal %w[users books], usage.keyspaces.map(&:name)
+      whole = usage.last(3600).whole
+      assert_equal [3, 1, 2], [whole.hits, whole.misses, whole.stores]
+      assert_equal 3, usage.last(3600).keyspaces["users"].hits
+      assert_equal 3, usage.last(86_400).keyspaces["users"].hits
+      assert_equal 0, usage.last(3600, now: Time.now + 7200).whole.hits
+    end
+
+    test "hot keys are those that were read, heavy ones those with the largest values" do
+      counted { |cache| work(cache) }
+      usage = Usage.read(@path)
+      assert_equal ["users/1", 7, 3, 0, 3], usage.hot.first.to_a.values_at(0, 1, 2, 3, 5)
+      assert_equal ["books/1", 5000], usage.heavy.first.to_a.values_at(0, 2)
+    end
+
+    test "keys are counted in keyspaces that namespaces and patterns name" do
+      counted do |cache|
+        cache.name_keyspaces(namespace: "shop", patterns: ["products/*/price"])
+        cache.set("shop:products/7/price", "9")
+        cache.set("shop:products/7/name", "Moby-Dick")
+      end
+      usage = Usage.read(@path)
+      assert_equal ["products", "products/*/price"], usage.keyspaces.map(&:name).sort
+      assert_equal ["shop"], usage.namespaces
+      assert_equal ["products/*/price"], usage.patterns
+      assert_equal "products/*/price", usage.keyspace_of("shop:products/8/price")
+      assert_equal "shop", Usage.keyspace_of("shop:products/8/price")
+    end
+
+    test "names of keyspaces that cannot be are refused" do
+      counted do |cache|
+        [[""], ["a" * 64], (1..33).map(&:to_s)].each do |patterns|
+          assert_raises(InvalidArgument) { cache.name_keyspaces(patterns: patterns) }
+        end
+      end
+      Cache.open(@path) { |cache| assert_raises(InvalidArgument) { cache.name_keyspaces(namespace: "shop") } }
+    end
+
+    test "statistics is true or false" do
+      error = assert_raises(ArgumentError) { Cache.open(@path, statistics: "yes") }
+      assert_match(/statistics is "yes"; it takes true or false/, error.message)
+    end
+
+    test "a file that is not one of statistics is named by reads and by calls that would add to it" do
+      File.write("#{@path}.stats", "a file of another program")
+      counted { |cache| assert_match(/u\.larder\.stats/, cache.set("users/1", "Ada") && cache.keep_statistics.message) }
+      error = assert_raises(OpenError) { Usage.read(@path) }
+      assert_match(/u\.larder\.stats/, error.message)
+      assert_equal "a file of another program", File.read("#{@path}.stats")
+    end
+
+    test "counts are added when they are due, and not before" do
+      counted do |cache|
+        assert_nil cache.keep_statistics(if_due: true)
+        cache.get("users/1")
+        cache.keep_statistics(if_due: true)
+        cache.get("users/1")
+        cache.keep_statistics(if_due: true)
+        assert_equal 1, Usage.read(@path).keyspaces.first.counts.misses
+        cache.keep_statistics
+        assert_equal 2, Usage.read(@path).keyspaces.first.counts.misses
+      end
+    end
+
+    test "the sum of counts is that of each" do
+      one = Usage::Counts.none + Usage::Counts.new(*(1..13))
+      assert_equal (1..13).map { |number| number * 2 }, (one + one).to_a
+      none = Usage::Counts.none
+      assert_equal [nil, nil, nil, nil, 0.0], [none.hit_ratio, none.mean_compute, none.mean_bytes,
+                                               none.mean_evicted_age, none.saved]
+    end
+
+    private
+
+    def counted(&block)
+      Cache.open(@path, size: 1 << 20, statistics: true, &block)
+    end
+
+    def work(cache)
+      cache.get("users/1")
+      cache.set("users/1", "Ada")
+      3.times { cache.get("users/1") }
+      cache.set("books/1", "x" * 5000)
+    end
+  end
+end
