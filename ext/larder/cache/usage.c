@@ -186,10 +186,11 @@ static void run_keep(larder *engine, void *arg) {
     keeping->status = larder_keep_usage(engine, &keeping->error);
 }
 
-/* Adds the counts of this process to the file: if that is due, or now. nil, or the error that prevented it. */
+/* Adds the counts of this process to the file: if that is due, or now. nil, or the error that prevented it. Raises
+ * ClosedError if `now`. */
 static VALUE cache_keep_usage(VALUE self, VALUE now) {
     struct keeping keeping = {.status = LARDER_OK};
-    larder *engine = glue_handle_engine_or_null(self);
+    larder *engine = RTEST(now) ? glue_handle_engine(glue_handle_of(self)) : glue_handle_engine_or_null(self);
 
     if (!engine || (!RTEST(now) && !larder_usage_due(engine))) {
         return Qnil;

@@ -154,7 +154,8 @@ module Larder
     def last(seconds, now: Time.now)
       from = now - seconds
       began = (seconds <= MINUTES_FOR ? minutes : hours).select { |bucket| bucket.began > from }
-      Bucket.new(from, began.sum(Counts.none, &:whole), began.map(&:keyspaces).reduce({}) { |all, one| merge(all, one) })
+      keyspaces = began.map(&:keyspaces).inject({}) { |sum, one| merge(sum, one) }
+      Bucket.new(from, began.sum(Counts.none, &:whole), keyspaces)
     end
 
     private

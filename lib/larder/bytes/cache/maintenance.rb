@@ -151,7 +151,7 @@ module Larder
       # Adds the counts of this process to the file of statistics. The cache does it itself when it stores, once a
       # second at most, and when it is closed.
       #
-      # @param if_due [Boolean] true: only if it was not done for a second
+      # @param if_due [Boolean] true: only if it was not done for a second, and nothing if the cache is closed
       # @return [OpenError, nil] why the file cannot be used
       # @example
       #   cache.keep_statistics #=> nil

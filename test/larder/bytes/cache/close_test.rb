@@ -13,7 +13,8 @@ class LarderCacheCloseTest < ActiveSupport::TestCase
     stamp: [], delete_tagged: ["t"], trust_for: [1], trusted?: [],
     set_multi: [{ "k" => "v" }], delete: ["k"], delete_multi: [["k"]], increment: ["k"], decrement: ["k"],
     touch: ["k"], exist?: ["k"], ttl: ["k"], clear: [], prune: [], stats: [], verify: [], size: [], max_value: [],
-    max_pinned: [], pids: [], process: [], process_lives?: [0], resize: [8 << 20], fits_in?: [8 << 20]
+    max_pinned: [], pids: [], process: [], process_lives?: [0], resize: [8 << 20], fits_in?: [8 << 20],
+    name_keyspaces: [], keep_statistics: []
   }.freeze
 
   # Is the file mapped into this process?
