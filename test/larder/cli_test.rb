@@ -31,6 +31,13 @@ module Larder
       assert_equal "larder #{VERSION}\n", done("--version")
     end
 
+    test "larder help COMMAND is the help of the command" do
+      assert_equal done("clear", "--help"), done("help", "clear")
+      assert_equal done("sessions", "logout", "--help"), done("help", "sessions", "logout")
+      assert_equal 2, refused(/unknown command claer; known: stat, clear.*\nTry: larder --help/, "help", "claer")
+      assert_equal 2, refused(/unknown command users; known: stat, logout/, "help", "sessions", "users")
+    end
+
     test "larder sessions --help lists the commands that there are, and stat is the one without a name" do
       usage = done("sessions", "--help")[/\AUsage:.*?^$/m]
       CLI::Sessions.names.each { |name| assert_match(/larder sessions \[?#{name}\b/, usage) }

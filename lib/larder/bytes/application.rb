@@ -69,7 +69,12 @@ module Larder
     def environment
       return Rails.env.to_s if defined?(Rails) && Rails.respond_to?(:env)
 
-      variable("RAILS_ENV") || variable("RACK_ENV") || DEFAULT_ENVIRONMENT
+      named_environment || DEFAULT_ENVIRONMENT
+    end
+
+    # @return [String, nil] nil: no variable names one
+    def named_environment
+      variable("RAILS_ENV") || variable("RACK_ENV")
     end
 
     # @return [ActiveSupport::Cache::Store] Rails.cache
@@ -105,11 +110,12 @@ module Larder
     # one is used, with a warning.
     #
     # @param name [String]
-    # @return [String] from the root
+    # @param base [String, nil] an absolute directory; nil: the root
+    # @return [String] below the base; relative if that is the root
     # @raise [ArgumentError] the environment's name cannot be the name of a directory
-    def file(name)
-      own = File.join(DIRECTORY, directory_of(environment), name)
-      shared = File.join(DIRECTORY, name)
+    def file(name, base: nil)
+      own = File.join(*base, DIRECTORY, directory_of(environment), name)
+      shared = File.join(*base, DIRECTORY, name)
       return own if File.exist?(absolute(own)) || !File.exist?(absolute(shared))
 
       warn("larder: #{shared} is used in all environments. To give #{environment} the file, stop what uses it and: " \

@@ -17,8 +17,9 @@ module Larder
       # What `--help` says of PATH.
       PATH_HELP = <<~TEXT
         PATH is the cache's file. Without one it is $LARDER_PATH or, in an application's
-        directory, storage/larder/<environment>/cache.larder, where the environment is
-        $RAILS_ENV, $RACK_ENV or development.
+        directory or below, storage/larder/<environment>/cache.larder. The environment
+        is $RAILS_ENV, $RACK_ENV or development; if no variable names it, another
+        environment's file is used where it is the only one.
       TEXT
 
       private
@@ -31,7 +32,7 @@ module Larder
       end
 
       def path
-        @path ||= file_of(VARIABLE, NAME_OF_FILE)
+        @path ||= file_of(VARIABLE, NAME_OF_FILE, "cache")
       end
 
       # @yieldparam cache [Cache] closed when the block ends

@@ -7,23 +7,33 @@ require_relative "../bytes/obstacle"
 require_relative "../bytes/remedy"
 require "json"
 require_relative "command"
+require_relative "default_file"
 require_relative "words"
 
 module Larder
   module CLI
     # Finds the file, tells why it cannot be used, and answers in words or in JSON.
     class FileCommand < Command
+      # @param streams [Array] see {Command#initialize}
+      # @param files [#find] finds the file if no argument names it, see {DefaultFile#find}
+      def initialize(*streams, files: DefaultFile.new)
+        super(*streams)
+        @files = files
+      end
+
       private
 
-      # The file if there is no argument.
-      def file_of(variable, name)
-        given = Application.variable(variable)
-        @named_by = given ? "$#{variable} names it" : "the default of the environment #{Application.environment}"
-        return given || Application.file(name) unless given&.start_with?("~")
-
-        Application.absolute(given) # no shell has expanded it, as in a unit of systemd, and the store does
-      rescue ::ArgumentError => error
-        raise UsageError, error.message
+      # The file if there is no argument. Says on the error output if it is not the one of the environment.
+      #
+      # @param variable [String] of the environment
+      # @param name [String] of the file in the directory of an environment
+      # @param kind [String] what such a file is called
+      # @return [String]
+      # @raise [UsageError, Failure]
+      def file_of(variable, name, kind)
+        path, @named_by, notice = @files.find(variable, name, kind)
+        @err.puts(notice, style: :dim) if notice
+        path
       end
 
       # The message of a missing file: where it was looked for, why there, and which files are near.
@@ -54,7 +64,7 @@ module Larder
 
       # @return [Array<String>] sentences
       def near(path, name)
-        environments = Dir[File.join(Application::DIRECTORY, "*", name)].sort
+        environments = DefaultFile.new.environments(name)
         others = Dir[File.join(Dir.exist?(path) ? path : File.dirname(path), "*.larder")].sort
         [("There is #{environments.join(", ")}: set $RAILS_ENV." if environments.any?),
          ("Next to it there is #{others.join(", ")}." if others.any?)].compact

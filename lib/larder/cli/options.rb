@@ -35,6 +35,11 @@ module Larder
         parser.to_s
       end
 
+      # @return [Array<OptionParser::Switch>] the options, as `--help` lists them
+      def switches
+        parser.top.list.grep(OptionParser::Switch)
+      end
+
       private
 
       # @param banner [String]

@@ -44,11 +44,13 @@ module Larder
       # @param about [String] what it does, in one sentence
       # @param commands [Registry] each has a SUMMARY, is made of two terminals and an input, and answers
       #   `run(arguments)` with an exit code
-      def initialize(name, version:, about:, commands:)
+      # @param settings [Hash{Symbol=>Object}] more keywords that each command is made with
+      def initialize(name, version:, about:, commands:, settings: {})
         @name = name
         @version = version
         @about = about
         @commands = commands
+        @settings = settings
       end
 
       # @param arguments [Array<String>]
@@ -59,23 +61,30 @@ module Larder
       def run(arguments, input: $stdin, out: $stdout, err: $stderr)
         out, err = [out, err].map { |io| Terminal.new(io) }
         CLI.guard(@name, err, path(arguments)) do
-          name, *rest = text(arguments)
+          name, *rest = asked(text(arguments))
           case name
-          when nil, "help", "--help", "-h" then out.puts(*help)
+          when nil, "--help", "-h" then out.puts(*help)
           when "--version", "version" then out.puts("#{@name} #{@version}")
-          else next @commands.fetch(name).new(out, err, input).run(rest)
+          else next @commands.fetch(name).new(out, err, input, **@settings).run(rest)
           end
           OK
         end
       end
 
-      private
-
+      # @return [Array<String>] the lines of `--help`
       def help
         width = @commands.names.map(&:size).max
         lines = @commands.names.map { |name| "  #{name.ljust(width)}  #{@commands.fetch(name)::SUMMARY}" }
         [@about, "", "Usage: #{@name} COMMAND [options]", "", "Commands:", *lines, "",
-         "`#{@name} COMMAND --help` explains a command and its options."]
+         "`#{@name} help COMMAND` explains a command and its options."]
+      end
+
+      private
+
+      # "help stat" as "stat --help".
+      def asked(arguments)
+        name, *rest = arguments
+        name == "help" ? [*rest, "--help"] : arguments
       end
 
       # The words that name a command, and one below it.

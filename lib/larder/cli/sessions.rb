@@ -19,9 +19,16 @@ module Larder
       DEFAULT = "stat"
       private_constant :DEFAULT
 
+      # @return [Class] the command where none is named
+      def self.default
+        fetch(DEFAULT)
+      end
+
       # @param streams [Array] see {Command#initialize}
-      def initialize(*streams)
+      # @param settings [Hash] see {FileCommand#initialize}
+      def initialize(*streams, **settings)
         @streams = streams
+        @settings = settings
       end
 
       # @param arguments [Array<String>]
@@ -30,7 +37,7 @@ module Larder
       def run(arguments)
         name, *rest = arguments
         name, rest = DEFAULT, arguments if name.nil? || name.start_with?("-")
-        self.class.fetch(name).new(*@streams).run(rest)
+        self.class.fetch(name).new(*@streams, **@settings).run(rest)
       end
     end
   end

@@ -54,6 +54,14 @@ module Larder
       assert_silent { assert_equal "storage/larder/test/cache.larder", file }
     end
 
+    test "another base than the root has its files" do
+      Dir.mkdir(path_of("shop"))
+      expected = path_of("shop/storage/larder/test/cache.larder")
+      assert_equal(expected, with_environment("RAILS_ENV" => "test") do
+        Application.file("cache.larder", base: path_of("shop"))
+      end)
+    end
+
     test "where only the file of all environments is there it is used, and one line says how to part from it" do
       FileUtils.mkdir_p(path_of("storage/larder"))
       %w[cache.larder cache.larder.lock].each { |name| File.write(path_of("storage/larder/#{name}"), name) }

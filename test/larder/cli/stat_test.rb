@@ -81,8 +81,9 @@ module Larder
         open_cache("storage/larder/production/cache.larder")
         open_cache("shop.larder")
         others = "There is storage/larder/production/cache.larder: set $RAILS_ENV."
-        message = "no file #{FILE} in #{directory} (the default of the environment development). #{others} Name"
-        assert_equal 1, refused(Regexp.new(Regexp.escape(message)), "stat")
+        wanted = "storage/larder/test/cache.larder"
+        message = "no file #{wanted} in #{directory} (the default of the environment test). #{others} Name"
+        assert_equal 1, refused(Regexp.new(Regexp.escape(message)), "stat", env: { "RAILS_ENV" => "test" })
         path = path_of("no.larder")
         message = "no file #{path} ($LARDER_PATH names it). #{others} Next to it there is #{path_of("shop.larder")}"
         assert_equal 1, refused(Regexp.new(Regexp.escape(message)), "stat", env: { "LARDER_PATH" => path })

@@ -63,7 +63,7 @@ module Larder
         end
 
         def file
-          @file ||= file_of(VARIABLE, ::Larder::Sessions::Configuration::FILE)
+          @file ||= file_of(VARIABLE, ::Larder::Sessions::Configuration::FILE, "file of sessions")
         end
 
         def missing(path)
