@@ -40,10 +40,17 @@ module Larder
   def self.delete_tagged(*tags, cache: Application.cache)
     Tagging.delete(tags, cache)
   end
+
+  # Lets config.session_store :larder_store be found.
+  #
+  # @api private
+  def self.announce_session_store
+    return unless defined?(ActionDispatch::Session)
+
+    ActionDispatch::Session.autoload :LarderStore, "action_dispatch/middleware/session/larder_store"
+  end
 end
 
 require "larder/rails/railtie" if defined?(Rails::Railtie)
 
-if defined?(ActionDispatch::Session)
-  ActionDispatch::Session.autoload :LarderStore, "action_dispatch/middleware/session/larder_store"
-end
+Larder.announce_session_store

@@ -3,7 +3,7 @@
 # Checks the dependency rule: a layer uses only the layers below it. Reads #include lines of C, and requires and
 # constants of Ruby; prints each offending line.
 #
-#   lab > cli > rails > sessions > store > entry > remote > codecs > bytes > application > glue > engine
+#   lab > commands > cli > rails > sessions > store > entry > remote > codecs > bytes > application > glue > engine
 #
 # Run as a program: ruby rakelib/house/layers.rb [DIRECTORY]
 
@@ -35,6 +35,7 @@ module House
       Layer.new("rails", ["lib/larder/rails/**/*.rb"], ["Lab"], ["larder/lab"]),
       Layer.new("cli", ["lib/larder/cli{.rb,/**/*.rb}", "exe/larder"],
                 ["ActiveSupport", "Rails", "Rack", "Lab"], ["active_support", "rails", "rack", "larder/lab"]),
+      Layer.new("commands", ["lib/rails/commands/**/*.rb"], ["Lab"], ["larder/lab"]),
       Layer.new("lab", ["lab/{lib,exe}/**/*"], [], [])
     ].freeze
 

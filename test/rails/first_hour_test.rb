@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "rails"
+require "support/generated_application"
 require "support/puma_cluster"
 
 # The first hour of a user: an application as `rails new` generates it, in production, with one line that configures the
@@ -9,10 +9,10 @@ require "support/puma_cluster"
 class FirstHourTest < ActiveSupport::TestCase
   include TemporaryDirectory
   include Processes
+  include GeneratedApplication
 
-  # Lines of generated files and their replacements. The Gemfile is that of this repository.
-  LINES = { "config/application.rb"              => [/^Bundler.require.*/, 'require "larder"'],
-            "config/environments/production.rb"  => [/^end\s*\z/, "  config.cache_store = :larder_store\nend\n"],
+  # Lines of generated files and their replacements.
+  LINES = { "config/environments/production.rb"  => [/^end\s*\z/, "  config.cache_store = :larder_store\nend\n"],
             "config/routes.rb"                   => [/routes.draw do$/, "\\0\n  root \"pages#show\""] }.freeze
   PAGES = <<~RUBY
     class PagesController < ActionController::Base
@@ -26,11 +26,7 @@ class FirstHourTest < ActiveSupport::TestCase
   ENVIRONMENT = { "RAILS_ENV" => "production", "SECRET_KEY_BASE" => "0" * 64 }.freeze
 
   setup do
-    made, status = Open3.capture2e(RbConfig.ruby, Gem.bin_path("railties", "rails"), "new", root, "--minimal",
-                                   "--quiet", "--skip-bundle", "--skip-git", "--skip-active-record",
-                                   "--skip-asset-pipeline")
-    assert_predicate status, :success?, made
-    LINES.each { |file, (line, replacement)| change(file, line, replacement) }
+    generate(LINES)
     change("config/environments/production.rb", HTTPS, "")
     File.write(place("app/controllers/pages_controller.rb"), PAGES)
   end
@@ -66,20 +62,6 @@ class FirstHourTest < ActiveSupport::TestCase
   end
 
   private
-
-  def root
-    path_of("shop")
-  end
-
-  def place(file)
-    File.join(root, file)
-  end
-
-  def change(file, line, replacement)
-    text = File.read(place(file))
-    assert_match line, text, file
-    File.write(place(file), text.gsub(line, replacement))
-  end
 
   # @return [Array<String>] lines of output and log, which a generated application writes to the standard output
   def run_in_application(*command, stdin: "")

@@ -2,6 +2,7 @@
 
 # The list of commands. A new one is one file here and one line at the end of this file.
 
+require_relative "file_command"
 require_relative "registry"
 
 module Larder
@@ -10,6 +11,11 @@ module Larder
     module Commands
       extend Registry
       holds "command"
+
+      # @return [Array<String>] names of the commands that act on a file, which may be that of an application
+      def self.of_files
+        names.select { |name| fetch(name).is_a?(Registry) || fetch(name) <= FileCommand }
+      end
     end
   end
 end

@@ -16,8 +16,8 @@ module Larder
       # @param variable [String] of the environment, which has precedence
       # @param name [String] of the file in the directory of an environment
       # @param kind [String] what such a file is called, in messages
-      # @return [Array(String, String, String), Array(String, String, nil)] the path, which may not exist; why it is this
-      #   one; and a sentence if the user may expect another
+      # @return [Array(String, String, String)] the path, which may not exist; why it is this one; and a sentence if the
+      #   user may expect another, or nil
       # @raise [UsageError] the variable or the environment cannot name a file
       # @raise [Failure] there are several, and no environment is named
       def find(variable, name, kind)

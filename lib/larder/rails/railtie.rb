@@ -37,6 +37,7 @@ module Larder
       application.config.extend(Noting)
       pages = application.config.action_dispatch if application.config.respond_to?(:action_dispatch)
       pages.rescue_responses = UNAVAILABLE.merge(pages.rescue_responses) if pages
+      Larder.announce_session_store # Larder may have been loaded before Action Pack
     end
 
     # Before all other middleware, which may use the cache too.

@@ -106,6 +106,11 @@ module Larder
       # @return [#call, nil] see {#initialize}
       attr_reader :on_full
 
+      # @return [String, nil] absolute path of the file that has the sessions; nil: the store of cache: has them
+      def file
+        path unless @cache
+      end
+
       # @param path [String] of the file, where one keeps sessions
       # @return [Repository] its file is opened or created at the first use
       # @raise [InvalidArgument] in production, without backed_by: or ephemeral: true
