@@ -28,9 +28,9 @@ Gem::Specification.new do |spec|
 
   # test/house/gem_test.rb builds and installs it, and follows the links.
   spec.files = Dir.chdir(__dir__) do
-    Dir["exe/*", "lib/**/*.rb", "ext/**/*.{c,h,rb}", "engine/{src,include}/**/*.{c,h}", "*.md", "docs/**/*.{md,png}",
-        "{bench,lab,proof,examples/recipes}/README.md", "bench/results/speed.md", "proof/reports/*.md", "LICENSE",
-        ".yardopts"].sort
+    Dir["exe/*", "man/*", "lib/**/*.rb", "ext/**/*.{c,h,rb}", "engine/{src,include}/**/*.{c,h}", "*.md",
+        "docs/**/*.{md,png}", "{bench,lab,proof,examples/recipes}/README.md", "bench/results/speed.md",
+        "proof/reports/*.md", "LICENSE", ".yardopts"].sort
   end
   spec.bindir = "exe"
   spec.executables = ["larder"]

@@ -41,4 +41,9 @@ namespace :docs do
   task :options do
     ruby "-Ilib", "-rbundler/setup", "rakelib/house/options_page.rb"
   end
+
+  desc "Write man/larder.1 from the help of the commands"
+  task :man do
+    ruby "-Ilib", "-rbundler/setup", "rakelib/house/man_page.rb"
+  end
 end

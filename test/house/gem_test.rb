@@ -13,8 +13,9 @@ module House
     # gemspec, patterns of files that the gem must have all of, files that it must not have
     GEMS = {
       "larder.gemspec" => {
-        needed: ["exe/larder", "ext/larder/**/*.{c,h,rb}", "engine/{src,include}/**/*.{c,h}", "lib/**/*.rb",
-                 "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"],
+        needed: ["exe/larder", "man/larder.1", "ext/larder/**/*.{c,h,rb}", "engine/{src,include}/**/*.{c,h}",
+                 "lib/**/*.rb", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
+                 "LICENSE"],
         unwanted: %r{\A(?:test|lab(?!/README\.md\z)|vendor|tmp|engine/(?:test|bench|build)|bin|rakelib)/|
                      \.(?:so|bundle|o|larder)\z}x
       },
@@ -68,6 +69,7 @@ module House
       assert_equal "ActiveSupport::Cache::LarderStore [1, nil]", run_clean("ruby", "-e", STORE)
       assert_equal "true", run_clean("ruby", "-w", "-e", SESSIONS)
       assert_match(/^Usage: larder COMMAND/, run_clean("larder", "--help"))
+      assert_match(/^\.TH LARDER 1 /, File.read(run_clean("larder", "man").chomp))
       assert_match(/"signed_in":1\b/, run_clean("larder", "sessions", "--file", "sessions.larder", "--json"))
       assert_match(/^ +larder +\d/, run_clean("larder-lab", "stores", "--sessions", "1", "--passes", "1",
                                               "--turn-ms", "1", "--only", "larder,null", "--blocks", "write"))

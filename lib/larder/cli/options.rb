@@ -35,6 +35,11 @@ module Larder
         parser.to_s
       end
 
+      # @return [String] the lines of the help that show how the command is called
+      def usage
+        help[/\A.*?\n(?=\n)/m]
+      end
+
       # @return [Array<OptionParser::Switch>] the options, as `--help` lists them
       def switches
         parser.top.list.grep(OptionParser::Switch)

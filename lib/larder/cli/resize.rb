@@ -13,7 +13,7 @@ module Larder
       # What users type.
       NAME = "resize"
       # One line for `larder --help`.
-      SUMMARY = "replaces a cache by an empty one of another size; --keep: by a copy"
+      SUMMARY = "replaces a cache by an empty one of another size; --keep: a copy"
       Commands.register(NAME, self)
 
       BANNER = <<~TEXT
