@@ -21,7 +21,7 @@ module House
       assert_equal 1, text.scan(/^PATH is the cache/).size
     end
 
-    test "what roff would change is escaped" do
+    test "characters of roff are escaped" do
       command = Class.new(Larder::CLI::Command) do
         def parser
           text = "Usage: larder odd\n\n.B is 'no' request:\n  ls ~ \\ `pwd`\n"

@@ -7,7 +7,7 @@ require "rails"
 require "rbconfig"
 
 module GeneratedApplication
-  # What the application has instead of a Gemfile's groups.
+  # The gem is loaded by name, as the application has no Gemfile of its own.
   REQUIRED = [/^Bundler.require.*/, 'require "larder"'].freeze
 
   # @param lines [Hash] file => a line of it and its replacement

@@ -9,7 +9,7 @@ module Larder
   module CLI
     # `larder completion`: prints a shell's completion script.
     class Completion < Command
-      # What users type.
+      # The name that users type.
       NAME = "completion"
       # One line for `larder --help`.
       SUMMARY = "prints a completion script for a shell"

@@ -8,7 +8,7 @@ module Larder
   module CLI
     # `larder man`: prints where the manual page is.
     class Man < Command
-      # What users type.
+      # The name that users type.
       NAME = "man"
       # One line for `larder --help`.
       SUMMARY = "prints the path of the manual page, for man(1)"

@@ -31,7 +31,7 @@ module Larder
       store = Application.cache
       not_larders(store) unless defined?(ActiveSupport::Cache::LarderStore) &&
                                 store.is_a?(ActiveSupport::Cache::LarderStore)
-      [store.cache.path, "config.cache_store names it", (behind(store.remote) if store.remote)]
+      [store.cache.path, "the file of config.cache_store", (behind(store.remote) if store.remote)]
     end
 
     private
@@ -52,7 +52,7 @@ module Larder
       configured = config.session_store if config.respond_to?(:session_store)
       no_sessions(configured) unless configured.to_s == SESSIONS
       options, = Sessions::Configuration.split(config.session_options)
-      [Sessions::Configuration.new(**options).file || in_store, "config.session_store names it", nil]
+      [Sessions::Configuration.new(**options).file || in_store, "the file of config.session_store", nil]
     end
 
     def no_sessions(configured)

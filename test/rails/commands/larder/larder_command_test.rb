@@ -15,7 +15,7 @@ class LarderCommandTest < ActiveSupport::TestCase
     "production" => 'config.cache_store = :larder_store, "storage/shop.larder", { size: "2MB" }',
     "test"       => 'config.cache_store = :larder_store, { remote: [:redis_cache_store, { url: "redis://:1" }] }'
   }.freeze
-  # What `rails new` configures without an option is the store of a file or of memory.
+  # The store that `rails new` configures for development, by version of Rails.
   OTHERS = /the cache of the environment development is ActiveSupport::Cache::(?:Null|Memory)Store, not a Larder/
   SESSIONS = 'Rails.application.config.session_store :larder_store, file: "storage/people.larder", ephemeral: true'
 
@@ -24,7 +24,7 @@ class LarderCommandTest < ActiveSupport::TestCase
   end
 
   test "the commands act on the file of the configured store, with their options and exit codes" do
-    assert_match(/\Alarder: there is no file #{place("storage/shop.larder")} \(config.cache_store names it\)/,
+    assert_match(/\Alarder: there is no file #{place("storage/shop.larder")} \(the file of config.cache_store\)/,
                  failed(1, "larder:stat"))
     fill
     assert_match(/\ACache #{place("storage/shop.larder")}$.*^  items +2 /m, done("larder:stat"))
@@ -53,7 +53,7 @@ class LarderCommandTest < ActiveSupport::TestCase
     assert_match(/the sessions of the environment production are .*CookieStore, not a Larder store/,
                  failed(1, "larder:sessions"))
     File.write(place("config/initializers/session_store.rb"), SESSIONS)
-    assert_match(/no file #{place("storage/people.larder")} \(config.session_store names it\)/,
+    assert_match(/no file #{place("storage/people.larder")} \(the file of config.session_store\)/,
                  failed(1, "larder:sessions"))
     in_rails("Larder::Sessions.active(last: 60)")
     assert_match(/\ASessions in #{place("storage/people.larder")}$/, done("larder:sessions"))
