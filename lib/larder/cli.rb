@@ -9,18 +9,12 @@ require_relative "cli/program"
 module Larder
   # The command line: what `larder`, `larder-lab` and the tools of this repository share, and the commands of `larder`.
   module CLI
-    # @param settings [Hash] see {Program#initialize}
-    # @return [Program] `larder`
-    def self.program(**settings)
-      Program.new("larder", version: VERSION, about: "larder manages the files of Larder's caches and sessions.",
-                            commands: Commands, settings: settings)
-    end
-
     # @param arguments [Array<String>]
     # @param settings [Hash] see {Program#initialize}
     # @return [Integer] exit code
     def self.run(arguments, **settings)
-      program(**settings).run(arguments)
+      Program.new("larder", version: VERSION, about: "larder manages the files of Larder's caches and sessions.",
+                            commands: Commands, settings: settings).run(arguments)
     end
   end
 end

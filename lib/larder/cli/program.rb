@@ -71,15 +71,14 @@ module Larder
         end
       end
 
-      # @return [Array<String>] the lines of `--help`
+      private
+
       def help
         width = @commands.names.map(&:size).max
         lines = @commands.names.map { |name| "  #{name.ljust(width)}  #{@commands.fetch(name)::SUMMARY}" }
         [@about, "", "Usage: #{@name} COMMAND [options]", "", "Commands:", *lines, "",
          "`#{@name} help COMMAND` explains a command and its options."]
       end
-
-      private
 
       # "help stat" as "stat --help".
       def asked(arguments)
