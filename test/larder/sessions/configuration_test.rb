@@ -37,6 +37,16 @@ module Larder
         end
       end
 
+      test "the file of sessions is known without opening it, and there is none with cache:" do
+        assert_equal path_of, Configuration.new(file: path_of).file
+        in_environment("test") do
+          assert_equal File.join(directory, "storage/larder/test/sessions.larder"),
+                       Dir.chdir(directory) { Configuration.new.file }
+        end
+        assert_nil Configuration.new(cache: :memory_store).file
+        refute_path_exists path_of
+      end
+
       test "environments have files of their own" do
         paths = %w[test production].map do |name|
           in_environment(name) { Dir.chdir(directory) { Sessions.repository(ephemeral: true).backend.to_s } }
