@@ -3,7 +3,9 @@
  * their file harms the cache.
  */
 #include "children.h"
+#include "mounts.h"
 
+#include <pthread.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 
@@ -461,6 +463,99 @@ static void a_limit_of_file_sizes_stops_the_statistics_alone(void) {
     CHECK(exited_well(pid));
 }
 
+#define NOBODY 65534
+
+static void count_on_a_full_disk(void *unused) {
+    larder_error error;
+    (void)unused;
+    if (!mounts_of_its_own(NULL) || mount("tmpfs", test_directory, "tmpfs", 0, "size=1600k,mode=700") != 0) {
+        printf("  skipped, needs root to mount a small tmpfs: a full disk\n");
+        return;
+    }
+    cache = open_counted(1 << 20);
+    CHILD_CHECK(cache && set(cache, "users/1", "value") == LARDER_OK);
+    CHILD_CHECK(larder_keep_usage(cache, &error) != LARDER_OK && error.system_errno == ENOSPC);
+    CHILD_CHECK(is(cache, "users/1", "value") && set(cache, "users/2", "value") == LARDER_OK);
+    struct stat info;
+    CHILD_CHECK(stat(sidecar(), &info) == 0 && info.st_blocks == 0);
+    larder_close(cache);
+}
+
+static void on_a_full_disk_the_cache_works_without_statistics(void) {
+    CHECK(in_child(count_on_a_full_disk, NULL));
+}
+
+static void count_where_no_file_can_be_made(void *unused) {
+    larder_error error;
+    (void)unused;
+    if (geteuid() == 0) {
+        CHILD_CHECK(setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
+    }
+    cache = open_counted(1 << 20);
+    CHILD_CHECK(cache && set(cache, "users/1", "value") == LARDER_OK && is(cache, "users/1", "value"));
+    CHILD_CHECK(larder_keep_usage(cache, &error) == LARDER_SYSTEM && error.system_errno == EACCES);
+    CHILD_CHECK(strstr(error.detail, "t.larder.stats") != NULL);
+    larder_close(cache);
+}
+
+static void a_directory_may_be_read_only(void) {
+    cache = open_cache(1 << 20);
+    larder_close(cache);
+    if (geteuid() == 0) {
+        CHECK(chown(path(), NOBODY, NOBODY) == 0 && chown(test_path("t.larder.lock"), NOBODY, NOBODY) == 0 &&
+              chown(test_directory, NOBODY, NOBODY) == 0);
+    }
+    CHECK(chmod(test_directory, 0500) == 0);
+    bool well = in_child(count_where_no_file_can_be_made, NULL);
+    CHECK(chmod(test_directory, 0700) == 0 && well);
+}
+
+static void root_leaves_the_file_to_the_owner_of_the_directory(void) {
+    struct stat info;
+    if (geteuid() != 0) {
+        printf("  skipped, needs root: files for another owner\n");
+        return;
+    }
+    CHECK(chown(test_directory, NOBODY, NOBODY) == 0);
+    cache = open_counted(1 << 20);
+    set(cache, "users/1", "value");
+    larder_close(cache);
+    CHECK(stat(sidecar(), &info) == 0 && info.st_uid == NOBODY && (info.st_mode & 07777) == 0600);
+    CHECK(chown(sidecar(), 1, 1) == 0 && load() == LARDER_NOT_OWNER);
+    cache = open_counted(1 << 20);
+    set(cache, "users/1", "value");
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_NOT_OWNER && is(cache, "users/1", "value"));
+    larder_close(cache);
+}
+
+static void *reads_of_a_thread(void *unused) {
+    char value[8];
+    (void)unused;
+    for (int i = 0; i < 20000; i++) {
+        larder_get(cache, "users/1", 7, value, sizeof value, NULL, NULL);
+        if (i % 1000 == 0) {
+            larder_keep_usage(cache, NULL);
+        }
+    }
+    return NULL;
+}
+
+static void threads_count_together(void) {
+    pthread_t threads[4];
+    cache = open_counted(1 << 20);
+    set(cache, "users/1", "value");
+    for (int i = 0; i < 4; i++) {
+        CHECK(pthread_create(&threads[i], NULL, reads_of_a_thread, NULL) == 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    uint64_t hits = counts("users").hits;
+    CHECK(hits > 40000 && hits < 120000, "%d of 80000: threads lose some counts of each other", (int)hits);
+    larder_close(cache);
+}
+
 static void a_cache_without_statistics_makes_no_file(void) {
     cache = open_cache(1 << 20);
     set(cache, "users/1", "value");
@@ -492,6 +587,10 @@ static const test_case tests[] = {
     TEST(random_blocks_with_valid_checksums_harm_no_reader, "random blocks with valid checksums harm no reader"),
     TEST(while_another_process_writes_nobody_waits, "while another process writes, no caller waits"),
     TEST(a_limit_of_file_sizes_stops_the_statistics_alone, "a limit of file sizes stops the statistics alone"),
+    TEST(on_a_full_disk_the_cache_works_without_statistics, "on a full disk the cache works without statistics"),
+    TEST(a_directory_may_be_read_only, "in a directory that is read-only there are no statistics"),
+    TEST(root_leaves_the_file_to_the_owner_of_the_directory, "root leaves the file to the owner of the directory"),
+    TEST(threads_count_together, "threads count together"),
     TEST(a_cache_without_statistics_makes_no_file, "a cache without statistics makes no file"),
 };
 RUN("usage", tests)

@@ -3,11 +3,12 @@
 # Names the files that belong to a cache and are next to its file.
 
 module Larder
-  # The lock file is the engine's. The others are those of a store with `remote:` and `backplane:`.
+  # The lock file and the statistics are the engine's. The others are those of a store with `remote:` and `backplane:`.
   # @api private
   module Companions
     # A pattern of what follows the cache's path, and what the file is.
     KINDS = { /\A\.lock\z/ => "the cache's lock file",
+              /\A\.stats\z/ => "the cache's statistics",
               /\A\.journal\z/ => "the journal of remote:",
               /\A\.journal\.lock\z/ => "the journal's lock file",
               /\A\.journal\.\h{16}(?:\.\d+-\h{8})?\.pending\z/ => "a mark of the journal",
@@ -46,7 +47,7 @@ module Larder
     # @param path [String]
     # @return [Boolean] may it be one of the files of a cache?
     def name?(path)
-      path.scrub.match?(/\.(?:journal|backplane\.\h{16})\z/)
+      path.scrub.match?(/\.(?:stats|journal|backplane\.\h{16})\z/)
     end
 
     def purpose(ending)
