@@ -59,8 +59,10 @@ module Larder
           return found if state == :found
           return yield(false, nil) if state == :alone
 
-          answer = on_lease(call, found) do |flight|
-            @level.across(call, flight, deadline) { |stores| yield stores, flight }
+          answer = with_lease(call, found) do |flight|
+            @level.across(call, flight, deadline) do |stores|
+              on_flight(call, flight) { yield stores, flight } # an error is known before a remote lease ends
+            end
           end
           return answer unless answer.equal?(TwoLevels::RemoteLease::AGAIN)
         end
@@ -104,17 +106,15 @@ module Larder
       # @param backs_off [Object] true if the old value may be the answer for a while when the block raises
       # @yieldparam flight [Flight, nil]
       def on_lease(call, token, backs_off: call.options[:stale_if_error])
-        return yield nil unless token
-
-        flights = Flights.current
-        flight = flights.add(Flight.new(@records, call.key, token: token))
-        on_flight(call, flight, backs_off: backs_off) { yield flight }
-      ensure
-        flights.give_up(flight, Clock.now_ms) if flight
+        with_lease(call, token) { |flight| on_flight(call, flight, backs_off: backs_off) { yield flight } }
       end
 
-      # The same on a flight with a lease. That ends if the block raises; otherwise the caller ends it.
+      # The same on a flight. Its lease ends if the block raises; otherwise the caller ends it.
+      #
+      # @param flight [Flight, nil] nil: there is no lease
       def on_flight(call, flight, backs_off: call.options[:stale_if_error])
+        return yield unless flight
+
         began = Clock.now
         earlier = $ERROR_INFO
         yield
@@ -125,6 +125,16 @@ module Larder
       end
 
       private
+
+      def with_lease(call, token)
+        return yield nil unless token
+
+        flights = Flights.current
+        flight = flights.add(Flight.new(@records, call.key, token: token))
+        yield flight
+      ensure
+        flights.give_up(flight, Clock.now_ms) if flight
+      end
 
       # @return [Array, nil] :found and the value; or nil
       def found(call)

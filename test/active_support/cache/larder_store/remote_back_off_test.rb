@@ -49,14 +49,24 @@ module LarderStoreTests
       options = { **ERROR, single_flight: true, wait: 60 }
       with_old(options) do
         runs = Queue.new
-        reports_of do
+        reports = reports_of do
           callers = [@one, @two, @three] * 3
           values = callers.map do |store|
             Thread.new { store.fetch("k", options) { (runs << true) && sleep(0.2) && raise(IOError) } }
           end
           assert_equal ["old"], values.map(&:value).uniq
         end
-        assert_equal 1, runs.size
+        assert_equal 1, runs.size, reports.inspect
+      end
+    end
+
+    test "other machines know of the error before the lease in the remote store ends" do
+      options = { **ERROR, single_flight: true }
+      with_old(options) do
+        commands = commands_of(@server) { assert_equal [["old"], 1], failing(@two, options, 1) }
+        known = commands.index { |command| command.match?(/\A\S+ \[.*\] "set" "k\/larder\/back-off"/i) }
+        ended = commands.rindex { |command| command.include?('"k/larder/lease"') }
+        assert_operator known, :<, ended, commands.join("\n")
       end
     end
 
@@ -201,6 +211,20 @@ module LarderStoreTests
         end
       end
       [values.uniq, runs.size]
+    end
+
+    # @return [Array<String>] the commands that the server got, as its MONITOR shows them
+    def commands_of(server)
+      watching = UNIXSocket.new(server.endpoint["url"].delete_prefix("unix://"))
+      watching.puts("MONITOR")
+      assert_equal "+OK", watching.gets.chomp
+      yield
+      Redis.new(url: server.endpoint["url"]).echo("the end")
+      commands = []
+      commands << watching.gets until commands.last&.include?("the end")
+      commands
+    ensure
+      watching&.close
     end
 
     # The block raises when another machine has stored a value, and that has expired.
