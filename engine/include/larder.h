@@ -186,6 +186,15 @@ typedef enum larder_staleness {
     LARDER_STALE_LEASED /* and a caller has its lease, and computes the next value */
 } larder_staleness;
 
+/* An item as people look at it, see larder_inspect. */
+typedef struct larder_details {
+    larder_item item;
+    int64_t stored_after_ms; /* Unix time: the item was not stored before; its segment was opened then */
+    uint32_t reads; /* how often it was read since eviction last looked at it, two for each time: 0 to 3 */
+    uint32_t tag_count;
+    uint64_t reserved[2];
+} larder_details;
+
 typedef struct {
     /* Returns memory for a value of `bytes` with these flags, or NULL: it is not to be read. Must not use the
      * cache. No lock is held, so it may leave the call by longjmp. */
@@ -443,6 +452,14 @@ larder_status larder_exists(larder *cache, const void *key, size_t key_bytes, la
                             const larder_call *call);
 
 /*
+ * For people who look at a cache: as larder_get_allocated, but finds items of each configuration, also stale ones,
+ * and is neither counted in the statistics nor as a read of the item. OK, MISS, KEY_TOO_LONG, or BUFFER_TOO_SMALL,
+ * which fills *details, too. With a `buffer` of NULL it does not read the value.
+ */
+larder_status larder_inspect(larder *cache, const void *key, size_t key_bytes, void *buffer, size_t buffer_bytes,
+                             const larder_allocator *more, larder_details *details, const larder_call *call);
+
+/*
  * Stores an item. OK; NOT_STORED: the condition of `mode` did not hold; VALUE_TOO_LARGE, BUSY, FULL, PIN_FULL or
  * DAMAGED: a refusal; NO_SLOT or SUPERSEDED: this process cannot attach.
  *
@@ -610,6 +627,14 @@ larder_status larder_resize(larder *cache, uint64_t size_bytes, uint32_t keep, l
  */
 larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,
                           size_t buffer_bytes, size_t *count, size_t *used, const larder_call *call);
+
+/*
+ * As larder_scan, also of stale items, with a larder_details between the length of each key and its bytes. It is
+ * not aligned. `buffer` has at least LARDER_MAX_KEY + 4 + sizeof(larder_details) bytes.
+ */
+larder_status larder_scan_details(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes,
+                                  void *buffer, size_t buffer_bytes, size_t *count, size_t *used,
+                                  const larder_call *call);
 
 /* Drops expired items now, and those whose tag was deleted; `*dropped` (may be NULL) is their number. Holds a
  * shard's lock for a few thousand items at a time. */

@@ -76,6 +76,12 @@ static void what_is_answered_has_its_places(void) {
     AT(larder_item, compute_ms, 20);
     AT(larder_item, fresh_until_ms, 24);
     BYTES(larder_item, 32);
+    AT(larder_details, item, 0);
+    AT(larder_details, stored_after_ms, 32);
+    AT(larder_details, reads, 40);
+    AT(larder_details, tag_count, 44);
+    AT(larder_details, reserved, 48);
+    BYTES(larder_details, 64);
     AT(larder_stats, hits, 0);
     AT(larder_stats, lock_waits, 96);
     AT(larder_stats, items, 192);
@@ -129,9 +135,10 @@ static void options_of_a_later_version(void) {
 /* Every operation that takes one. */
 static void calls_of_a_later_version(void) {
     static const larder_call calls[] = {{.flags = 4}, {.flags = 1u << 31 | LARDER_CALL_TRY}, {.reserved = 1}};
-    static char buffer[LARDER_MAX_KEY + 4];
+    static char buffer[LARDER_MAX_KEY + 4 + sizeof(larder_details)];
     larder *cache = open_cache(1 << 20);
     uint64_t identity;
+    larder_details details;
     CHECK(set(cache, "k", "v") == LARDER_OK);
     CHECK(larder_get_to_swap(cache, "k", 1, buffer, 1, NULL, NULL, &identity, NULL) == LARDER_OK);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
@@ -158,6 +165,9 @@ static void calls_of_a_later_version(void) {
         CHECK(larder_touch(cache, "k", 1, 1000, call) == LARDER_INVALID);
         CHECK(larder_touch(cache, "k", 1, -1, call) == LARDER_INVALID);
         CHECK(larder_scan(cache, &cursor, NULL, 0, buffer, sizeof buffer, &count, &used, call) == LARDER_INVALID);
+        CHECK(larder_scan_details(cache, &cursor, NULL, 0, buffer, sizeof buffer, &count, &used, call) ==
+              LARDER_INVALID);
+        CHECK(larder_inspect(cache, "k", 1, NULL, 0, NULL, &details, call) == LARDER_INVALID);
         CHECK(larder_prune(cache, NULL, call) == LARDER_INVALID);
     }
     CHECK(is(cache, "k", "v") && is(cache, "n", NULL), "nothing of it was done");

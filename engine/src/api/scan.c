@@ -1,5 +1,5 @@
 /*
- * scan.c — larder_scan: visits keys without a lock, from where the last call stopped.
+ * scan.c — larder_scan and larder_scan_details: visit keys without a lock, from where the last call stopped.
  *
  * Items move to higher buckets when the index grows, so a walk in bucket order visits every key that stays, some
  * of them twice. The few moves to a lower bucket are counted in the shard (index_resize.c). If the count has
@@ -13,6 +13,7 @@
 #include "file/view.h"
 #include "handle/enter.h"
 #include "index/bucket.h"
+#include "item/details.h"
 #include "item/large.h"
 #include "item/read.h"
 #include "segment/record.h"
@@ -115,18 +116,20 @@ static int64_t listed_key(larder *cache, const lard_view *view, lard_u64 *slot, 
     return -1;
 }
 
-larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,
-                          size_t buffer_bytes, size_t *count, size_t *used, const larder_call *call) {
+/* `details_bytes` is the size of larder_details, or 0: keys alone. */
+static larder_status scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,
+                          size_t buffer_bytes, size_t *count, size_t *used, const larder_call *call,
+                          size_t details_bytes) {
     unsigned char key[LARDER_MAX_KEY + 8];
     int64_t now_ms = lard_clock_of_call(call);
     if (!cache || !cursor || !buffer || !count || !used || (!prefix && prefix_bytes) ||
-        buffer_bytes < LARDER_MAX_KEY + 4 || !lard_request_knows_call(call)) {
+        buffer_bytes < LARDER_MAX_KEY + 4 + details_bytes || !lard_request_knows_call(call)) {
         return LARDER_INVALID;
     }
     *count = *used = 0;
     lard_map *map = lard_enter(cache->core);
     unsigned walked = 0;
-    bool all = call && (call->flags & LARDER_CALL_STALE);
+    bool all = details_bytes || (call && (call->flags & LARDER_CALL_STALE));
     if (!map) {
         return lard_enter_failure(cache->core);
     }
@@ -153,14 +156,22 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
                 if (bytes < (int64_t)prefix_bytes || (prefix_bytes && memcmp(key, prefix, prefix_bytes) != 0)) {
                     continue;
                 }
-                if (*used + 4 + (size_t)bytes > buffer_bytes) {
+                uint32_t length = (uint32_t)bytes;
+                char *entry = (char *)buffer + *used;
+                if (*used + 4 + details_bytes + length > buffer_bytes) {
                     *cursor = pack(map, at);
                     return LARDER_OK;
                 }
-                uint32_t length = (uint32_t)bytes;
-                memcpy((char *)buffer + *used, &length, 4);
-                memcpy((char *)buffer + *used + 4, key, length);
-                *used += 4 + length;
+                if (details_bytes) {
+                    larder_details details;
+                    if (!lard_details_find(cache->core, map, key, length, &details, now_ms)) {
+                        continue;
+                    }
+                    memcpy(entry + 4, &details, sizeof details);
+                }
+                memcpy(entry, &length, 4);
+                memcpy(entry + 4 + details_bytes, key, length);
+                *used += 4 + details_bytes + length;
                 ++*count;
             }
             if (++walked >= BUCKETS_PER_CALL) {
@@ -176,4 +187,16 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
     }
     *cursor = 0;
     return LARDER_OK;
+}
+
+larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,
+                          size_t buffer_bytes, size_t *count, size_t *used, const larder_call *call) {
+    return scan(cache, cursor, prefix, prefix_bytes, buffer, buffer_bytes, count, used, call, 0);
+}
+
+larder_status larder_scan_details(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes,
+                                  void *buffer, size_t buffer_bytes, size_t *count, size_t *used,
+                                  const larder_call *call) {
+    return scan(cache, cursor, prefix, prefix_bytes, buffer, buffer_bytes, count, used, call,
+                sizeof(larder_details));
 }

@@ -179,12 +179,13 @@ static __attribute__((noinline)) void describe(lard_core *cache, const lard_map 
 }
 
 /* Was a tag of the item deleted? */
-static __attribute__((noinline)) bool was_deleted(lard_core *cache, lard_map *map, const lard_hit *hit) {
+static __attribute__((noinline)) bool was_deleted(lard_core *cache, lard_map *map, const lard_key *key,
+                                                  const lard_hit *hit) {
     if (!(hit->extension.fields & LARD_FIELD_TAGS)) {
         return false;
     }
     lard_tags tags = lard_deletions_of(map, &hit->extension, hit->epoch);
-    if (tags != LARD_TAGS_VALID) {
+    if (tags != LARD_TAGS_VALID && key->belief != &lard_belief_any) { /* a listing reads nothing */
         lard_count(cache, LARD_STAT_tag_misses, 1);
         lard_count(cache, LARD_STAT_forgotten_misses, tags == LARD_TAGS_FORGOTTEN);
     }
@@ -243,10 +244,10 @@ LARD_INLINE larder_status lookup(bool fast, lard_core *cache, lard_map *map, con
         if (LARD_UNLIKELY(status == LARDER_MISS || is_absent)) {
             return LARDER_MISS;
         }
-        if (LARD_UNLIKELY(type == LARD_TYPE_EXTENDED) && was_deleted(cache, map, hit)) {
+        if (LARD_UNLIKELY(type == LARD_TYPE_EXTENDED) && was_deleted(cache, map, key, hit)) {
             return LARDER_MISS;
         }
-        if (!key->is_chunk) { /* large.c counts those */
+        if (!key->is_chunk && key->belief != &lard_belief_any) { /* large.c counts chunks */
             lard_reads_raise(map, &map->dircache[view.number], hit->reads, hit->slot, hit->offset);
         }
         if (item) {

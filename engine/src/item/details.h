@@ -1,0 +1,16 @@
+/*
+ * details.h — an item as people look at it: how old it is at most, how often it was read.
+ */
+#ifndef LARD_DETAILS_H
+#define LARD_DETAILS_H
+
+#include "item/lookup.h"
+
+/* Fills *details for the item that was found. Takes no lock, so the item may be another one by now. */
+void lard_details_of(lard_map *map, const lard_key *key, const larder_item *item, const lard_hit *hit,
+                     larder_details *details);
+/* Finds the key's item, of any configuration, whole, fresh or stale. Not counted as a read. */
+bool lard_details_find(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, larder_details *details,
+                       int64_t now_ms);
+
+#endif
