@@ -9,6 +9,7 @@
 #include "base/attributes.h"
 #include "base/errors.h"
 #include "cache/attach.h"
+#include "cache/inspect.h"
 #include "cache/maintenance.h"
 #include "cache/open.h"
 #include "cache/read.h"
@@ -55,6 +56,7 @@ static void init_cache(VALUE larder_module) {
     glue_write_multi_init(cache);
     glue_maintenance_init(cache);
     glue_usage_init(cache);
+    glue_inspect_init(cache);
 }
 
 static void init_store(VALUE larder_module) {

@@ -4,6 +4,7 @@
 # ext/larder/cache. Values are bytes: no serializer, no Marshal.
 
 require "larder/bytes/cache/attaching"
+require "larder/bytes/cache/items"
 require "larder/bytes/cache/maintenance"
 
 module Larder
@@ -56,6 +57,7 @@ module Larder
     #   ENGINE_VERSION = "0.1.0"
 
     include Attaching
+    include Items
     include Maintenance
 
     LAZY = [true, false, :strict, :required].freeze

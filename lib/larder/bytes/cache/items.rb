@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+# Calls of a Larder::Cache for people who look at it. The native methods are in ext/larder/cache/inspect.c.
+
+module Larder
+  class Cache
+    # Facts about an item, see {Items}.
+    #
+    # @!attribute [r] key
+    #   @return [String] binary
+    # @!attribute [r] size
+    #   @return [Integer] bytes of the value
+    # @!attribute [r] expires_at_ms
+    #   @return [Integer, nil] Unix time in milliseconds; nil: never. After it the item is stale
+    # @!attribute [r] kept_until_ms
+    #   @return [Integer, nil] Unix time in milliseconds: it is kept until then, fresh or stale; nil: no limit
+    # @!attribute [r] stored_after_ms
+    #   @return [Integer] Unix time in milliseconds: it was not stored before
+    # @!attribute [r] reads
+    #   @return [Integer] 0 to 3: how often it was read since eviction last looked at it, two for each time. Reads soon
+    #     after it was stored are not counted
+    # @!attribute [r] tags
+    #   @return [Integer] how many it has. The file has digests of them, not their texts
+    # @!attribute [r] compute_ms
+    #   @return [Integer, nil] milliseconds that the value took to compute; nil: unknown
+    # @!attribute [r] flags
+    #   @return [Integer] a byte that says how the value is encoded
+    # @!attribute [r] counter
+    #   @return [Boolean] made by {Cache#increment}
+    # @!attribute [r] pinned
+    #   @return [Boolean] it is not evicted
+    # @!attribute [r] leased
+    #   @return [Boolean] it is stale, and a caller computes its next value
+    Item = Struct.new(:key, :size, :expires_at_ms, :kept_until_ms, :stored_after_ms, :reads, :tags, :compute_ms,
+                      :flags, :counter, :pinned, :leased) do
+      # @param now_ms [Integer] Unix time in milliseconds
+      # @return [Float, nil] seconds until it is stale, 0.0: it is; nil: never
+      def ttl(now_ms)
+        expires_at_ms && [expires_at_ms - now_ms, 0].max / 1000.0
+      end
+
+      # @param now_ms [Integer] Unix time in milliseconds
+      # @return [Float] seconds: it was stored that long ago at most
+      def age(now_ms)
+        [now_ms - stored_after_ms, 0].max / 1000.0
+      end
+    end
+
+    # Looks at items without a lock, and without counting that as a read. Shows items of each configuration, see
+    # {Cache.open}, and those that are kept although they are stale.
+    module Items
+      # @param key [String]
+      # @return [Item, nil] nil: absent
+      # @example
+      #   cache.set("greeting", "hello", ttl: 60)
+      #   cache.item("greeting").size #=> 5
+      def item(key)
+        _item(Item, key, nil, false)&.first
+      end
+
+      # @param key [String]
+      # @return [Array(Item, String), nil] the item and its bytes, binary; nil: absent
+      # @example
+      #   cache.set("greeting", "hello")
+      #   cache.item_with_value("greeting").last #=> "hello"
+      def item_with_value(key)
+        _item(Item, key, nil, true)
+      end
+
+      # Visits items as {Maintenance#each_key} visits keys, with the same guarantees.
+      #
+      # @param prefix [String, nil] of the keys to visit, nil: all
+      # @yieldparam item [Item]
+      # @return [self, Enumerator] an Enumerator without a block
+      # @raise [DamagedError, OpenError] the file cannot be used any more, and no other could be opened
+      # @example
+      #   cache.set_multi({ "user/1" => "Ada", "user/2" => "Grace" })
+      #   cache.each_item(prefix: "user/").sum(&:size) #=> 8
+      def each_item(prefix: nil, &block)
+        return enum_for(:each_item, prefix: prefix) unless block
+
+        cursor = 0
+        while cursor
+          cursor, items = _scan_items(Item, cursor, prefix || "", nil)
+          items.each(&block)
+        end
+        self
+      end
+    end
+  end
+end

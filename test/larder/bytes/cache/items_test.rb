@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "active_support/cache"
+
+module Larder
+  # Items as people look at them: their sizes, ages, reads and times, without a read.
+  class CacheItemsTest < ActiveSupport::TestCase
+    include TemporaryCaches
+
+    def now_ms
+      (Time.now.to_f * 1000).to_i
+    end
+
+    def item_in_walk(key)
+      cache.each_item(prefix: key).find { |item| item.key == key }
+    end
+
+    test "an item has what was stored with it" do
+      before = now_ms
+      cache.set("plain", "value", ttl: 60, tags: %w[a b])
+      cache.set("pinned", "x" * 10, pin: true)
+      cache.increment("number", 41)
+      plain, pinned, number = %w[plain pinned number].map { |key| cache.item(key) }
+      assert_equal ["plain", 5, 2, 0, 0], [plain.key, plain.size, plain.tags, plain.reads, plain.flags]
+      assert_in_delta before + 60_000, plain.expires_at_ms, 10_000
+      assert_operator plain.stored_after_ms, :>=, before - 1000
+      assert_equal [10, nil, nil, true, false], pinned.to_h.values_at(:size, :expires_at_ms, :kept_until_ms, :pinned,
+                                                                      :counter)
+      assert_equal [2, true], [number.size, number.counter]
+      assert_equal [plain, pinned, number], [item_in_walk("plain"), item_in_walk("pinned"), item_in_walk("number")]
+      assert_nil cache.item("absent")
+    end
+
+    test "seconds are counted from the given time" do
+      item = Cache::Item.new("k", 1, 5000, 9000, 1000)
+      assert_equal [4.0, 0.0], [item.ttl(1000), item.ttl(6000)]
+      assert_equal [0.5, 0.0], [item.age(1500), item.age(500)]
+      assert_nil Cache::Item.new("k", 1, nil, nil, 1000).ttl(1000)
+    end
+
+    test "values of any length are read, and nothing counts them" do
+      values = ["", "v", "x" * 600, Random.bytes(300_000)]
+      values.each_with_index { |value, i| cache.set("k#{i}", value) }
+      before = cache.stats.slice(:hits, :misses)
+      values.each_with_index do |value, i|
+        item, bytes = cache.item_with_value("k#{i}")
+        assert_equal [value.b, value.bytesize, Encoding::BINARY], [bytes, item.size, bytes.encoding]
+      end
+      assert_nil cache.item_with_value("absent")
+      cache.each_item { |item| cache.item(item.key) }
+      assert_equal before, cache.stats.slice(:hits, :misses)
+    end
+
+    test "a walk shows all items, or those with a prefix" do
+      cache.set_multi((0...3000).to_h { |i| ["user/#{i}", "v" * (i % 50)] })
+      cache.set("other", "v")
+      assert_equal 3001, cache.each_item.map(&:key).uniq.size
+      sizes = cache.each_item(prefix: "user/").to_h { |item| [item.key, item.size] }
+      assert_equal((0...3000).to_h { |i| ["user/#{i}", i % 50] }, sizes)
+      assert_same cache, cache.each_item { |item| item }
+    end
+
+    test "a stale item is shown until it is dropped" do
+      store = ActiveSupport::Cache.lookup_store(:larder_store, cache.path)
+      store.write("stale", "v", expires_in: 0.05, stale_if_error: 60)
+      sleep 0.01 while cache.exist?("stale")
+      assert_equal 0.0, cache.item("stale").ttl(now_ms)
+      assert_operator item_in_walk("stale").kept_until_ms, :>, now_ms
+    end
+
+    test "items of another configuration are shown" do
+      Cache.open(cache.path, configuration: 7) { |other| other.set("its", "v") }
+      assert_nil cache.get("its")
+      assert_equal ["its", "v"], [item_in_walk("its").key, cache.item_with_value("its").last]
+    end
+
+    test "misuse is refused" do
+      assert_raise(TypeError) { cache.item(:symbol) }
+      assert_raise(InvalidArgument) { cache.item("k" * 5000) }
+      assert_raise(TypeError) { cache.each_item(prefix: 1).to_a }
+      cache.close
+      assert_raise(ClosedError) { cache.item("k") }
+      assert_raise(ClosedError) { cache.each_item.to_a }
+    end
+  end
+end
