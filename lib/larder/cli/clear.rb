@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
-# `larder clear`: empties a cache, or deletes the keys with a prefix.
+# `larder clear`: empties a cache, or deletes a selection of its items.
 
 require_relative "cache_command"
+require_relative "clear/selections"
 
 module Larder
   module CLI
@@ -11,20 +12,29 @@ module Larder
       # What users type.
       NAME = "clear"
       # One line for `larder --help`.
-      SUMMARY = "empties a cache, or deletes the keys with a prefix"
+      SUMMARY = "empties a cache, or deletes a prefix, a namespace or a tag"
       Commands.register(NAME, self)
 
       BANNER = <<~TEXT
-        Usage: larder clear [PATH] [--prefix TEXT] [--json]
+        Usage: larder clear [PATH] [--json]
+               larder clear [PATH] --prefix TEXT | --namespace NAME | --tag TAG
 
-        Empties a cache at once, for all processes, while they run. With --prefix it
-        deletes only the keys that begin with the prefix. It does not ask. It refuses
-        files that are not caches, and files of sessions: use larder sessions logout.
+        Empties a cache at once, for all processes, while they run. With one of the
+        options it deletes only a part. It does not ask. It refuses files that are not
+        caches, and files of sessions: use larder sessions logout.
       TEXT
       FOOTER = <<~TEXT.freeze
         #{PATH_HELP}
-        Keys are those of Rails: "views/", or "shop:views/" if the store has
-        namespace: "shop".
+        Keys are those that larder keys lists: "views/", or "shop:views/" if the store
+        has namespace: "shop". --namespace deletes as Rails.cache.clear does in that
+        store, and --tag as Rails.cache.delete_tagged. The tag of a record is its model
+        and its id: products/7. Items with a tag are not counted, because a tag is
+        deleted in the same time whatever their number.
+
+        Examples:
+          larder clear --prefix views/
+          larder clear --namespace shop
+          larder clear --tag products/7
 
         Exit codes: 0 done, 1 the file is missing or cannot be used, 2 wrong usage.
       TEXT
@@ -34,29 +44,38 @@ module Larder
 
       def parser
         @parser ||= explained(BANNER, FOOTER) do |options|
-          options.on("--prefix TEXT", "only keys that begin with this") { |prefix| @prefix = prefix }
+          ALL.each do |selection|
+            options.on("--#{selection::NAME} #{selection::ARGUMENT}", *selection::HELP) do |text|
+              select(selection.new(text))
+            end
+          end
         end
       end
 
-      def act
-        raise UsageError, "--prefix is empty: leave it out to empty the cache" if @prefix&.empty?
+      def select(selection)
+        raise UsageError, "give either --#{@selection.name} or --#{selection.name}, and once" if @selection
 
+        @selection = selection
+      end
+
+      def act
         deleted = visit do |cache|
           refuse_sessions(cache, "if that is wanted: larder sessions logout --all --file #{path}")
-          @prefix ? delete(cache) : empty(cache)
+          @selection ? @selection.delete(cache) : empty(cache)
         end
-        tell({ file: File.expand_path(path), prefix: @prefix, deleted: deleted },
-             "Deleted #{Words.counted(deleted, "item")}#{" with the prefix #{@prefix}" if @prefix} from #{path}.")
+        chosen = @selection ? { @selection.name.to_sym => @selection.text } : {}
+        tell({ file: File.expand_path(path), prefix: nil, **chosen, deleted: deleted },
+             "Deleted #{[counted(deleted), *@selection].join(" ")} from #{path}.")
+      end
+
+      def counted(deleted)
+        deleted ? Words.counted(deleted, "item") : "all items"
       end
 
       def empty(cache)
         items = cache.stats[:items]
         cache.clear
         items
-      end
-
-      def delete(cache)
-        cache.each_key(prefix: @prefix, all: true).each_slice(1000).sum { |keys| cache.delete_multi(keys) }
       end
     end
   end

@@ -37,6 +37,47 @@ module Larder
         assert_equal 2, refused(/--prefix is empty/, "clear", file, "--prefix", "")
       end
 
+      test "with a namespace the entries of its stores alone go" do
+        cache.set("shopping", "1")
+        shop, blog = %w[shop blog].map do |name|
+          ActiveSupport::Cache.lookup_store(:larder_store, file, namespace: name)
+        end
+        [shop, blog].each { |store| store.write("page", "v") }
+        assert_equal "Deleted 1 item of the namespace shop from #{file}.\n", done("clear", file, "--namespace", "shop")
+        assert_equal [nil, "v", "1"], [shop.read("page"), blog.read("page"), cache.get("shopping")]
+        shop.write("page", "v")
+        assert_equal({ "file" => file, "prefix" => nil, "namespace" => "shop:", "deleted" => 1 },
+                     JSON.parse(done("clear", file, "--namespace=shop:", "--json")))
+      end
+
+      test "with a tag the items with it alone go" do
+        cache
+        store = ActiveSupport::Cache.lookup_store(:larder_store, file)
+        store.write("a", 1, tags: ["products/7", "red"])
+        store.write("b", 2, tags: ["products/8"])
+        store.write("products/7", 3)
+        assert_equal "Deleted all items with the tag products/7 from #{file}.\n",
+                     done("clear", file, "--tag", "products/7")
+        assert_equal [nil, 2, 3], [store.read("a"), store.read("b"), store.read("products/7")]
+        assert_equal({ "file" => file, "prefix" => nil, "tag" => "products/8", "deleted" => nil },
+                     JSON.parse(done("clear", file, "--tag", "products/8", "--json")))
+        assert_equal [nil, 3], [store.read("b"), store.read("products/7")]
+      end
+
+      test "one selection is enough" do
+        cache.set("a", "1")
+        assert_equal 2, refused(/give either --prefix or --tag/, "clear", file, "--prefix", "a", "--tag", "b")
+        assert_equal 2, refused(/give either --tag or --tag/, "clear", file, "--tag", "a", "--tag", "b")
+        assert_equal 2, refused(/--tag is empty/, "clear", file, "--tag", "")
+        assert_equal 2, refused(/--namespace is empty/, "clear", file, "--namespace", "")
+        assert_equal "1", cache.get("a")
+      end
+
+      test "a prefix can have bytes that cannot be typed" do
+        cache.set_multi({ "a\0b" => "1", "ab" => "2" })
+        assert_equal "Deleted 1 item with the prefix a\\x00 from #{file}.\n", done("clear", file, "--prefix", "a\\x00")
+      end
+
       test "a file that is no cache is refused and left alone" do
         File.write(path_of("notes"), "to be kept " * 1000)
         assert_equal 1, refused(/notes: the file is not a Larder cache/, "clear", path_of("notes"))
