@@ -57,7 +57,12 @@ module Larder
 
       def there
         missing unless File.exist?(path)
-        foreign(path, "#{self.class::NAME} #{Remedy.quoted(path)}") unless Obstacle.usable?(path)
+        foreign(path, usual_line) unless Obstacle.usable?(path)
+      end
+
+      # The command line that names the file, for remedies.
+      def usual_line
+        "#{self.class::NAME} #{Remedy.quoted(path)}"
       end
 
       def missing
