@@ -21,6 +21,7 @@ module Larder
 end
 
 require_relative "stat"
+require_relative "keys"
 require_relative "delete"
 require_relative "clear"
 require_relative "resize"

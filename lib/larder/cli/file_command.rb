@@ -86,8 +86,12 @@ module Larder
         super do |options|
           options.separator("\nOptions:")
           yield options
-          options.on("--json", "print one line of JSON") { @json = true }
+          options.on("--json", json_help) { @json = true }
         end
+      end
+
+      def json_help
+        "print one line of JSON"
       end
 
       # @param machines [Hash] what --json prints

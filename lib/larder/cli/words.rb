@@ -70,6 +70,18 @@ module Larder
         parts.empty? ? "0 seconds" : parts.first(2).join(" ")
       end
 
+      # @param seconds [Numeric]
+      # @return [String] "45s", "12m", "3h20m", "2d": at most six characters below 1000 days; the rest is cut
+      def brief(seconds)
+        left = seconds.ceil
+        return "#{left / 86_400}d" if left >= 172_800
+
+        hours, minutes = (left / 60).divmod(60)
+        return "#{hours}h#{"#{minutes}m" if minutes.positive?}" if hours.positive?
+
+        minutes.positive? ? "#{minutes}m" : "#{left}s"
+      end
+
       def scaled(bytes)
         power = bytes < 1024 ? 0 : [(bytes.bit_length - 1) / 10, SIZES.size - 1].min
         [power.zero? ? count(bytes) : format("%.1f", bytes.fdiv(1024**power)), SIZES[power]]
