@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Loads the byte cache: Larder::Cache, its errors and its version. Codecs, which need ActiveSupport, are loaded when one
-# of them is named; the Rails store is loaded by ActiveSupport when `:larder_store` is configured, and so is that of
-# sessions, which Rails looks for among those it knows. Rails' configuration is watched from the beginning.
+# Loads the byte cache: Larder::Cache, its errors and its version. Codecs are loaded when one of them is named, and with
+# all but compressors ActiveSupport. The Rails store is loaded by ActiveSupport when `:larder_store` is configured, and
+# so is that of sessions, which Rails looks for among those it knows. Rails' configuration is watched from the start.
 
 require "shellwords"
 
@@ -18,7 +18,7 @@ require "larder/bytes/cache"
 # A cache in one file, shared by all processes of a machine.
 module Larder
   autoload :Serializers, "larder/codecs"
-  autoload :Compressors, "larder/codecs"
+  autoload :Compressors, "larder/codecs/compressors"
   autoload :Cacheable, "larder/codecs"
   autoload :Coder, "larder/codecs/coder"
   autoload :Dictionary, "larder/codecs/dictionary"

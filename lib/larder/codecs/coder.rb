@@ -17,7 +17,7 @@ module Larder
   #   }
   class Coder < ActiveSupport::Cache::Coder
     # The id of the frame around a signed entry; no serializer has it.
-    ENTRY = 0x3F
+    ENTRY = Codecs::Frame::ENTRY
     MARSHAL = "\x04\x08".b.freeze
     private_constant :MARSHAL
 

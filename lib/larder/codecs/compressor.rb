@@ -6,6 +6,10 @@
 require "zlib"
 
 module Larder
+  module Codecs
+    autoload :Reading, "larder/codecs/reading" # and with it ActiveSupport, for stores
+  end
+
   # Each of Larder::Compressors is one: a store's `compressor:`.
   class Compressor
     # Bytes that a value may have when it is decompressed: the longest that Larder's file takes.
@@ -45,10 +49,20 @@ module Larder
     # @return [String] binary
     # @raise [ActiveSupport::Cache::DeserializationError] which stores take for a miss
     def inflate(frame)
-      Codecs::Reading.guard(self, frame.bytesize) do
-        frame = frame.b unless frame.encoding == Encoding::BINARY # clients of servers give text its encoding
-        Codecs::Frame.compressed?(frame) ? open_frame(frame) : foreign(frame)
-      end
+      Codecs::Reading.guard(self, frame.bytesize) { unpack(frame) }
+    end
+
+    # As inflate, for a program without a store.
+    #
+    # @param frame [String]
+    # @return [String] binary
+    # @raise [Larder::UnreadableError]
+    # @raise [StandardError] a library's of damaged bytes
+    # @raise [Larder::MissingGemError]
+    # @api private
+    def unpack(frame)
+      frame = frame.b unless frame.encoding == Encoding::BINARY # clients of servers give text its encoding
+      Codecs::Frame.compressed?(frame) ? open_frame(frame) : foreign(frame)
     end
 
     # @return [String]

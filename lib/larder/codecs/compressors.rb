@@ -6,6 +6,15 @@
 # row here with an id that was never used, a row in the table of docs/guides/codecs.md. The shared tests
 # (test/larder/codecs/) find it by this table.
 
+require "larder/bytes/own_failure"
+require "larder/codecs/bounded"
+require "larder/codecs/compressor"
+require "larder/codecs/errors"
+require "larder/codecs/frame"
+require "larder/codecs/optional_gems"
+require "larder/codecs/options"
+require "larder/codecs/registry"
+
 module Larder
   # Makes bytes smaller, for the `compressor:` of any ActiveSupport::Cache store: `Larder::Compressors::Zstd.new`.
   module Compressors

@@ -17,7 +17,7 @@ module Larder
     # Seconds until a new dictionary of another process is noticed, at most.
     REFRESH = 60
     # The id of the frames; no serializer has it.
-    FRAME = 0x3E
+    FRAME = Codecs::Frame::DICTIONARY
     private_constant :FRAME
 
     # @return [String]

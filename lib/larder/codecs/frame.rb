@@ -19,6 +19,8 @@
 # Ids are part of the format and never change: test/larder/codecs/frame_test.rb pins them.
 
 require "zlib"
+require "larder/bytes/errors"
+require "larder/codecs/errors"
 
 module Larder
   module Codecs
@@ -31,6 +33,12 @@ module Larder
       SIGNATURE_BYTES = 16
       CHECKSUM_BYTES = 4
       LONGEST_SIZE = 9 # bytes of a LEB128 number below 2**63
+      # Ids of serializers by their names, see Larder::Serializers.
+      SERIALIZERS = { marshal: 0x01, json: 0x02, active_support_json: 0x03, message_pack: 0x04,
+                      xml: 0x05, protobuf: 0x06, native: 0x07 }.freeze
+      TYPED = 0x08 # objects whose class says how, see Larder::Cacheable::Frame
+      DICTIONARY = 0x3E # see Larder::Dictionaries
+      ENTRY = 0x3F # a signed entry, see Larder::Coder
 
       module_function
 

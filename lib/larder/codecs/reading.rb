@@ -3,6 +3,8 @@
 # The only policy for bytes that cannot be read: a miss of the store, and a report of the reason, at most once a minute,
 # so that a deploy that changes a codec does not flood the error tracker.
 
+require "active_support"
+require "active_support/cache"
 require "larder/codecs/reports"
 require "larder/bytes/own_failure"
 

@@ -2,16 +2,15 @@
 
 # The table of serializers: name and id of the frame. Each has a file in serializers/, and most use a gem.
 #
-# To add one: a class there with `dump(value)` and `load(bytes)`, a row here with an id that was never used, a row in
-# the table of docs/guides/codecs.md. The shared tests (test/larder/codecs/) find it by this table.
+# To add one: a class there with `dump(value)` and `load(bytes)`, a row of SERIALIZERS in frame.rb with an id that was
+# never used, a row in the table of docs/guides/codecs.md. The shared tests (test/larder/codecs/) find it by this table.
 
 module Larder
   # Turns values into bytes, for any ActiveSupport::Cache store: see Larder::Coder.
   module Serializers
-    TABLE = { marshal: 0x01, json: 0x02, active_support_json: 0x03, message_pack: 0x04,
-              xml: 0x05, protobuf: 0x06, native: 0x07 }.freeze
+    TABLE = Codecs::Frame::SERIALIZERS
     # What a class declared for its objects, see Larder::Cacheable::Frame.
-    TYPED = 0x08
+    TYPED = Codecs::Frame::TYPED
     REGISTRY = Codecs::Registry.new("serializer", self, TABLE)
 
     # @param name [Symbol, String] one of `names`

@@ -14,6 +14,14 @@ class LarderCompressorsTest < ActiveSupport::TestCase
   NOISE = Random.new(1).bytes(100_000)
   PAYLOADS = ["".b, "a".b, "\0".b * 100_000, TEXT, NOISE, "é" * 500, NOISE[0, 300]].freeze
 
+  test "a program without ActiveSupport can decompress, and a store's reading loads it" do
+    code = 'require "larder"; codec = Larder::Compressors.lookup(:gzip); frame = codec.deflate("a" * 99); ' \
+           'abort "bytes" unless codec.unpack(frame) == "a" * 99; abort "loaded" if defined?(ActiveSupport); ' \
+           'begin codec.inflate("foreign"); rescue ActiveSupport::Cache::DeserializationError; print "miss"; end'
+    library = File.expand_path("../../../lib", __dir__)
+    assert_equal "miss", IO.popen([RbConfig.ruby, "-I", library, "-e", code], err: File::NULL, &:read)
+  end
+
   each_compressor do |name|
     test "#{name} brings bytes back" do
       compressor = Larder::Compressors.lookup(name)
