@@ -22,6 +22,7 @@ end
 
 require_relative "stat"
 require_relative "keys"
+require_relative "get"
 require_relative "delete"
 require_relative "clear"
 require_relative "resize"

@@ -11,7 +11,7 @@ module Larder
       UNSEEN = /[[:cntrl:]\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/
       PLAIN = /\A[ -\[\]-~]*\z/n
       TYPED = /\\(?:\\|x(\h\h))/n
-      private_constant :UNSEEN, :PLAIN, :TYPED
+      private_constant :PLAIN, :TYPED
 
       module_function
 

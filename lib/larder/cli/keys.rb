@@ -138,11 +138,15 @@ module Larder
         return "#{key}\n" if @names
         return "#{JSON.generate(machines(item, key))}\n" if @json
 
-        "#{row(Words.bytes(item.size), ttl(item), extra(item), key)}\n"
+        "#{row(size(item), ttl(item), extra(item), key)}\n"
       end
 
       def row(size, ttl, extra, key)
         "#{size.rjust(10)} #{ttl.rjust(8)} #{"#{extra.rjust(8)} " if extra} #{key}"
+      end
+
+      def size(item)
+        item.size < 1024 ? Words.counted(item.size, "byte") : Words.bytes(item.size)
       end
 
       def ttl(item)

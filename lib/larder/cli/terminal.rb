@@ -68,6 +68,16 @@ module Larder
         @io.flush
       end
 
+      # Writes bytes as they are.
+      #
+      # @param bytes [String]
+      # @return [void]
+      def write(bytes)
+        @io.binmode
+        @io.write(bytes)
+        @io.flush
+      end
+
       private
 
       def encoded(text)

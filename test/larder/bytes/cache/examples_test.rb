@@ -35,7 +35,8 @@ class LarderCacheExamplesTest < ActiveSupport::TestCase
     end
   end
 
-  EXAMPLES = %w[cache.rb cache/items.rb cache/maintenance.rb errors.rb].flat_map { |name| examples_of(File.join(LIBRARY, name)) }
+  FILES = %w[cache.rb cache/items.rb cache/maintenance.rb errors.rb].freeze
+  EXAMPLES = FILES.flat_map { |name| examples_of(File.join(LIBRARY, name)) }
 
   test "every public method has an example" do
     text = EXAMPLES.flat_map(&:lines).join("\n")

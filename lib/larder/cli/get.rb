@@ -1,0 +1,140 @@
+# frozen_string_literal: true
+
+# `larder get`: shows what is under a key.
+
+require_relative "key_command"
+require_relative "values/decoder"
+
+module Larder
+  module CLI
+    # `larder get`: shows an item and its value.
+    class Get < KeyCommand
+      # The name that users type.
+      NAME = "get"
+      # One line for `larder --help`.
+      SUMMARY = "shows what is under a key"
+      Commands.register(NAME, self)
+
+      BANNER = <<~TEXT
+        Usage: larder get KEY [--file PATH] [--raw] [--json]
+
+        Shows what is under a key: how long it lives, how it is encoded, and its value.
+        It reads without a lock, and is not counted as a read.
+      TEXT
+      FOOTER = <<~TEXT.freeze
+        The value is shown as Ruby would write it. Nothing of it is loaded, and no code
+        of the application runs: of Marshal and of objects the structure is shown. Long
+        values are cut. The file has no texts of tags, only their number. Signatures
+        are not verified.
+
+        #{FILE_HELP}
+        #{KEY_HELP}
+        Examples:
+          larder get views/products/7
+          larder get views/products/7 --json | jq .encoding
+          larder get photo --raw > photo.jpg
+
+        Exit codes: 0 done, 1 the key is not there, or the file is missing or cannot be
+        used, 2 wrong usage.
+      TEXT
+      READS = ["not lately", "about once", "about once", "twice or more"].freeze
+      private_constant :BANNER, :FOOTER, :READS
+
+      private
+
+      def parser
+        @parser ||= explained(BANNER, FOOTER) do |options|
+          options.on("--raw", "write the bytes of the value as they are", "stored") { @raw = true }
+        end
+      end
+
+      def operands(rest)
+        raise UsageError, "name the key to show; larder keys lists them" if rest.empty?
+        raise UsageError, "unexpected argument #{rest[1]}: one key at a time" if rest.size > 1
+
+        @key = key_of(rest.first)
+      end
+
+      def understood
+        raise UsageError, "--raw and --json: give one of them" if @raw && @json
+      end
+
+      def act
+        item, bytes = visit { |cache| cache.item_with_value(@key) }
+        absent unless item
+        @now_ms = (Time.now.to_f * 1000).to_i
+        view = Values::Decoder.new(item, bytes).view
+        return raw(view.bytes) if @raw
+        return tell(machines(item, view)) if @json
+
+        show(item, view)
+      end
+
+      def absent
+        raise Failure, "there is no key #{KeyText.shown(@key)} in #{path}. Keys begin with the store's namespace; " \
+                       "larder keys '*#{KeyText.shown(@key)}*' finds those that contain it"
+      end
+
+      def raw(bytes)
+        if @out.interactive? && bytes.match?(/[^\t\n -~]/n)
+          raise UsageError, "--raw writes #{Words.counted(bytes.bytesize, "byte")} that a terminal cannot show; " \
+                            "write them to a file: --raw > FILE"
+        end
+
+        @out.write(bytes)
+        OK
+      end
+
+      def machines(item, view)
+        { file: File.expand_path(path), key: KeyText.shown(item.key), size: item.size, ttl: item.ttl(@now_ms)&.round(3),
+          stale: stale?(item), kept: kept(item)&.round(3), age_at_most: item.age(@now_ms).round(3), reads: item.reads,
+          tags: item.tags, pinned: item.pinned, compute_ms: item.compute_ms, computing: item.leased,
+          encoding: view.encoding, version: version(view), value: view.node&.to_lines(Float::INFINITY)&.join("\n"),
+          note: view.note }
+      end
+
+      def show(item, view)
+        @out.puts(KeyText.shown(item.key), style: :bold)
+        @out.puts("", *table(item, view).map { |label, text| "  #{label.ljust(12)}#{text}" }, "")
+        @out.puts(*view.node.to_lines(@out.width - 2).map { |line| "  #{line}" }) if view.node
+        @out.puts("", "Not all is shown: #{view.note}. --raw writes all bytes.", style: :dim) if view.note
+        OK
+      end
+
+      # @return [Array<Array(String, String)>]
+      def table(item, view)
+        [["size", item.size < 1024 ? Words.counted(item.size, "byte") : Words.bytes(item.size)],
+         ["expires", expiry(item)],
+         ["stored", "at most #{Words.span([item.age(@now_ms), 1].max)} ago"],
+         ["read", READS.fetch(item.reads)],
+         *([["tags", item.tags.to_s]] if item.tags.positive?),
+         *([["pinned", "it is not evicted"]] if item.pinned),
+         *([["computed", "in #{Words.count(item.compute_ms)} ms"]] if item.compute_ms),
+         *([["version", Values::Input.literal(version(view))]] if view.version),
+         ["encoding", view.encoding.join(", ")]]
+      end
+
+      def expiry(item)
+        seconds = item.ttl(@now_ms)
+        return "never" unless seconds
+        return "in #{Words.span([seconds, 1].max)}" if seconds.positive?
+
+        ["it is stale", *("and kept for #{Words.span(kept(item))} more" if kept(item)&.positive?),
+         *("a process computes the next value" if item.leased)].join(", ")
+      end
+
+      def stale?(item)
+        item.ttl(@now_ms)&.zero? || false
+      end
+
+      # @return [Float, nil] seconds that it is kept, stale or not; nil: until it is evicted
+      def kept(item)
+        item.kept_until_ms && [item.kept_until_ms - @now_ms, 0].max / 1000.0
+      end
+
+      def version(view)
+        view.version && KeyText.shown(view.version)
+      end
+    end
+  end
+end
