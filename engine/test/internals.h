@@ -66,6 +66,7 @@
 #include "evict/expired.h"
 #include "evict/reserve.h"
 #include "evict/sample.h"
+#include "evict/simulate.h"
 #include "evict/steer.h"
 #include "evict/victim.h"
 #include "shard/repair.h"

@@ -25,7 +25,7 @@ module House
       "put.c" => ["extension.tags"],
       "cas.c" => ["extension.tags"],
       "hints_file.c" => ["header.file_id"],
-      "steer.c" => ["shadow"],
+      "simulate.c" => ["shadow"],
       "format.c" => ["super", "super->magic", "plan.seed", "plan.file_id", "plan.lock_id"],
       "attach.c" => ["error"],
       "attachment.c" => ["error"],

@@ -1,17 +1,11 @@
 /*
  * steer.c — runs the shadow caches, and chooses the configuration with the fewest misses.
- *
- * A shadow cache does by single keys what evict.c does by segments: of the small queue's oldest keys those that
- * were read go to the main queue, and the others become ghosts. A key whose ghost is younger than the main queue's
- * oldest key goes to the main queue at once.
  */
 #include "evict/steer.h"
-#include "base/reads.h"
 #include "evict/sample.h"
+#include "evict/simulate.h"
 #include "index/ghost.h"
 #include "segment/segment.h"
-
-#include <string.h>
 
 #define PER_CENT(n) ((n)*65536u / 100)
 #define EVERY 2u          /* choices are made after as many requests as the shadow caches hold items, times this */
@@ -20,7 +14,6 @@
 #define MAX_MISSES (EVERY * LARD_SHADOW_ITEMS)                        /* between two choices */
 #define MAX_SCORE (MAX_MISSES * 256u * 100u / (100 - DECAY_PER_CENT)) /* with as many before each choice */
 #define AT_ONCE 16u                                                   /* gets that one set replays */
-#define MAX_CHAIN 64u                                                 /* chain, unless it is damaged */
 
 /* Both in 65536ths: of the record segments, and of that part. */
 static const struct {
@@ -33,8 +26,6 @@ static const struct {
 };
 
 static lard_shard_hints *hints_of(const lard_view *view) { return view->map->dircache[view->number].hints; }
-
-static uint32_t part_of(uint64_t whole, uint32_t share) { return (uint32_t)(whole * share / 65536); }
 
 static unsigned chosen(const lard_view *view) {
     uint32_t share = lard_load(&view->header->small_share);
@@ -61,7 +52,8 @@ void lard_steer_prepare(lard_view *view) {
     bool is_useful = items > 0 && items <= UINT32_MAX && segments <= view->map->super.segments_per_shard &&
                      !lard_sample_is_roomy(view);
     hints->capacity = is_small ? (uint32_t)items : LARD_SHADOW_ITEMS;
-    uint32_t young = part_of(part_of(segments, configurations[now].small_share), configurations[now].young_share);
+    uint32_t young = lard_simulate_part(lard_simulate_part(segments, configurations[now].small_share),
+                                        configurations[now].young_share);
     if (hints->young_segments != young) {
         hints->young_segments = young;
         lard_segment_mark_young(view, LARD_NEWEST);
@@ -73,116 +65,12 @@ void lard_steer_prepare(lard_view *view) {
                      __ATOMIC_RELAXED);
 }
 
-/* ---- a shadow cache ---- */
-
-typedef struct { /* in keys */
-    uint32_t capacity, most_small, young, ghost_window;
-} dimensions;
-
-static uint32_t length(uint32_t first, uint32_t end) { return end - first; }
-
-static uint32_t small_at(uint32_t position) { return position % LARD_SHADOW_SMALL; }
-static uint32_t main_at(uint32_t position) { return LARD_SHADOW_SMALL + position % LARD_SHADOW_ITEMS; }
-
-static uint16_t *chain_of(lard_shadow *shadow, uint32_t key) { return &shadow->chains[key % LARD_SHADOW_CHAINS]; }
-
-/* The entry after a link, or NULL: there is none. */
-static lard_shadow_entry *entry_at(lard_shadow *shadow, uint32_t link) {
-    return link == 0 || link > LARD_SHADOW_SMALL + LARD_SHADOW_ITEMS ? NULL : &shadow->entries[link - 1];
-}
-
-static void unlink_entry(lard_shadow *shadow, uint32_t number) {
-    lard_shadow_entry *gone = &shadow->entries[number], *before = NULL;
-    uint16_t *first = chain_of(shadow, gone->key);
-    lard_shadow_entry *entry = entry_at(shadow, *first);
-    for (uint32_t i = 0; entry && entry != gone && i < MAX_CHAIN; i++) {
-        before = entry;
-        entry = entry_at(shadow, entry->next);
-    }
-    if (entry == gone && before) {
-        before->next = gone->next;
-    } else if (entry == gone) {
-        *first = gone->next;
-    }
-}
-
-/* Gives the entry to the key. What was there before is forgotten. */
-static void push(lard_shadow *shadow, uint32_t number, uint32_t key, uint32_t reads) {
-    uint16_t *first = chain_of(shadow, key);
-    unlink_entry(shadow, number);
-    shadow->entries[number] = (lard_shadow_entry){.key = key,
-                                                  .time = (uint16_t)shadow->time++,
-                                                  .next = *first & 0xfffu,
-                                                  .reads = reads & 3,
-                                                  .is_present = 1};
-    *first = (uint16_t)(number + 1);
-}
-
-static void push_main(lard_shadow *shadow, uint32_t key, uint32_t reads) {
-    push(shadow, main_at(shadow->main_end++), key, reads);
-}
-
-/* Takes the oldest key of a queue off. It goes to the main queue, or from the small one it may become a ghost. */
-static void pop(lard_shadow *shadow, bool from_small) {
-    lard_shadow_entry *entry =
-        &shadow->entries[from_small ? small_at(shadow->small_first++) : main_at(shadow->main_first++)];
-    bool stays = entry->is_present && entry->reads;
-    if (stays || !from_small) {
-        entry->is_present = 0;
-    }
-    if (stays) {
-        push_main(shadow, entry->key, from_small ? 0 : entry->reads - 1u);
-    }
-}
-
-/* False: there was room. */
-static bool make_room(lard_shadow *shadow, const dimensions *has) {
-    for (uint32_t i = 0; i < 8 * LARD_SHADOW_ITEMS; i++) {
-        uint32_t small = length(shadow->small_first, shadow->small_end);
-        uint32_t in_main = length(shadow->main_first, shadow->main_end);
-        if (small + in_main < has->capacity) {
-            return i > 0;
-        }
-        pop(shadow, small && (small > has->most_small || !in_main));
-    }
-    memset(shadow, 0, offsetof(lard_shadow, misses)); /* its content was damaged */
-    return true;
-}
-
-/* Does a ghost count? See ghost.c. */
-static bool is_fresh(const lard_shadow *shadow, const dimensions *has, const lard_shadow_entry *ghost) {
-    const lard_shadow_entry *oldest = &shadow->entries[main_at(shadow->main_first)];
-    uint16_t now = (uint16_t)shadow->time, age = now - ghost->time, of_main = now - oldest->time;
-    return age < has->ghost_window && (age < of_main || shadow->main_first == shadow->main_end);
-}
-
-/* A get of the key, or a set. A get that misses is followed by a set. */
-static void request(lard_shadow *shadow, const dimensions *has, uint32_t key, bool is_get) {
-    uint32_t in_small = length(shadow->small_first, shadow->small_end);
-    lard_shadow_entry *entry = entry_at(shadow, *chain_of(shadow, key));
-    bool had_ghost = false;
-    for (uint32_t i = 0; entry && i < MAX_CHAIN; i++, entry = entry_at(shadow, entry->next)) {
-        uint32_t number = (uint32_t)(entry - shadow->entries);
-        uint32_t age = small_at(shadow->small_end - 1 - number);
-        if (entry->key != key || !entry->is_present) {
-            continue;
-        }
-        if (number >= LARD_SHADOW_SMALL || age < in_small) {
-            if (is_get && entry->reads < LARD_READS_MOST && (number >= LARD_SHADOW_SMALL || age >= has->young)) {
-                entry->reads = lard_reads_more(entry->reads) & LARD_READS_MOST;
-            }
-            return;
-        }
-        had_ghost |= is_fresh(shadow, has, entry);
-        entry->is_present = 0;
-    }
-    bool was_full = make_room(shadow, has);
-    shadow->misses += is_get && was_full; /* until then all shadow caches have the same misses */
-    if (had_ghost) {
-        push_main(shadow, key, 0);
-    } else {
-        push(shadow, small_at(shadow->small_end++), key, 0);
-    }
+static lard_dimensions dimensions_of(const lard_view *view, unsigned configuration, uint32_t capacity) {
+    uint32_t most_small = lard_simulate_part(capacity, configurations[configuration].small_share);
+    return (lard_dimensions){.capacity = capacity,
+                             .most_small = most_small,
+                             .young = lard_simulate_part(most_small, configurations[configuration].young_share),
+                             .ghost_window = (uint32_t)lard_ghost_remembered(view, capacity)};
 }
 
 /* ---- the choice ---- */
@@ -231,12 +119,12 @@ static void choose(lard_view *view, lard_shard_hints *hints) {
 }
 
 static void show(lard_view *view, lard_shard_hints *hints, uint32_t key, bool is_get) {
-    dimensions has = {.capacity = hints->capacity,
-                      .ghost_window = (uint32_t)lard_ghost_remembered(view, hints->capacity)};
+    key = key ? key : 1;
     for (unsigned c = 0; c < LARD_SHADOWS; c++) {
-        has.most_small = part_of(has.capacity, configurations[c].small_share);
-        has.young = part_of(has.most_small, configurations[c].young_share);
-        request(&hints->shadows[c], &has, key ? key : 1, is_get);
+        lard_dimensions has = dimensions_of(view, c, hints->capacity);
+        lard_shadow *shadow = &hints->shadows[c];
+        lard_shadow_result result = lard_simulate(shadow, &has, key, is_get);
+        shadow->misses += is_get && result == LARD_SHADOW_MISSED; /* until then all have the same misses */
     }
     hints->requests += is_get;
     if (hints->requests >= EVERY * hints->capacity) {
