@@ -336,6 +336,28 @@ typedef struct larder_report { /* of larder_verify */
     char first[240]; /* describes the first problem, or "" */
 } larder_report;
 
+#define LARDER_OTHER_SIZES 3
+
+typedef struct larder_other_size { /* an estimate for a file of another size */
+    uint32_t per_cent;             /* of this file's size */
+    uint32_t is_known;             /* 0: too few reads to estimate; then the next two are 0 */
+    uint32_t hits_ppm;             /* of a million reads, those that would have found a live item */
+    uint32_t error_ppm;            /* hits_ppm may be too high or too low by so much, with 95 % confidence */
+    uint64_t reads;                /* reads of the sample that it comes from; recent ones count more */
+    uint64_t reserved;
+} larder_other_size;
+
+typedef struct larder_other_sizes { /* of larder_get_other_sizes */
+    uint64_t size_bytes;            /* of this file */
+    uint64_t reads, hits;           /* counted since the file was created */
+    uint64_t needed_bytes;          /* about the size at which nothing would have been evicted; 0: unknown, or more
+                                     * than the largest of `sizes` */
+    uint32_t evicts;                /* 0: everything fits, and no size is known */
+    uint32_t reserved_word;
+    larder_other_size sizes[LARDER_OTHER_SIZES]; /* of 50, 200 and 400 per cent */
+    uint64_t reserved[8];
+} larder_other_sizes;
+
 /*
  * Opens the cache at `path`. Creates the file (mode 0600) and missing directories (the last one with mode 0700). A
  * file of Larder's that is damaged, of an older format, or was not closed cleanly before a crash of the machine is
@@ -748,6 +770,14 @@ larder_status larder_name_keyspaces(larder *cache, const char *name, const char 
 /* Stores the keyspace of a key in `name` (60 bytes) and returns its length. `rules` are those of larder_get_usage;
  * NULL: there are no namespaces and no patterns. */
 size_t larder_keyspace_of(const larder_keyspace_rules *rules, const void *key, size_t key_bytes, char *name);
+
+/*
+ * Estimates the hit ratio at other sizes of the file, from a sample of the keys that were read and stored while
+ * the cache was full. Processes keep it in memory: it is empty after the last one has closed the file. Items that
+ * expire or are deleted, and values of very different sizes, make it less exact. OK, INVALID, or why no file is
+ * attached. Takes no lock.
+ */
+larder_status larder_get_other_sizes(larder *cache, larder_other_sizes *sizes);
 
 /* Stores up to `most` ids of attached processes in `pids`, each as the process itself knows it. Returns the number
  * of attached processes. */

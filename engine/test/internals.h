@@ -65,6 +65,7 @@
 #include "evict/evict.h"
 #include "evict/expired.h"
 #include "evict/reserve.h"
+#include "evict/other_sizes.h"
 #include "evict/sample.h"
 #include "evict/simulate.h"
 #include "evict/steer.h"

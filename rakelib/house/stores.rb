@@ -31,6 +31,7 @@ module House
       "attachment.c" => ["error"],
       "open.c" => ["cache->path", "error"],
       "enter.c" => ["error"],
+      "estimate.c" => ["sizes"],
       "hash.h" => ["&words"],
       "word.h" => ["&word", "&four", "&two"],
       "validate.c" => ["pages", "facts", "&facts->copies[0]", "&facts->copies[1]", "&facts->control",

@@ -44,6 +44,8 @@ typedef struct { /* a locked byte of the lock file */
  * - leases_ended: a caller that waits looks again after 20 ms at the latest.
  * - shadows: loops over them end. One whose queues cannot be is emptied. Scores and misses that cannot be are
  *   forgotten; others fall by a tenth with each choice.
+ * - lard_other_sizes: decide nothing. Counts that cannot be are not added up; others fall by half with enough
+ * gets.
  * - reads: an item loses one each time it is copied, so its count is right, or it is evicted, after three copies.
  * - bits of young segments, dead bytes: until the segment is opened again. A segment that is wrongly mostly dead
  * is emptied once.
@@ -97,7 +99,9 @@ typedef struct lard_map {
     size_t hints_bytes; /* of the mapping: with room for reads_most words */
     uint64_t hints_device, hints_inode;
     lard_hints_row *rows;
-    uint32_t reads_mask; /* of bucket numbers, which select a word of lard_shard_hints.reads; it only grows */
+    lard_other_sizes *others; /* of the first shards; keys of the other shards do not differ in kind */
+    uint32_t other_shards;    /* number of those shards */
+    uint32_t reads_mask;      /* of bucket numbers, which select a word of lard_shard_hints.reads; it only grows */
     uint32_t reads_least, reads_most; /* words of reads in a shard; powers of two */
     uint64_t reads_growing; /* number of words that are doubled now << 32 | number of shards that have them */
     uint32_t segment_hints; /* bytes of what hints.h draws before the lard_shard_hints of a shard */

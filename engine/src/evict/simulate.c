@@ -114,3 +114,7 @@ lard_shadow_result lard_simulate(lard_shadow *shadow, const lard_dimensions *has
     }
     return was_full ? LARD_SHADOW_MISSED : LARD_SHADOW_GREW;
 }
+
+uint32_t lard_simulate_length(const lard_shadow *shadow) {
+    return length(shadow->small_first, shadow->small_end) + length(shadow->main_first, shadow->main_end);
+}

@@ -25,5 +25,7 @@ static inline uint32_t lard_simulate_part(uint64_t whole, uint32_t share) {
 
 /* A get of the key, or a set. A get that misses is followed by a set. The key must not be 0. */
 lard_shadow_result lard_simulate(lard_shadow *shadow, const lard_dimensions *has, uint32_t key, bool is_get);
+/* The number of keys that it has. */
+uint32_t lard_simulate_length(const lard_shadow *shadow);
 
 #endif

@@ -2,6 +2,7 @@
  * steer.c — runs the shadow caches, and chooses the configuration with the fewest misses.
  */
 #include "evict/steer.h"
+#include "evict/other_sizes.h"
 #include "evict/sample.h"
 #include "evict/simulate.h"
 #include "index/ghost.h"
@@ -119,12 +120,22 @@ static void choose(lard_view *view, lard_shard_hints *hints) {
 }
 
 static void show(lard_view *view, lard_shard_hints *hints, uint32_t key, bool is_get) {
+    unsigned now = chosen(view);
+    bool missed_now = false;
     key = key ? key : 1;
     for (unsigned c = 0; c < LARD_SHADOWS; c++) {
         lard_dimensions has = dimensions_of(view, c, hints->capacity);
         lard_shadow *shadow = &hints->shadows[c];
         lard_shadow_result result = lard_simulate(shadow, &has, key, is_get);
         shadow->misses += is_get && result == LARD_SHADOW_MISSED; /* until then all have the same misses */
+        missed_now = c == now ? result != LARD_SHADOW_HAD : missed_now;
+    }
+    lard_other_sizes *others = view->number < view->map->other_shards ? &view->map->others[view->number] : NULL;
+    for (unsigned other = 0; others && other < LARDER_OTHER_SIZES; other++) {
+        if (lard_other_sizes_sees(other, key, hints->sampled)) {
+            lard_dimensions has = dimensions_of(view, now, lard_other_sizes_capacity(other, hints->capacity));
+            lard_other_sizes_show(&others->sizes[other], &has, key, is_get, missed_now);
+        }
     }
     hints->requests += is_get;
     if (hints->requests >= EVERY * hints->capacity) {

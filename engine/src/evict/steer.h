@@ -19,7 +19,8 @@
 uint32_t lard_steer_small_share(const lard_view *view);
 /* Before a segment is emptied: adapts the sample and the shadow caches to the number of items. */
 void lard_steer_prepare(lard_view *view);
-/* Shows the shadow caches what was heard, and a key that was set (NULL: none), unless they have it. */
+/* Shows the shadow caches, also those of other sizes, what was heard, and a key that was set (NULL: none), unless
+ * they have it. */
 void lard_steer_replay(lard_view *view, const lard_hash *stored);
 
 static inline bool lard_steer_is_sampled(const lard_shard_hints *hints, const lard_hash *hash) {

@@ -38,6 +38,7 @@ static void plan(lard_map *map, const lard_superblock *super) {
     }
     map->reads_least = map->reads_most < MIN_WORDS ? map->reads_most : MIN_WORDS;
     map->reads_mask = map->reads_least - 1;
+    map->other_shards = super->shard_count < LARD_OTHERS ? super->shard_count : LARD_OTHERS;
     map->segment_hints = (young + dead + 63) / 64 * 64;
     map->hints_bytes = lard_hints_file_bytes(map, map->reads_most);
 }
@@ -148,6 +149,7 @@ larder_status lard_hints_open(lard_map *map, uid_t owner, const char *path, lard
     if (status == LARDER_OK) {
         map->hints = base;
         map->rows = (lard_hints_row *)(base + sizeof(lard_hints_header));
+        map->others = (lard_other_sizes *)(base + lard_hints_file_others(map));
         for (uint32_t shard = 0; shard < map->super.shard_count; shard++) {
             uint8_t *part = base + lard_hints_file_shard(map, shard);
             map->dircache[shard].hints = (lard_shard_hints *)(part + map->segment_hints);

@@ -7,6 +7,7 @@
  *
  *   0     header, 64 bytes: magic, version, file id, words of reads
  *   64    a row of 256 bytes per process slot: incarnation, and what the process has counted (process.c)
+ *   …     of each of the first shards: shadow caches of other sizes (evict/other_sizes.h)
  *   …     per shard: a bit for each segment (reads.h); the segments' dead bytes (dead.h); lard_shard_hints,
  *         with sampled gets and the shadow caches (evict/steer.h); words of 16 bits for the buckets of the
  *         index (reads.h)

@@ -34,7 +34,7 @@
 
 #define MAGIC \
     { 'L', 'A', 'R', 'D', 'H', 'I', 'N', 'T' }
-#define VERSION 5u
+#define VERSION 6u
 #define DIRECTORY "/dev/shm"
 #define PREFIX "larder-"
 #define ID_DIGITS 32
@@ -50,8 +50,12 @@ static uint64_t shard_bytes(const lard_map *map, uint32_t words) {
     return map->segment_hints + sizeof(lard_shard_hints) + words * sizeof(uint16_t);
 }
 
+uint64_t lard_hints_file_others(const lard_map *map) {
+    return sizeof(lard_hints_header) + map->super.process_slots * sizeof(lard_hints_row);
+}
+
 uint64_t lard_hints_file_shard(const lard_map *map, uint32_t shard) {
-    return sizeof(lard_hints_header) + map->super.process_slots * sizeof(lard_hints_row) +
+    return lard_hints_file_others(map) + map->other_shards * sizeof(lard_other_sizes) +
            shard * shard_bytes(map, map->reads_most);
 }
 

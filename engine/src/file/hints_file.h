@@ -31,6 +31,8 @@ static inline uint32_t lard_hints_file_words(const lard_map *map, uint64_t seale
 }
 
 lard_hints_header lard_hints_file_header(const lard_map *map, uint32_t words);
+/* Where the shadow caches of other sizes begin. */
+uint64_t lard_hints_file_others(const lard_map *map);
 /* Where the part of a shard begins. */
 uint64_t lard_hints_file_shard(const lard_map *map, uint32_t shard);
 /* The number of bytes that hints with so many words of reads in each shard take. */
