@@ -1,6 +1,6 @@
 /*
- * maintenance.c — native methods about the whole file: _scan, _clear, _resize, _prune, _verify, _stats, _trust,
- * and its processes.
+ * maintenance.c — native methods about the whole file: _scan, _clear, _resize, _prune, _verify, _stats,
+ * _other_sizes, _trust, and its processes.
  *
  * The first five may walk the file or take every shard lock in turn, so they run
  * without the GVL.
@@ -174,6 +174,37 @@ static VALUE cache_stats(VALUE self) {
     return hash;
 }
 
+static VALUE other_size_hash(const larder_other_size *size) {
+    VALUE hash = rb_hash_new();
+
+    put(hash, "per_cent", UINT2NUM(size->per_cent));
+    put(hash, "hits_ppm", size->is_known ? UINT2NUM(size->hits_ppm) : Qnil);
+    put(hash, "error_ppm", size->is_known ? UINT2NUM(size->error_ppm) : Qnil);
+    put(hash, "reads", ULL2NUM(size->reads));
+    return hash;
+}
+
+static VALUE cache_other_sizes(VALUE self) {
+    VALUE hash = rb_hash_new(), list = rb_ary_new();
+    larder_other_sizes found;
+    larder_status status;
+
+    do {
+        status = larder_get_other_sizes(glue_attach_to_read(self), &found);
+    } while (status != LARDER_OK && glue_attached_again(self));
+    raise_unless_ok(self, status);
+    put(hash, "size_bytes", ULL2NUM(found.size_bytes));
+    put(hash, "hits", ULL2NUM(found.hits));
+    put(hash, "reads", ULL2NUM(found.reads));
+    put(hash, "evicts", found.evicts ? Qtrue : Qfalse);
+    put(hash, "needed_bytes", found.needed_bytes ? ULL2NUM(found.needed_bytes) : Qnil);
+    for (unsigned i = 0; i < LARDER_OTHER_SIZES; i++) {
+        rb_ary_push(list, other_size_hash(&found.sizes[i]));
+    }
+    put(hash, "sizes", list);
+    return hash;
+}
+
 /* More than any file has process slots. */
 #define MAX_PIDS 4096
 
@@ -231,6 +262,7 @@ void glue_maintenance_init(VALUE cache_class) {
     rb_define_private_method(cache_class, "_resize", cache_resize, 2);
     rb_define_private_method(cache_class, "_prune", cache_prune, 1);
     rb_define_private_method(cache_class, "_stats", cache_stats, 0);
+    rb_define_private_method(cache_class, "_other_sizes", cache_other_sizes, 0);
     rb_define_private_method(cache_class, "_verify", cache_verify, 0);
     rb_define_method(cache_class, "pids", cache_pids, 0);
     rb_define_method(cache_class, "process", cache_process, 0);

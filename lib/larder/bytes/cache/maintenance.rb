@@ -4,7 +4,7 @@
 
 module Larder
   class Cache
-    # Walking, emptying, resizing, pruning, statistics and verification.
+    # Walking, emptying, resizing, pruning, statistics, estimates and verification.
     module Maintenance
       # What resize keeps. The extension defines KEEP_*.
       KEEP = { false => KEEP_NONE, true => KEEP_SOME, all: KEEP_ALL }.freeze
@@ -157,6 +157,34 @@ module Larder
       #   cache.keep_statistics #=> nil
       def keep_statistics(if_due: false)
         _keep_usage(!if_due)
+      end
+
+      # Estimates the hit ratio at half, twice and four times the file's size, from a sample of the keys that were read
+      # and stored while the cache was full. Processes keep the sample in memory: it starts again after the last one has
+      # closed the file. Items that expire or are deleted make it less exact.
+      #
+      # - `size_bytes`, `hit_ratio`: of this file since it was created; the ratio is nil where nothing was read
+      # - `evicts`: false while everything fits; then no other size is estimated
+      # - `needed_bytes`: about the size at which nothing would have been evicted, nil if that is unknown or more than
+      #   four times this size
+      # - `sizes`: for each other size `size_bytes`, `hit_ratio`, `error` (the ratio may be off by so much, with 95 %
+      #   confidence; both are nil where too few reads were sampled), and `reads`, those that were sampled
+      #
+      # @return [Hash{Symbol => Integer, Float, Boolean, Array<Hash>, nil}]
+      # @raise [DamagedError, OpenError] the file cannot be used any more, and no other could be opened
+      # @example
+      #   cache.get("nobody")
+      #   cache.other_sizes[:sizes].map { |size| size[:size_bytes].fdiv(cache.size) } #=> [0.5, 2.0, 4.0]
+      #   cache.other_sizes.slice(:evicts, :hit_ratio) #=> { evicts: false, hit_ratio: 0.0 }
+      def other_sizes
+        found = _other_sizes
+        bytes, hits, reads = found.values_at(:size_bytes, :hits, :reads)
+        sizes = found[:sizes].map do |size|
+          { size_bytes: bytes * size[:per_cent] / 100, hit_ratio: size[:hits_ppm]&.fdiv(1_000_000),
+            error: size[:error_ppm]&.fdiv(1_000_000), reads: size[:reads] }
+        end
+        { size_bytes: bytes, hit_ratio: (hits.fdiv(reads) if reads.positive?),
+          **found.slice(:evicts, :needed_bytes), sizes: sizes }
       end
 
       # Walks every invariant of the file, one shard lock at a time.
