@@ -24,7 +24,7 @@ module Larder
         #{PATH_HELP}
         Reads, stores, evictions and expirations are counted for all processes since
         the file was created. An eviction removes an item that has not expired. If there
-        are many evictions and few hits, a larger file helps (larder resize).
+        are many evictions and few hits, larder size tells which larger file helps.
 
         Examples:
           larder stat
