@@ -40,7 +40,7 @@ module House
       shown, warnings, status = Open3.capture3({ "MANWIDTH" => "80", "LC_ALL" => "C.UTF-8" }, "man", "--warnings", "-l",
                                                ManPage::PAGE)
       assert_equal ["", true], [warnings, status.success?]
-      assert_match(/^ +larder clear \[PATH\] \[--prefix TEXT\] \[--json\]$/, shown)
+      assert_match(/^ +larder clear \[PATH\] \[--json\]$/, shown)
     end
 
     # The page has no date, because it is written when the help changes.

@@ -16,12 +16,13 @@ module Larder
       MAGIC = "LARDER\r\n"
       HEADS = [0, 4096].freeze
       LOCK_MAGIC = "LARDLOCK"
+      STATISTICS_MAGIC = "LARDSTAT"
       # A cache whose creation was interrupted has only zeros in these bytes.
       HEAD = 8192
       ANOTHER_PATH = "# name another path: in the configuration, in LARDER_PATH, or as PATH of this command"
       # After a sentence of Obstacle.
       DO_THAT = "# do what the last sentence says"
-      private_constant :MAGIC, :HEADS, :LOCK_MAGIC, :HEAD, :ANOTHER_PATH
+      private_constant :MAGIC, :HEADS, :LOCK_MAGIC, :STATISTICS_MAGIC, :HEAD, :ANOTHER_PATH
 
       private
 
@@ -88,17 +89,18 @@ module Larder
         return false unless File.readable?(file)
 
         case file
-        when /\.lock\z/ then !@store && !lock_file?(file)
+        when /\.lock\z/ then !@store && !begins?(file, LOCK_MAGIC) # the application's POSIX locks would be dropped
         when /\.journal\z/ then !larders?(file) && !zeros?(File.binread(file, HEAD))
+        when /\.stats\z/ then !begins?(file, STATISTICS_MAGIC)
         when /\.pending\z/ then false # only its name counts
         else !File.empty?(file)
         end
       end
 
-      # Never called within the application: closing the file would drop its POSIX locks, if it has any.
-      def lock_file?(file)
-        head = File.binread(file, LOCK_MAGIC.bytesize).to_s
-        LOCK_MAGIC.start_with?(head) || zeros?(head)
+      # True also for a file that is still empty.
+      def begins?(file, magic)
+        head = File.binread(file, magic.bytesize).to_s
+        magic.start_with?(head) || zeros?(head)
       end
 
       def larders?(file)

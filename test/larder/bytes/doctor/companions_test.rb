@@ -10,7 +10,8 @@ module Larder
   # Each cause is made for each of the files, is found alone, and is gone when the command that is named has run.
   class DoctorCompanionsTest < BackplaneCase
     # The files, by the names that the doctor gives them.
-    FILES = { "the cache's lock file" => ".lock", "the journal of remote:" => ".journal",
+    FILES = { "the cache's lock file" => ".lock", "the cache's statistics" => ".stats",
+              "the journal of remote:" => ".journal",
               "the journal's lock file" => ".journal.lock", "a lock file of backplane:" => ".backplane.*" }.freeze
     # They may be in the place of a file.
     OTHERS = { "directory" => ->(file) { Dir.mkdir(file) }, "link" => ->(file) { File.symlink("/nowhere", file) },
