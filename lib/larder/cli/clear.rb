@@ -12,12 +12,13 @@ module Larder
       # What users type.
       NAME = "clear"
       # One line for `larder --help`.
-      SUMMARY = "empties a cache, or deletes a prefix, a namespace or a tag"
+      SUMMARY = "empties a cache, or deletes a part of it"
       Commands.register(NAME, self)
 
       BANNER = <<~TEXT
         Usage: larder clear [PATH] [--json]
-               larder clear [PATH] --prefix TEXT | --namespace NAME | --tag TAG
+               larder clear [PATH] --prefix TEXT | --namespace NAME | --tag TAG |
+                                   --keyspace NAME
 
         Empties a cache at once, for all processes, while they run. With one of the
         options it deletes only a part. It does not ask. It refuses files that are not
@@ -35,6 +36,7 @@ module Larder
           larder clear --prefix views/
           larder clear --namespace shop
           larder clear --tag products/7
+          larder clear --keyspace views/products/_row
 
         Exit codes: 0 done, 1 the file is missing or cannot be used, 2 wrong usage.
       TEXT

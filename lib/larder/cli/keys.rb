@@ -3,6 +3,7 @@
 # `larder keys`: lists keys.
 
 require_relative "key_command"
+require_relative "keyspaces"
 require_relative "keys/order"
 require_relative "keys/pattern"
 
@@ -68,6 +69,7 @@ module Larder
           options.on("--prefix TEXT", "keys that begin with TEXT, where * and ?", "are characters as others") do |text|
             @prefix = text
           end
+          options.on("--keyspace NAME", "keys of this keyspace, see larder stat") { |text| @keyspace = text }
           options.on("--names", "keys alone, for larder delete -") { @names = true }
         end
       end
@@ -121,8 +123,12 @@ module Larder
       end
 
       def matching(cache)
+        keyspace = Keyspaces.of(cache.path) if @keyspace
+        name = KeyText.bytes(@keyspace) if @keyspace
         cache.each_item(prefix: @prefix ? KeyText.bytes(@prefix) : @pattern.prefix) do |item|
-          yield item if @pattern.match?(item.key)
+          next unless @pattern.match?(item.key)
+
+          yield item if keyspace.nil? || keyspace.call(item.key).b == name
         end
       end
 

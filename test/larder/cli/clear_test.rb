@@ -50,6 +50,26 @@ module Larder
                      JSON.parse(done("clear", file, "--namespace=shop:", "--json")))
       end
 
+      test "with a keyspace its keys alone go, as the application names keyspaces" do
+        path = path_of("named.larder")
+        prices = ["products/*/price"]
+        store = ActiveSupport::Cache.lookup_store(:larder_store, path, namespace: "shop", keyspaces: prices)
+        %w[products/7/price products/8/price products/7 views/a/_row:0a1b/products/7].each { |key| store.write(key, 1) }
+        store.cache.keep_statistics
+        listed = done("keys", "--file", path, "--keyspace", "products/*/price", "--names").lines(chomp: true)
+        assert_equal %w[shop:products/7/price shop:products/8/price], listed.sort
+        assert_equal "Deleted 2 items of the keyspace products/*/price from #{path}.\n",
+                     done("clear", path, "--keyspace", "products/*/price")
+        assert_equal 1, JSON.parse(done("clear", path, "--keyspace", "views/a/_row", "--json"))["deleted"]
+        assert_equal ["shop:products/7"], store.cache.each_key.to_a
+      end
+
+      test "a cache without statistics has the keyspaces of keys without a namespace" do
+        cache.set_multi({ "users/1" => "1", "users:2" => "2", "user/1" => "3" })
+        assert_equal "Deleted 2 items of the keyspace users from #{file}.\n", done("clear", file, "--keyspace", "users")
+        assert_equal ["user/1"], cache.each_key.to_a
+      end
+
       test "with a tag the items with it alone go" do
         cache
         store = ActiveSupport::Cache.lookup_store(:larder_store, file)

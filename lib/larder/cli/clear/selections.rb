@@ -6,6 +6,7 @@
 require_relative "../../store/tag_texts"
 require_relative "../errors"
 require_relative "../key_text"
+require_relative "../keyspaces"
 
 module Larder
   module CLI
@@ -91,9 +92,30 @@ module Larder
         end
       end
 
+      # Keys of a keyspace, by the namespaces and patterns that the application has named.
+      class Keyspace < Selection
+        NAME = "keyspace"
+        ARGUMENT = "NAME"
+        HELP = ["only keys of this keyspace, see larder stat"].freeze
+
+        # @param (see Prefix#delete)
+        # @return (see Prefix#delete)
+        def delete(cache)
+          keyspace = Keyspaces.of(cache.path)
+          name = KeyText.bytes(text)
+          keys = cache.each_key(all: true).lazy.select { |key| keyspace.call(key).b == name }
+          keys.each_slice(1000).sum { |slice| cache.delete_multi(slice) }
+        end
+
+        # @return [String]
+        def to_s
+          "of the keyspace #{text}"
+        end
+      end
+
       # In the order of the help.
-      ALL = [Prefix, Namespace, Tag].freeze
-      private_constant :Selection, :Prefix, :Namespace, :Tag, :ALL
+      ALL = [Prefix, Namespace, Tag, Keyspace].freeze
+      private_constant :Selection, :Prefix, :Namespace, :Tag, :Keyspace, :ALL
     end
   end
 end
