@@ -4,7 +4,7 @@
 
 module Larder
   module CLI
-    # By the namespaces and patterns that the application has named, if the cache has statistics.
+    # Uses the namespaces and patterns that the application has named, if the cache has statistics.
     module Keyspaces
       # @param path [String] of the cache
       # @return [#call] gets a key, and answers the name of its keyspace

@@ -152,7 +152,7 @@ module LarderStoreTests
         named = with_environment("LARDER_PATH" => path_of("x/../named.larder")) { late(nil) }
         assert_equal path_of("named.larder"), named.cache.path
       end
-      assert_equal ["absolute.larder", "absolute.larder.lock"], Dir.children(directory).sort
+      assert_equal ["absolute.larder", "absolute.larder.lock", "absolute.larder.stats"], Dir.children(directory).sort
     end
 
     test "a read-only file system, with the file and without it" do
