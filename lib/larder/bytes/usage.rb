@@ -35,6 +35,12 @@ module Larder
         self.class.new(*to_a.zip(other.to_a).map(&:sum))
       end
 
+      # @param other [Counts]
+      # @return [Counts] without those of another; none is below 0, as parts of a sum can be estimates
+      def -(other)
+        self.class.new(*to_a.zip(other.to_a).map { |all, part| [all - part, 0].max })
+      end
+
       # @return [Integer]
       def reads
         hits + misses
@@ -87,7 +93,17 @@ module Larder
 
     # A minute, an hour or a longer time. `began`: Time; `whole`: Counts of the cache, which are exact; `keyspaces`:
     # Counts by name, of those that had most traffic.
-    Bucket = Struct.new(:began, :whole, :keyspaces)
+    Bucket = Struct.new(:began, :whole, :keyspaces) do
+      # @return [Counts] of keyspaces that have no counts of their own here
+      def rest
+        keyspaces.each_value.reduce(whole) { |left, part| left - part }
+      end
+
+      # @return [Float] seconds of computing that hits have saved, as far as the time to compute is known
+      def saved
+        keyspaces.each_value.sum(rest.saved, &:saved)
+      end
+    end
 
     # A key that is read often, or whose value is large. `key`: its first 124 bytes; `key_bytes`: of the whole key;
     # `weight`: recent reads, or bytes; `error`: the weight may be too great by so much; `seen`: Time.

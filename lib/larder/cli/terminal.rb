@@ -10,12 +10,14 @@ module Larder
     class Terminal
       # Width where nothing better is known.
       WIDTH = 80
+      HEIGHT = 24
       LEAST_WIDTH = 60
       # What is written where the encoding has no such character.
-      ASCII = { "µ" => "u", "×" => "x", "–" => "-", "≥" => ">=", "—" => "-", "≈" => "~", "∞" => "-", "…" => "." }.freeze
-      STYLES = { bold: 1, dim: 2, red: 31 }.freeze
+      ASCII = { "µ" => "u", "×" => "x", "–" => "-", "≥" => ">=", "—" => "-", "≈" => "~", "∞" => "-", "…" => ".",
+                "±" => "~" }.freeze
+      STYLES = { bold: 1, dim: 2, reverse: 7, red: 31 }.freeze
       CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/
-      private_constant :WIDTH, :LEAST_WIDTH, :ASCII, :STYLES, :CONTROLS
+      private_constant :WIDTH, :HEIGHT, :LEAST_WIDTH, :ASCII, :STYLES, :CONTROLS
 
       # @param io [IO]
       # @param environment [Hash{String=>String}]
@@ -38,8 +40,14 @@ module Larder
         WIDTH
       end
 
+      # @return [Array(Integer, Integer)] rows and columns of the terminal as it is now; 24 and 80 where it does not say
+      def size
+        rows, columns = @io.winsize
+        [rows.positive? ? rows : HEIGHT, columns.positive? ? columns : WIDTH]
+      end
+
       # @param text [String]
-      # @param style [Symbol, nil] :bold, :dim or :red
+      # @param style [Symbol, nil] :bold, :dim, :reverse or :red
       # @return [String] with that style if colours are wanted (https://no-color.org)
       def paint(text, style)
         return text if style.nil? || !interactive? || !@environment["NO_COLOR"].to_s.empty?

@@ -97,6 +97,22 @@ module Larder
                                                none.mean_evicted_age, none.saved]
     end
 
+    test "a part is taken from a sum, and never leaves less than nothing" do
+      all = Usage::Counts.new(*([5] * 13))
+      part = Usage::Counts.new(7, *([2] * 12))
+      assert_equal [0, *([3] * 12)], (all - part).to_a
+    end
+
+    test "the rest of a bucket, and what hits have saved by keyspace" do
+      counts = lambda do |hits, computes, compute_us|
+        Usage::Counts.none.tap { |each| each.hits, each.computes, each.compute_us = hits, computes, compute_us }
+      end
+      parts = { "slow" => counts[3, 2, 4_000_000], "quick" => counts[1000, 100, 100_000] }
+      bucket = Usage::Bucket.new(Time.now, counts[1010, 102, 4_100_000], parts)
+      assert_equal counts[7, 0, 0], bucket.rest
+      assert_in_delta 7.0, bucket.saved
+    end
+
     private
 
     def counted(&block)

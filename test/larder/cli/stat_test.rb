@@ -3,6 +3,7 @@
 require "test_helper"
 require "json"
 require "support/command"
+require "larder/cli"
 
 module Larder
   module CLI
@@ -10,7 +11,7 @@ module Larder
     class StatTest < ActiveSupport::TestCase
       include TemporaryCaches
       include Processes
-      include Command
+      include ::Command
 
       FILE = "storage/larder/development/cache.larder"
 
@@ -27,16 +28,17 @@ module Larder
         assert_equal <<~TEXT, text
           Cache storage/larder/development/cache.larder
 
-            size        8.0 MiB
-            full           N %   [###---------------------------]
-            items             4   the oldest: AGE
+            hits           75 %   of 4 reads since the file was made
 
-            reads             4   75 % hits
+            full           N %   [###---------------------------] of 8.0 MiB
+            items             4   the oldest: AGE
             stored            4
             evicted           0
             expired           0
-
             processes         1   #{Process.pid}
+
+          No statistics by keyspace and time:
+            no process has kept any (the store has statistics: false, or an older version of Larder)
         TEXT
       end
 
@@ -45,7 +47,70 @@ module Larder
         figures = JSON.parse(done("stat", "--json"))
         assert_equal [path_of(FILE), 1, 0, 1, [Process.pid], nil],
                      figures.values_at("file", "items", "evictions", "processes", "pids", "hit_ratio")
-        assert_equal cache.stats.keys.map(&:to_s), figures.keys - %w[file pids]
+        assert_equal cache.stats.keys.map(&:to_s), figures.keys - %w[file pids statistics statistics_problem]
+        assert_equal [nil, CLI::Statistics::NONE], figures.values_at("statistics", "statistics_problem")
+      end
+
+      test "keyspaces, times and keys come from the statistics" do
+        counted
+        assert_match(/^Keyspaces in the last hour\n  keyspace  share of reads.*\n  users     ######## 100 %  75 % /,
+                     done("stat"))
+        assert_match(/^  \d\d:\d\d      4   75 % ########-- .* 100 % users$/, done("stat", "--by", "minute"))
+        assert_match(/^Keyspace users by minute\n/, done("stat", "--keyspace", "users"))
+        assert_match(/^  \d+ \w+ \d\d:00      4   75 % /, done("stat", "--by=hour", "--keyspace=users"))
+        assert_match(/^  users\/1      3     3B +\d/, done("stat", "--top-keys"))
+      end
+
+      test "all fields for machines are in the help" do
+        counted
+        help = done("stat", "--help")
+        [[], %w[--by minute], %w[--top-keys], %w[--interval 100ms --count 1]].each do |words|
+          fields = fields_of(JSON.parse(done("stat", "--json", *words))) - cache.stats.keys.map(&:to_s)
+          assert_operator fields.size, :>, 3
+          assert_empty fields.reject { |field| help.match?(/\b#{field}\b/) }, words.join(" ")
+        end
+      end
+
+      test "views of the statistics need them" do
+        cache.set("a", "1")
+        [%w[--by minute], %w[--keyspace a], %w[--top-keys]].each do |words|
+          assert_equal 1, refused(/no statistics of #{FILE}: no process has kept any/, "stat", *words)
+        end
+        File.write(path_of("#{FILE}.stats"), "a file of another program")
+        assert_equal 1, refused(/no statistics of #{FILE}: .*cache\.larder\.stats/, "stat", "--top-keys")
+        assert_match(/^  items .*\n\nNo statistics by keyspace and time:\n.*cache\.larder\.stats/m, done("stat"))
+      end
+
+      test "a line is written each time, until there are enough" do
+        cache.set("a", "1")
+        lines = done("stat", "--interval", "100ms", "--count", "2").lines
+        assert_equal 3, lines.size
+        assert_match(/^ +0 +0 +- +0 +0 +1 +<?\d+ %$/, lines.last)
+        assert_equal [1, 1], done("stat", "--interval=100ms", "--count=2", "--json").lines.map { |line|
+          JSON.parse(line)["items"]
+        }
+      end
+
+      test "Ctrl-C ends it, and so does a reader that leaves" do
+        cache
+        text, code = in_terminal("stat", "--interval", "100ms") do |screen|
+          assert screen.shows?(/hits.*0 .*0 /m)
+          screen.type("\u0003")
+        end
+        assert_no_match(/larder:|stopped/, text)
+        assert_equal 0, code
+        status = Open3.pipeline([PLAIN, RbConfig.ruby, PROGRAM, "stat", "--interval", "100ms", { chdir: directory }],
+                                "head -2", out: File::NULL, err: path_of("err")).first
+        assert_predicate status, :success?
+        assert_empty File.read(path_of("err"))
+      end
+
+      test "options that do not go together are refused" do
+        { "--count 2" => /--count needs --interval/, "--interval 1s --by hour" => /choose one of --interval and --by/,
+          "--top-keys --keyspace a" => /choose one of --top-keys and --keyspace/, "--by day" => /known: minute, hour/,
+          "--interval soon" => /--interval soon must be a time/,
+          "--interval 1s --count 0" => /--count 0 must be a number/ }
+          .each { |words, message| assert_equal 2, refused(message, "stat", *words.split), words }
       end
 
       test "what is wrong with a file is shown where it is" do
@@ -129,6 +194,23 @@ module Larder
         done("stat")
         assert_equal before, cache.stats.except(:oldest_age)
         assert_equal ["v", [Process.pid]], [cache.get("k"), cache.pids]
+      end
+
+      private
+
+      def counted
+        Cache.open(path_of(FILE), size: 8 << 20, statistics: true) do |cache|
+          cache.get("users/1") || cache.set("users/1", "Ada")
+          3.times { cache.get("users/1") }
+        end
+      end
+
+      def fields_of(object)
+        case object
+        when Hash then object.keys + object.values.flat_map { |each| fields_of(each) }
+        when Array then object.flat_map { |each| fields_of(each) }
+        else []
+        end.uniq
       end
     end
   end

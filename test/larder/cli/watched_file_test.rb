@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "larder/cli"
+
+module Larder
+  module CLI
+    class WatchedFileTest < ActiveSupport::TestCase
+      include TemporaryCaches
+      include Processes
+
+      test "a file that takes the place of another one is opened" do
+        open_cache("c").set("old", "1")
+        WatchedFile.open(path_of("c")) do |file|
+          assert_equal 1, file.cache.stats[:sets]
+          File.delete(path_of("c"))
+          assert_equal 1, file.cache.stats[:sets]
+          in_child { Cache.open(path_of("c"), size: SIZE) { |cache| 3.times { |key| cache.set(key.to_s, "1") } } }
+          assert_equal 3, file.cache.stats[:sets]
+          assert_equal [], file.pids
+        end
+      end
+
+      test "it creates no file" do
+        assert_raises(OpenError) { WatchedFile.open(path_of("none")) { flunk } }
+        assert_not File.exist?(path_of("none"))
+      end
+    end
+  end
+end
