@@ -2,6 +2,7 @@
 
 # The executable `larder` in processes of its own, as a shell or a terminal runs it.
 
+require "io/console"
 require "open3"
 require "pty"
 require "rbconfig"
@@ -53,17 +54,28 @@ module Command
 
   # What a terminal shows.
   class Screen
-    attr_reader :text
+    attr_reader :text, :pid
 
     def initialize(reader, writer, pid)
       @reader = reader
       @writer = writer
       @pid = pid
+      @device = File.readlink("/proc/#{pid}/fd/0")
       @text = +""
     end
 
     def type(keys)
       @writer.write(keys)
+    end
+
+    # @return [void]
+    def resize(rows, columns)
+      @writer.winsize = [rows, columns]
+    end
+
+    # @return [String] of stty
+    def modes
+      Open3.capture2("stty", "-g", "-F", @device).first
     end
 
     def kill(signal)

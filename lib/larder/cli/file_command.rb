@@ -82,11 +82,12 @@ module Larder
                        "#{Remedy.as_user(owner, "larder #{command}")}"
       end
 
-      def explained(banner, footer = nil)
-        super do |options|
+      # @param json [Boolean] does the command answer in JSON?
+      def explained(banner, footer = nil, json: true)
+        super(banner, footer) do |options|
           options.separator("\nOptions:")
           yield options
-          options.on("--json", json_help) { @json = true }
+          options.on("--json", json_help) { @json = true } if json
         end
       end
 
