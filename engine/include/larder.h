@@ -669,9 +669,9 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats);
  * are in a file next to the cache, PATH.stats, which survives larder_clear and larder_resize.
  *
  * The keyspace of a key is its part before the first "/" or ":", after its namespace; of a fragment of Rails,
- * whose key is views/TEMPLATE:DIGEST/..., it is views/TEMPLATE. A number of two digits or more ends it: all keys
- * user_17, user_18/photo are in "user_*". Other groups can be made by patterns. The 64 keyspaces with most traffic
- * have a row, all others share one.
+ * whose key is views/TEMPLATE:DIGEST/..., it is views/TEMPLATE. A number that has two digits or does not follow a
+ * letter ends it: user_17 and user_8/photo are in "user_*". Other groups can be made by patterns. The 64 keyspaces
+ * with most traffic have a row, all others share one.
  *
  * Counts of the whole cache are exact, those of keyspaces are taken from a sample. The square root of a variance
  * is the standard error of the count: read_variance of hits + misses, store_variance of stores, eviction_variance

@@ -45,6 +45,7 @@ class FirstHourTest < ActiveSupport::TestCase
     assert_equal [2, 3, 4, 5, 6], pages.map { |page| page["visits"] }.sort
     assert_equal 1, pages.map { |page| page["page"] }.uniq.size
     assert_equal ["6"], runner('p Rails.cache.read_counter("visits")')
+    assert_equal [true, true], in_puma { |client| counted_while_it_runs(client) }
   end
 
   test "a cache that cannot be used is in the log of each, once, and stops nothing" do
@@ -68,6 +69,20 @@ class FirstHourTest < ActiveSupport::TestCase
     output, status = Open3.capture2e(ENVIRONMENT, RbConfig.ruby, *command, chdir: root, stdin_data: stdin)
     assert_predicate status, :success?, output
     output.lines(chomp: true)
+  end
+
+  # Requests that store nothing are counted in the file at their end, and larder stat shows them.
+  #
+  # @return [Array<Boolean>]
+  def counted_while_it_runs(client)
+    file = place("storage/larder/production/cache.larder")
+    counted = Larder::Usage.read(file).last(3600).whole.hits
+    found = (1..200).any? do
+      client.get("/")
+      sleep 0.05
+      Larder::Usage.read(file).last(3600).whole.hits > counted + 4
+    end
+    [found, run_in_application("bin/rails", "larder:stat").grep(/\A  page /).any?]
   end
 
   def runner(code)

@@ -7,7 +7,7 @@
 
 #define VIEWS "views/" /* with which the keys of Rails' fragments begin */
 #define TEXT sizeof((larder_keyspace_rules *)0)->text[0]
-#define MANY_DIGITS 2 /* so many in a row are a number of one key, not part of a name */
+#define MANY_DIGITS 2 /* so many in a row are a number of one key, also after a letter */
 
 typedef struct {
     const char *at, *end;
@@ -93,13 +93,16 @@ static const char *separator_in(span key, const char *separators) {
     return key.at;
 }
 
-/* Where the first number of several digits begins, or the end. */
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/* Where the first number begins that is that of a single key, or the end: one of several digits, or one digit that
+ * does not follow a letter. */
 static const char *number_in(span name) {
     unsigned digits = 0;
     for (const char *at = name.at; at < name.end; at++) {
         digits = is_digit(*at) ? digits + 1 : 0;
-        if (digits == MANY_DIGITS) {
-            return at + 1 - MANY_DIGITS;
+        if (digits && (digits == MANY_DIGITS || at == name.at || !is_letter(at[-1]))) {
+            return at + 1 - digits;
         }
     }
     return name.end;

@@ -16,6 +16,7 @@
 #define FEW 256u   /* and so many have at most this weight, later ones that of MOST: */
 #define SMALL 8u
 #define MOST 128u
+#define MAX_MISSED 1000000
 #define MAX_COMPUTE_US \
     300000000u     /* a store that comes later than 5 minutes after the miss computed something else */
 #define TRIES 1000 /* of a thread that folds, until another has counted */
@@ -142,7 +143,9 @@ static uint64_t random_of(lard_sampler *sampler) {
 /* Chooses the next call of this kind to be counted. Gaps are random, so that calls in a fixed order are counted
  * evenly. Returns the weight of this one. */
 static uint32_t choose_next(lard_sampler *sampler, unsigned kind, int32_t *until) {
-    uint32_t weight = sampler->weight[kind], samples = ++sampler->now.samples[kind];
+    int32_t left = __atomic_load_n(until, __ATOMIC_RELAXED);
+    uint32_t missed = left < 0 && left > -MAX_MISSED ? (uint32_t)-left : 0; /* while the sampler was busy */
+    uint32_t weight = sampler->weight[kind] + missed, samples = ++sampler->now.samples[kind];
     uint32_t next = samples < EXACT ? 1 : samples < FEW ? SMALL : MOST;
     sampler->weight[kind] = next;
     sampler->gap[kind] = next == 1 ? 1 : (int32_t)(1 + random_of(sampler) % (2 * next - 1));

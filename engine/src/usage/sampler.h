@@ -7,8 +7,8 @@
  * of 8 and of 128 calls in the mean. The sum of weight * (weight - 1) is the variance of a sum of weights.
  *
  * The counts move to the sidecar file from time to time (fold.h). Threads do not wait for each other: a call that
- * finds the sampler busy is not counted. Nothing here takes a lock, allocates, or makes a system call other than
- * reading a clock.
+ * finds the sampler busy is counted with the next one. Nothing here takes a lock, allocates, or makes a system
+ * call other than reading a clock.
  */
 #ifndef LARD_SAMPLER_H
 #define LARD_SAMPLER_H

@@ -21,14 +21,14 @@ module Larder
 end
 
 require_relative "stat"
+require_relative "top"
+require_relative "size"
 require_relative "keys"
 require_relative "get"
 require_relative "delete"
-require_relative "top"
 require_relative "clear"
 require_relative "resize"
 require_relative "doctor"
 require_relative "sessions"
 require_relative "completion"
 require_relative "man"
-require_relative "size"

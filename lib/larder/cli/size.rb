@@ -50,24 +50,35 @@ module Larder
       end
 
       def act
-        found, fullness, keeps = visit { |cache| [cache.other_sizes, cache.stats[:fullness], sessions?(cache)] }
+        found, stats, keeps = visit { |cache| [cache.other_sizes, cache.stats, sessions?(cache)] }
         found[:sizes].reject! { |size| size[:size_bytes] < Cache::MIN_SIZE }
-        return tell({ file: File.expand_path(path), fullness: fullness, **found }) if @json
+        return tell({ file: File.expand_path(path), fullness: stats[:fullness], **found }) if @json
 
         @out.puts("Cache #{path}", style: :bold)
-        @out.puts("", *answer(found, fullness, keeps))
+        @out.puts("", *answer(found, stats, keeps))
         @out.puts("", *table(found), *needed(found)) if found[:sizes].any? { |size| size[:hit_ratio] }
         OK
       end
 
-      def answer(found, fullness, keeps)
-        unless found[:evicts]
-          return ["Everything fits, and a larger file would not help: nothing is evicted.",
-                  "The file is #{Words.percent(fullness)} full."]
-        end
+      def answer(found, stats, keeps)
+        return roomy(stats) unless found[:evicts]
         return unknown(found) if found[:sizes].none? { |size| size[:hit_ratio] }
 
         larger(found, keeps) || smaller(found, keeps) || unchanged(found)
+      end
+
+      # The items need less than the file has: the rest is of values that were overwritten or deleted since.
+      def roomy(stats)
+        full = "The file is #{Words.percent(stats[:fullness])} full"
+        evicted, stored = stats.values_at(:evictions, :sets)
+        if evicted.zero?
+          return ["Everything fits, and a larger file would not help: nothing was evicted.", "#{full}."]
+        end
+
+        ["A larger file would hardly help: the items need less than five eighths of this one.",
+         "#{full}, also of values that were overwritten or deleted since.",
+         "#{Words.count(evicted)} of #{Words.counted(stored, "stored item")} were evicted " \
+         "(#{Words.percent(evicted.fdiv([stored, evicted].max))})."]
       end
 
       def unknown(found)

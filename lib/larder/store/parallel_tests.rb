@@ -52,7 +52,7 @@ module Larder
 
       # Also deletes the files that a killed worker left.
       def remove(path)
-        FileUtils.rm_f([path, "#{path}.lock"])
+        FileUtils.rm_f([path, "#{path}.lock", "#{path}.stats"])
       end
     end
   end

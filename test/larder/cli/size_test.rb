@@ -80,8 +80,19 @@ module Larder
 
       test "it says how full the file is where everything fits" do
         100.times { |i| use(i.to_s) }
-        assert_equal "Cache c.larder\n\nEverything fits, and a larger file would not help: nothing is evicted.\n" \
+        assert_equal "Cache c.larder\n\nEverything fits, and a larger file would not help: nothing was evicted.\n" \
                      "The file is N % full.\n", done("size", "c.larder").sub(/\d+ % full/, "N % full")
+      end
+
+      test "a file with few items is large enough, also if it has evicted others before" do
+        (FIT * 2).times { |i| use(i.to_s) }
+        cache.each_key.each_slice(1000) { |keys| cache.delete_multi(keys) }
+        100.times { |i| use(i.to_s) }
+        evicted = cache.stats[:evictions]
+        assert_operator evicted, :>, 0
+        shown = done("size", "c.larder")
+        assert_match(/^A larger file would hardly help: the items need less than five eighths of this one\.$/, shown)
+        assert_match(/^#{Words.count(evicted)} of [\d,]+ stored items were evicted \(\S+ %\)\.$/, shown)
       end
 
       test "there is no estimate from too few reads" do
