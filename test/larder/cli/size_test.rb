@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "json"
+require "larder/cli/words"
 require "support/command"
 
 module Larder
