@@ -329,6 +329,28 @@ static void processes_add_to_one_file_and_a_child_counts_for_itself(void) {
     CHECK(last_minute().stores == 45, "%d", (int)last_minute().stores);
 }
 
+static void a_child_closes_the_file_to_which_its_parent_was_adding(void) {
+    larder_error error;
+    cache = open_counted(1 << 20);
+    set(cache, "users/1", "value");
+    lard_sampler *sampler = cache->core->sampler;
+    CHECK(lard_sidecar_open(sampler->scratch, path(), &error) == LARDER_OK);
+    sampler->folding = 1;
+    int fd = sampler->scratch->fd;
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        CHILD_CHECK(fcntl(fd, F_GETFD) != -1 && set(cache, "users/1", "value") == LARDER_OK);
+        CHILD_CHECK(fcntl(fd, F_GETFD) == -1);
+        CHILD_CHECK(larder_keep_usage(cache, NULL) == LARDER_LOCKED);
+        _exit(0);
+    }
+    CHECK(exited_well(pid));
+    lard_sidecar_close(sampler->scratch);
+    sampler->folding = 0;
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK && counts("users").stores == 1);
+    larder_close(cache);
+}
+
 static void a_process_that_is_killed_while_it_writes_harms_nothing(void) {
     cache = open_counted(1 << 20);
     set(cache, "users/1", "value");
@@ -585,6 +607,8 @@ static const test_case tests[] = {
     TEST(statistics_survive_a_clear_a_resize_and_a_restart, "statistics survive a clear, a resize and a restart"),
     TEST(processes_add_to_one_file_and_a_child_counts_for_itself,
          "processes add to one file; a child counts its own"),
+    TEST(a_child_closes_the_file_to_which_its_parent_was_adding,
+         "a child closes the file to which its parent adds"),
     TEST(a_process_that_is_killed_while_it_writes_harms_nothing, "a process that is killed while it writes"),
     TEST(a_file_that_is_none_of_statistics_is_left_alone, "a file that holds no statistics is left alone"),
     TEST(flipped_bits_and_a_short_file_lose_counts_and_nothing_else, "flipped bits and a short file lose counts"),

@@ -4,6 +4,7 @@
  */
 #include "usage/sampler.h"
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/pause.h"
 #include "base/siphash13.h"
 #include "proc/fork.h"
@@ -66,6 +67,9 @@ void lard_sampler_begin_child(lard_core *cache) {
         forget_period(sampler);
         memset(sampler->misses, 0, sizeof sampler->misses);
         sampler->random += lard_fork_number();
+        if (sampler->folding) { /* the lock on the file is the parent's, and would outlive it */
+            lard_descriptor_close(sampler->scratch->fd, &sampler->scratch->info);
+        }
         sampler->folding = sampler->busy = 0;
     }
 }
