@@ -92,13 +92,13 @@ static void fill_keys(larder_used_key *keys, const lard_sketch_entry *entries) {
 
 static larder_status fill(larder_usage *usage, lard_sidecar *file, const char *path, larder_error *error) {
     int64_t now_ms = lard_clock_ms();
-    if (!lard_sidecar_read(file, &file->table, sizeof file->table, lard_sidecar_table_at()) ||
+    if (!lard_sidecar_read_table(file) ||
         !lard_sidecar_read(file, &file->sketches, sizeof file->sketches, lard_sidecar_sketches_at()) ||
         !fill_buckets(usage, file, now_ms)) {
         return lard_fail_call(error, "read", path, EIO);
     }
     usage->since_ms = file->header.made_ms;
-    usage->changed_ms = file->table.changed_ms;
+    usage->changed_ms = file->table.changed_ms < now_ms ? file->table.changed_ms : now_ms;
     usage->rules = file->header.rules;
     fill_keyspaces(usage, &file->table);
     fill_keys(usage->hot, file->sketches.hot);

@@ -198,7 +198,7 @@ static void fold_sketches(lard_sidecar_sketches *sketches, const lard_sampler_pe
 
 /* Reads what a fold changes. False: it cannot be read. */
 static bool read_blocks(lard_sidecar *file, int64_t at_ms) {
-    return lard_sidecar_read(file, &file->table, sizeof file->table, lard_sidecar_table_at()) &&
+    return lard_sidecar_read_table(file) &&
            lard_sidecar_read(file, &file->sketches, sizeof file->sketches, lard_sidecar_sketches_at()) &&
            lard_sidecar_read(file, &file->minute, sizeof file->minute, lard_sidecar_minute_at(at_ms)) &&
            lard_sidecar_read(file, &file->hour, sizeof file->hour, lard_sidecar_hour_at(at_ms));
@@ -206,7 +206,7 @@ static bool read_blocks(lard_sidecar *file, int64_t at_ms) {
 
 /* 0, or errno. */
 static int write_blocks(lard_sidecar *file, int64_t at_ms) {
-    int code = lard_sidecar_write(file, &file->table, sizeof file->table, lard_sidecar_table_at());
+    int code = lard_sidecar_write_table(file);
     code =
         code ? code : lard_sidecar_write(file, &file->sketches, sizeof file->sketches, lard_sidecar_sketches_at());
     code =

@@ -29,14 +29,12 @@
 
 _Static_assert(sizeof(larder_usage_counts) == 8 * LARDER_USAGE_WORDS, "counts in the file");
 _Static_assert(sizeof(lard_sidecar_header) <= HEADER_BYTES, "the header fits its page");
-_Static_assert(sizeof(lard_sidecar_row) == 216, "row of the table");
-_Static_assert(sizeof(lard_sidecar_table) == 16 + 65 * 216, "table");
+_Static_assert(sizeof(lard_sidecar_row) == 224, "row of the table");
+_Static_assert(sizeof(lard_sidecar_table) == 8 + 65 * 224, "table");
 _Static_assert(sizeof(lard_sketch_entry) == 168, "entry of a sketch");
 _Static_assert(sizeof(lard_sidecar_group) == 16 + 17 * 136, "group");
 
-uint64_t lard_sidecar_table_at(void) { return HEADER_BYTES; }
-
-uint64_t lard_sidecar_sketches_at(void) { return lard_sidecar_table_at() + sizeof(lard_sidecar_table); }
+uint64_t lard_sidecar_sketches_at(void) { return HEADER_BYTES + sizeof(lard_sidecar_table); }
 
 static uint64_t group_at(uint64_t number) {
     return lard_sidecar_sketches_at() + sizeof(lard_sidecar_sketches) + number * sizeof(lard_sidecar_group);
@@ -87,6 +85,45 @@ bool lard_sidecar_read(const lard_sidecar *file, void *block, size_t bytes, uint
     }
     memset(block, 0, bytes);
     return true;
+}
+
+/* The number of rows whose checksums are wrong. Clears them if `clears`. */
+static unsigned damaged_rows(lard_sidecar_table *table, bool clears) {
+    unsigned damaged = 0;
+    for (unsigned i = 0; i <= LARDER_KEYSPACES; i++) {
+        lard_sidecar_row *row = &table->rows[i];
+        bool is_blank = !row->crc && !row->hash && !row->since_ms;
+        if (is_blank ? row->traffic : row->crc != crc_after(row, sizeof *row)) {
+            damaged++;
+            if (clears) {
+                memset(row, 0, sizeof *row);
+            }
+        }
+    }
+    return damaged;
+}
+
+bool lard_sidecar_read_table(lard_sidecar *file) {
+    size_t got = 0;
+    for (int i = 0; i < READS; i++) {
+        if (lard_io_read(file->fd, &file->table, sizeof file->table, HEADER_BYTES, &got) != 0) {
+            return false;
+        }
+        if (got == sizeof file->table && damaged_rows(&file->table, false) == 0) {
+            return true;
+        }
+    }
+    memset((char *)&file->table + got, 0, sizeof file->table - got);
+    damaged_rows(&file->table, true);
+    return true;
+}
+
+int lard_sidecar_write_table(lard_sidecar *file) {
+    for (unsigned i = 0; i <= LARDER_KEYSPACES; i++) {
+        file->table.rows[i].crc = crc_after(&file->table.rows[i], sizeof file->table.rows[i]);
+    }
+    int code = lard_descriptor_check(file->fd, &file->info);
+    return code ? code : lard_io_write(file->fd, &file->table, sizeof file->table, HEADER_BYTES);
 }
 
 int lard_sidecar_write(const lard_sidecar *file, void *block, size_t bytes, uint64_t at) {

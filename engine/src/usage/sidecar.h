@@ -2,19 +2,23 @@
  * sidecar.h — the file of statistics next to a cache: CACHE.stats. It survives a resize and a clear of the cache,
  * and may be lost without harm.
  *
- *   0        header: magic (64) | version (32) | endian probe (32) | bytes of the file (64) | when it was made,
- * Unix ms (64) | rules of keyspaces (larder_keyspace_rules) | crc32c (32) of what is before it 4096     table:
- * crc32c (32) of what follows | 0 (32) | when it was last changed, Unix ms (64) | 65 rows, the last of all other
- * keyspaces: hash of the name (64) | since when, Unix ms (64) | traffic, which falls by half each hour (64) |
- * bytes of the name (32) | name (480) | counts (16 words, LARDER_USAGE_LIST) …        sketches: crc32c (32) | 0
- * (32) | when (64) | 64 of the most read keys | 64 of the largest values …        120 groups, one for each minute
- * of two hours, then 336, one for each hour of two weeks. A group: crc32c (32) | 0 (32) | when it began, Unix ms
- * (64) | 17 rows, the first of the whole cache: hash of the keyspace's name (64) | counts (16 words)
+ *   0     header: magic (64) | version (32) | endian probe (32) | bytes of the file (64)
+ *         | when it was made (64) | rules of keyspaces (larder_keyspace_rules) | 0 (32)
+ *         | crc32c of what is before it (32)
+ *   4096  table: when it was last changed (64), then 65 rows, the last of all other keyspaces:
+ *           crc32c of what follows (32) | 0 (32) | hash of the name (64) | since when (64)
+ *           | traffic, which falls by half each hour (64) | bytes of the name (32) | name (480)
+ *           | counts (16 words, LARDER_USAGE_LIST)
+ *   …     sketches: crc32c of what follows (32) | 0 (32) | when they were last changed (64)
+ *           | 64 of the most read keys | 64 of the largest values (lard_sketch_entry)
+ *   …     120 groups, one for each minute of two hours, then 336, one for each hour of two weeks:
+ *           crc32c of what follows (32) | 0 (32) | when it began (64)
+ *           | 17 parts, the first of the whole cache: hash of the keyspace's name (64) | counts
  *
- * All numbers are little-endian. A block whose checksum is wrong has nothing: a process was killed while it wrote,
- * the disk was full, or another program wrote to the file. The parts begin at a multiple of 8. A process changes
- * the file under an exclusive flock(2), which it tries to take and never waits for. A reader takes none; it reads
- * a block again whose checksum is wrong.
+ * Times are Unix ms, and all numbers little-endian. A block or row whose checksum is wrong has nothing: a process
+ * was killed while it wrote, the disk was full, or another program wrote to the file. A process changes the file
+ * under an exclusive flock(2), which it tries to take and never waits for. A reader takes none; it reads a block
+ * again whose checksum is wrong.
  */
 #ifndef LARD_SIDECAR_H
 #define LARD_SIDECAR_H
@@ -46,6 +50,7 @@ typedef struct {
 } lard_sidecar_header;
 
 typedef struct {
+    uint32_t crc, reserved;
     uint64_t hash; /* of the name; 0: the row is free */
     int64_t since_ms;
     uint64_t traffic;
@@ -54,7 +59,6 @@ typedef struct {
 } lard_sidecar_row;
 
 typedef struct {
-    uint32_t crc, reserved;
     int64_t changed_ms;
     lard_sidecar_row rows[LARDER_KEYSPACES + 1];
 } lard_sidecar_table;
@@ -86,7 +90,6 @@ typedef struct lard_sidecar { /* an open sidecar, and memory for its blocks */
 } lard_sidecar;
 
 /* Where the parts are. */
-uint64_t lard_sidecar_table_at(void);
 uint64_t lard_sidecar_sketches_at(void);
 uint64_t lard_sidecar_minute_at(int64_t now_ms); /* of the group of that minute */
 uint64_t lard_sidecar_hour_at(int64_t now_ms);
@@ -99,6 +102,10 @@ larder_status lard_sidecar_open(lard_sidecar *file, const char *cache_path, lard
 larder_status lard_sidecar_look(lard_sidecar *file, const char *cache_path, larder_error *error);
 void lard_sidecar_close(lard_sidecar *file);
 
+/* As the next two, for file->table, whose rows have checksums of their own: a process that is killed while it
+ * writes them loses one of them. */
+bool lard_sidecar_read_table(lard_sidecar *file);
+int lard_sidecar_write_table(lard_sidecar *file);
 /* A block begins with its checksum. One that is damaged is all zeros. False: it cannot be read. */
 bool lard_sidecar_read(const lard_sidecar *file, void *block, size_t bytes, uint64_t at);
 /* 0, or errno. */
