@@ -34,7 +34,7 @@ module Larder
     test "larder help COMMAND is the help of the command" do
       assert_equal done("clear", "--help"), done("help", "clear")
       assert_equal done("sessions", "logout", "--help"), done("help", "sessions", "logout")
-      assert_equal 2, refused(/unknown command claer; known: stat, keys.*clear.*\nTry: larder --help/, "help", "claer")
+      assert_equal 2, refused(/unknown command claer; known: stat, top.*clear.*\nTry: larder --help/, "help", "claer")
       assert_equal 2, refused(/unknown command users; known: stat, logout/, "help", "sessions", "users")
     end
 
@@ -46,7 +46,7 @@ module Larder
 
     test "what is typed wrongly is refused with what is possible, and exit code 2" do
       {
-        "sesions"                        => /unknown command sesions; known: stat, keys.*clear.*\nTry: larder --help/,
+        "sesions"                        => /unknown command sesions; known: stat, top.*clear.*\nTry: larder --help/,
         "stat a b"                       => /unexpected argument b\nTry: larder stat --help/,
         "clear a --prefix"               => /missing argument: --prefix/,
         "doctor --fix"                   => /invalid option: --fix/,
