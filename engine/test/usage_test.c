@@ -416,6 +416,8 @@ static void a_file_that_is_none_of_statistics_is_left_alone(void) {
     int fd = open(sidecar(), O_RDONLY);
     CHECK(read(fd, content, sizeof content) == 15 && memcmp(content, "someone's file\n", 15) == 0);
     close(fd);
+    write_file("note\n", 5);
+    CHECK(keep(&error) == LARDER_NOT_LARDER && load() == LARDER_NOT_LARDER, "also if it is shorter than the magic");
     unlink(sidecar());
     CHECK(mkdir(sidecar(), 0700) == 0 && keep(&error) != LARDER_OK && load() != LARDER_OK);
     CHECK(rmdir(sidecar()) == 0 && mkfifo(sidecar(), 0600) == 0);

@@ -153,7 +153,8 @@ static larder_status read_header(lard_sidecar *file, const char *path, larder_er
     if (code) {
         return lard_fail_call(error, "read", path, code);
     }
-    if (got >= sizeof header->magic && memcmp(header->magic, LARD_SIDECAR_MAGIC, sizeof header->magic) != 0) {
+    size_t of_magic = got < sizeof header->magic ? got : sizeof header->magic;
+    if (memcmp(header->magic, LARD_SIDECAR_MAGIC, of_magic) != 0) {
         return lard_fail(error, LARDER_NOT_LARDER, 0, "%s: it holds no statistics of a cache", path);
     }
     bool is_whole = got == sizeof *header && header->crc == crc_of(header);
