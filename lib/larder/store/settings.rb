@@ -74,12 +74,15 @@ module Larder
 
       private
 
-      # A namespace that a Proc makes is not known yet, and one that is too long is left out: statistics are not worth
-      # an exception.
+      # A namespace that a Proc makes is not known yet. One that is too long, or for which the process has no room, is
+      # left out, and so are patterns: statistics are not worth an exception.
       def name_keyspaces(cache)
         namespace = store_options[:namespace]
         namespace = namespace.respond_to?(:call) ? nil : namespace&.to_s
-        cache.name_keyspaces(namespace: (namespace if namespace&.bytesize&.between?(1, 63)), patterns: @keyspaces)
+        fits = namespace&.bytesize&.between?(1, 63) && !namespace.b.include?("\0")
+        cache.name_keyspaces(namespace: (namespace if fits), patterns: @keyspaces)
+      rescue Larder::InvalidArgument
+        nil
       end
 
       def persistent?(given, path)

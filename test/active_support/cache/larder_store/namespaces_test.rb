@@ -30,6 +30,11 @@ module LarderStoreTests
       assert_equal [1, 2], [cache.read("key", namespace: "other"), cache.read("key", namespace: nil)]
     end
 
+    test "statistics do not refuse a namespace that they have no room for" do
+      stores = [*Array.new(12) { |i| "tenant#{i}" }, "a\0b", "n" * 64].map { |name| new_store(namespace: name) }
+      assert(stores.all? { |cache| cache.write("key", 1) && cache.read("key") == 1 })
+    end
+
     test "a proc is asked at each call" do
       tenant = "a"
       cache = new_store(namespace: -> { tenant })
