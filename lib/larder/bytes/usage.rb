@@ -183,7 +183,7 @@ module Larder
     def take_keyspaces(rows)
       *named, rest = rows
       @rest = Counts.new(*rest.last)
-      @names = named.to_h { |row, name, *| [row, name.scrub] }
+      @names = named.to_h { |row, name, *| [row, name] }
       @keyspaces = named.map do |row, _, traffic, since, counts|
         Keyspace.new(@names.fetch(row), traffic, time(since), Counts.new(*counts))
       end.sort_by { |keyspace| -keyspace.traffic }
@@ -198,7 +198,7 @@ module Larder
 
     def used(raw)
       keys = raw.map do |key, bytes, weight, error, seen, value_bytes|
-        UsedKey.new(key.scrub, bytes, weight, error, time(seen), value_bytes)
+        UsedKey.new(key, bytes, weight, error, time(seen), value_bytes)
       end
       keys.sort_by { |key| -key.weight }
     end

@@ -98,7 +98,7 @@ module Larder
       # @param machines [Hash] what --json prints
       # @param people [Array<String>] the lines otherwise
       def tell(machines, *people)
-        say(@json ? [JSON.generate(machines)] : people)
+        say(@json ? [JSON.generate(machines, ascii_only: true)] : people)
       end
     end
   end

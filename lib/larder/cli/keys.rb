@@ -142,7 +142,7 @@ module Larder
       def line(item)
         key = KeyText.shown(item.key)
         return "#{key}\n" if @names
-        return "#{JSON.generate(machines(item, key))}\n" if @json
+        return "#{JSON.generate(machines(item, key), ascii_only: true)}\n" if @json
 
         "#{row(size(item), ttl(item), extra(item), key)}\n"
       end

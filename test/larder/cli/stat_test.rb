@@ -51,6 +51,15 @@ module Larder
         assert_equal [nil, CLI::Statistics::NONE], figures.values_at("statistics", "statistics_problem")
       end
 
+      test "machines get names and keys as larder keys writes them" do
+        Cache.open(path_of(FILE), size: 8 << 20, statistics: true) { |cache| cache.set("\xFF\n\u0085\u202E\\/1", "x") }
+        shown = '\xFF\x0A\xC2\x85\xE2\x80\xAE\\\\'
+        assert_equal [shown], JSON.parse(done("stat", "--json"))["statistics"]["keyspaces"].map { |each| each["name"] }
+        assert_equal "#{shown}/1", JSON.parse(done("stat", "--top-keys", "--json")).dig("heavy", 0, "key")
+        assert_includes done("stat", "--top-keys"), "#{shown}/1"
+        assert_equal shown, JSON.parse(done("stat", "--json", "--keyspace", shown))["keyspace"]
+      end
+
       test "keyspaces, times and keys come from the statistics" do
         counted
         assert_match(/^Keyspaces in the last hour\n  keyspace  share of reads.*\n  users     ######## 100 %  75 % /,

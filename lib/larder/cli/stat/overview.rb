@@ -2,6 +2,7 @@
 
 # `larder stat` without a view: hits, fullness, keyspaces, processes.
 
+require_relative "../key_text"
 require_relative "../words"
 require_relative "keyspaces"
 
@@ -58,7 +59,7 @@ module Larder
             saved_last_day: @day.saved,
             keyspaces: @usage.keyspaces.map do |keyspace|
               counts = @hour.keyspaces[keyspace.name]
-              { name: keyspace.name, since: Statistics.time(keyspace.since),
+              { name: KeyText.shown(keyspace.name), since: Statistics.time(keyspace.since),
                 total: Statistics.figures(keyspace.counts), last_hour: (Statistics.figures(counts) if counts) }
             end,
             other_keyspaces: Statistics.figures(@usage.rest) }

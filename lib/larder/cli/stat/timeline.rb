@@ -45,7 +45,7 @@ module Larder
 
         # @return [Hash] for machines
         def to_h
-          { by: @by, keyspace: @keyspace,
+          { by: @by, keyspace: (KeyText.shown(@keyspace) if @keyspace),
             rows: @rows.map do |row|
               { began: Statistics.time(row.began), counts: (Statistics.figures(row.counts) if row.counts),
                 **(@keyspace ? {} : { most_misses: most_of(row) }) }
@@ -61,8 +61,9 @@ module Larder
 
           of_key = @usage.keyspace_of(name)
           hint = "keys #{name} are in the keyspace #{of_key}" if of_key != name && names.include?(of_key)
-          hint ||= names.empty? ? "none is counted yet" : "the largest are #{names.first(5).join(", ")}"
-          raise Failure, "there are no counts of a keyspace #{name}: #{hint}"
+          largest = names.first(5).map { |each| KeyText.shown(each) }.join(", ")
+          hint ||= names.empty? ? "none is counted yet" : "the largest are #{largest}"
+          raise Failure, "there are no counts of a keyspace #{KeyText.shown(KeyText.bytes(name))}: #{hint}"
         end
 
         # Times in which nothing was counted have rows too, from the first time that has counts.
@@ -89,7 +90,7 @@ module Larder
 
         def most_of(row)
           name, counts = row.most_misses
-          { name: name, misses: counts.misses } if counts
+          { name: KeyText.shown(name), misses: counts.misses } if counts
         end
 
         # @return [Array(String, Usage::Counts), nil] nil: there was no miss

@@ -46,7 +46,7 @@ module Larder
         # @return [Hash] for machines
         def to_h
           { hot: @usage.hot, heavy: @usage.heavy }.transform_values do |keys|
-            keys.map { |key| { **key.to_h, seen: Statistics.time(key.seen) } }
+            keys.map { |key| { **key.to_h, key: KeyText.shown(key.key), seen: Statistics.time(key.seen) } }
           end
         end
 
