@@ -133,6 +133,65 @@ static void it_is_due_when_something_was_counted_and_a_second_has_passed(void) {
     larder_close(cache);
 }
 
+static larder_usage_counts minute_at(int64_t at_ms) {
+    for (unsigned i = 0; i < LARDER_MINUTES; i++) {
+        if (usage.minutes[i].began_ms == at_ms - at_ms % 60000) {
+            return usage.minutes[i].whole;
+        }
+    }
+    return (larder_usage_counts){0};
+}
+
+static void calls_are_counted_in_their_minutes_whenever_they_are_added(void) {
+    const int64_t minute = 60000;
+    cache = open_counted(1 << 20);
+    get(cache, "users/1");
+    lard_sampler *sampler = cache->core->sampler;
+    int64_t now_ms = lard_clock_ms();
+    sampler->now.began_ms = sampler->now.ended_ms = now_ms - 3 * minute; /* as if it had been three minutes ago */
+    for (int i = 0; i < 20; i++) {
+        get(cache, "users/1");
+    }
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    uint64_t before = minute_at(now_ms - 3 * minute).misses; /* with the call that noticed that a minute is over */
+    CHECK(before == 2, "%d", (int)before);
+    CHECK(last_minute().misses == 19 && counts("users").misses == 21);
+    larder_close(cache);
+}
+
+static void the_calls_of_a_long_period_are_spread_over_its_minutes(void) {
+    const int64_t minute = 60000;
+    cache = open_counted(1 << 20);
+    for (int i = 0; i < 100; i++) {
+        get(cache, "users/1");
+    }
+    lard_sampler *sampler = cache->core->sampler;
+    int64_t now_ms = lard_clock_ms();
+    sampler->now.began_ms = now_ms - 3 * minute;
+    sampler->now.ended_ms = now_ms;
+    sampler->before.began_ms = sampler->before.ended_ms = now_ms - 4 * minute;
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    uint64_t sum = 0;
+    for (int i = 0; i <= 4; i++) {
+        uint64_t misses = minute_at(now_ms - i * minute).misses;
+        CHECK(misses == 0 || misses == 20 || misses == 25, "%d", (int)misses);
+        sum += misses;
+    }
+    CHECK(sum == 100 && counts("users").misses == 100, "%d", (int)sum);
+    larder_close(cache);
+}
+
+static void rules_of_processes_are_joined(void) {
+    static const char *const first[] = {"products/*/price"}, *const second[] = {"reports/*"};
+    cache = open_counted(1 << 20);
+    CHECK(larder_name_keyspaces(cache, "shop", first, 1) == LARDER_OK);
+    larder_close(cache);
+    cache = open_counted(1 << 20);
+    CHECK(larder_name_keyspaces(cache, "blog", second, 1) == LARDER_OK);
+    larder_close(cache);
+    CHECK(load() == LARDER_OK && usage.rules.namespaces == 2 && usage.rules.patterns == 2);
+}
+
 static void a_batch_counts_each_of_its_keys(void) {
     larder_lookup lookups[40];
     char keys[40][16];
@@ -417,7 +476,8 @@ static void a_file_that_is_none_of_statistics_is_left_alone(void) {
     CHECK(read(fd, content, sizeof content) == 15 && memcmp(content, "someone's file\n", 15) == 0);
     close(fd);
     write_file("note\n", 5);
-    CHECK(keep(&error) == LARDER_NOT_LARDER && load() == LARDER_NOT_LARDER, "also if it is shorter than the magic");
+    CHECK(keep(&error) == LARDER_NOT_LARDER && load() == LARDER_NOT_LARDER,
+          "also if it is shorter than the magic");
     unlink(sidecar());
     CHECK(mkdir(sidecar(), 0700) == 0 && keep(&error) != LARDER_OK && load() != LARDER_OK);
     CHECK(rmdir(sidecar()) == 0 && mkfifo(sidecar(), 0600) == 0);
@@ -443,14 +503,14 @@ static void flipped_bits_and_a_short_file_lose_counts_and_nothing_else(void) {
         CHECK(pwrite(fd, &byte, 1, at) == 1);
         close(fd);
         larder_status status = load();
-        CHECK(status == LARDER_OK || status == LARDER_UNFIT || status == LARDER_NOT_LARDER, "%d", (int)status);
+        CHECK(status == LARDER_OK || status == LARDER_NOT_THERE || status == LARDER_NOT_LARDER, "%d", (int)status);
         if (status == LARDER_NOT_LARDER) {
             unlink(sidecar());
         }
         CHECK(keep(&error) == LARDER_OK, "%d: %s", (int)at, error.detail);
     }
     CHECK(truncate(sidecar(), 5000) == 0 && load() == LARDER_OK && keep(&error) == LARDER_OK);
-    CHECK(truncate(sidecar(), 0) == 0 && load() == LARDER_UNFIT && keep(&error) == LARDER_OK &&
+    CHECK(truncate(sidecar(), 0) == 0 && load() == LARDER_NOT_THERE && keep(&error) == LARDER_OK &&
           load() == LARDER_OK);
     CHECK(is(cache, "users/1", "value"));
     larder_close(cache);
@@ -469,14 +529,14 @@ static void random_blocks_with_valid_checksums_harm_no_reader(void) {
             random ^= random << 13, random ^= random >> 7, random ^= random << 17;
             ((uint64_t *)&file->table)[i] = random;
         }
-        for (size_t i = 2; i < sizeof file->minute / 8; i++) {
-            ((uint64_t *)&file->minute)[i] = random * i;
+        for (size_t i = 2; i < sizeof file->group / 8; i++) {
+            ((uint64_t *)&file->group)[i] = random * i;
         }
         int64_t now_ms = lard_clock_ms();
-        file->minute.began_ms = now_ms - now_ms % 60000;
+        file->group.began_ms = now_ms - now_ms % 60000;
         lard_sidecar_write_table(file);
         lard_sidecar_write(file, &file->sketches, sizeof file->sketches, lard_sidecar_sketches_at());
-        lard_sidecar_write(file, &file->minute, sizeof file->minute, lard_sidecar_minute_at(now_ms));
+        lard_sidecar_write(file, &file->group, sizeof file->group, lard_sidecar_minute_at(now_ms));
         lard_sidecar_close(file);
         CHECK(load() == LARDER_OK && keep(&error) == LARDER_OK && load() == LARDER_OK);
         for (unsigned i = 0; i < LARDER_KEYSPACES; i++) {
@@ -623,6 +683,9 @@ static const test_case tests[] = {
     TEST(a_new_period_counts_exactly_again, "a new period counts exactly again"),
     TEST(it_is_due_when_something_was_counted_and_a_second_has_passed,
          "counts are due a second after the last ones"),
+    TEST(calls_are_counted_in_their_minutes_whenever_they_are_added, "calls are counted in their minutes"),
+    TEST(the_calls_of_a_long_period_are_spread_over_its_minutes, "a long period is spread over its minutes"),
+    TEST(rules_of_processes_are_joined, "the rules of processes are joined"),
     TEST(a_batch_counts_each_of_its_keys, "a batch counts each of its keys"),
     TEST(evictions_are_counted_with_their_age, "evictions are counted with their age"),
     TEST(names_are_made_by_rules, "the names of keyspaces are made by rules"),

@@ -66,14 +66,15 @@ static bool fill_buckets(larder_usage *usage, lard_sidecar *file, int64_t now_ms
     bool all = true;
     for (int64_t i = 0; all && i < LARDER_MINUTES; i++) {
         int64_t at_ms = now_ms - i * MINUTE_MS;
-        all = lard_sidecar_read(file, &file->minute, sizeof file->minute, lard_sidecar_minute_at(at_ms));
-        fill_bucket(&usage->minutes[i], &file->minute, &file->table, now_ms - (int64_t)LARDER_MINUTES * MINUTE_MS,
+        all = lard_sidecar_read(file, &file->group, sizeof file->group, lard_sidecar_minute_at(at_ms));
+        fill_bucket(&usage->minutes[i], &file->group, &file->table, now_ms - (int64_t)LARDER_MINUTES * MINUTE_MS,
                     now_ms);
     }
     for (int64_t i = 0; all && i < LARDER_HOURS; i++) {
         int64_t at_ms = now_ms - i * HOUR_MS;
-        all = lard_sidecar_read(file, &file->hour, sizeof file->hour, lard_sidecar_hour_at(at_ms));
-        fill_bucket(&usage->hours[i], &file->hour, &file->table, now_ms - (int64_t)LARDER_HOURS * HOUR_MS, now_ms);
+        all = lard_sidecar_read(file, &file->group, sizeof file->group, lard_sidecar_hour_at(at_ms));
+        fill_bucket(&usage->hours[i], &file->group, &file->table, now_ms - (int64_t)LARDER_HOURS * HOUR_MS,
+                    now_ms);
     }
     return all;
 }
@@ -123,6 +124,8 @@ larder_status larder_get_usage(const char *path, larder_usage *usage, larder_err
     if (status == LARDER_OK) {
         status = fill(usage, file, path, error);
         lard_sidecar_close(file);
+    } else if (status == LARDER_UNFIT) { /* it is empty, or damaged, and begins again with the next fold */
+        status = error->status = LARDER_NOT_THERE;
     }
     free(file);
     return status;

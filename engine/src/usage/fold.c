@@ -1,6 +1,6 @@
 /*
  * fold.c — adds the counts of this process to the sidecar file: to its table of keyspaces, to the groups of the
- * minute and the hour in which the period began, and to its sketches.
+ * minutes and hours in which they were counted, and to its sketches.
  *
  * Counts of the whole cache are those of the process's row in the hints, which are exact. Those of keyspaces are
  * estimates (sampler.h). No lock of the cache is held.
@@ -13,6 +13,7 @@
 #include "usage/sampler.h"
 #include "usage/sidecar.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define PERIOD_MS 1000
@@ -37,34 +38,41 @@ static uint64_t traffic_of(const larder_usage_counts *counts) {
     return counts->hits + counts->misses + counts->stores;
 }
 
+/* Adds part `k` of `n` equal ones. */
+static void add_part(larder_usage_counts *sum, const larder_usage_counts *counts, uint64_t k, uint64_t n) {
+    uint64_t *to = (uint64_t *)sum;
+    const uint64_t *from = (const uint64_t *)counts;
+    for (unsigned i = 0; i < WORDS; i++) {
+        to[i] += from[i] * (k + 1) / n - from[i] * k / n;
+    }
+}
+
 /* ---- the whole cache ---- */
 
-/* The number that the process has counted since the last fold. */
-static uint64_t counted_since(lard_sampler *sampler, unsigned which) {
-    uint64_t count = lard_load(&sampler->counted_in[which]), since = count - sampler->counted[which];
-    sampler->counted[which] = count;
+/* The number that the process has counted between the last period and the end of this one. */
+static uint64_t counted_since(lard_sampler *sampler, const lard_sampler_period *period, unsigned which) {
+    uint64_t since = period->counted[which] - sampler->counted[which];
+    sampler->counted[which] = period->counted[which];
     return since < IMPOSSIBLE ? since : 0;
 }
 
-static void count_whole(const lard_core *cache, lard_sampler *sampler, larder_usage_counts *whole) {
-    const lard_u64 *counters = __atomic_load_n(&cache->counters, __ATOMIC_RELAXED);
-    uint32_t incarnation = __atomic_load_n(&cache->incarnation, __ATOMIC_RELAXED);
-    if (sampler->counted_in != counters || sampler->counted_as != incarnation) {
+static void count_whole(lard_sampler *sampler, const lard_sampler_period *period, larder_usage_counts *whole) {
+    if (sampler->counted_in != period->counted_in || sampler->counted_as != period->counted_as) {
         memset(sampler->counted, 0, sizeof sampler->counted);
-        sampler->counted_in = counters;
-        sampler->counted_as = incarnation;
+        sampler->counted_in = period->counted_in;
+        sampler->counted_as = period->counted_as;
     }
-    *whole = sampler->folded.row[LARDER_KEYSPACES].counts;
-    for (uint32_t i = 0; i < sampler->folded.rows; i++) {
-        add(whole, &sampler->folded.row[i].counts);
+    *whole = period->row[LARDER_KEYSPACES].counts;
+    for (uint32_t i = 0; i < period->rows; i++) {
+        add(whole, &period->row[i].counts);
     }
-    if (counters) {
-        whole->hits = counted_since(sampler, LARD_STAT_hits);
-        whole->misses = counted_since(sampler, LARD_STAT_misses);
-        whole->stores = counted_since(sampler, LARD_STAT_sets);
-        whole->evictions = counted_since(sampler, LARD_STAT_evictions);
-        whole->stale_hits = counted_since(sampler, LARD_STAT_stale_hits);
-        whole->waits = counted_since(sampler, LARD_STAT_waits);
+    if (period->counted_in) {
+        whole->hits = counted_since(sampler, period, LARD_STAT_hits);
+        whole->misses = counted_since(sampler, period, LARD_STAT_misses);
+        whole->stores = counted_since(sampler, period, LARD_STAT_sets);
+        whole->evictions = counted_since(sampler, period, LARD_STAT_evictions);
+        whole->stale_hits = counted_since(sampler, period, LARD_STAT_stale_hits);
+        whole->waits = counted_since(sampler, period, LARD_STAT_waits);
         whole->read_variance = whole->store_variance = 0;
     }
 }
@@ -150,13 +158,11 @@ static lard_sidecar_part *part_for(lard_sidecar_group *group, const lard_sidecar
     return other;
 }
 
+/* Adds part `k` of `n` of the period's counts. */
 static void fold_group(lard_sidecar_group *group, const lard_sidecar_table *table,
-                       const lard_sampler_period *period, const larder_usage_counts *whole, int64_t began_ms) {
-    if (group->began_ms != began_ms) {
-        memset(group, 0, sizeof *group);
-        group->began_ms = began_ms;
-    }
-    add(&group->parts[0].counts, whole);
+                       const lard_sampler_period *period, const larder_usage_counts *whole, uint64_t k,
+                       uint64_t n) {
+    add_part(&group->parts[0].counts, whole, k, n);
     for (uint32_t i = 0; i < period->rows; i++) {
         uint64_t hash = period->row[i].hash;
         lard_sidecar_part *part = is_large(table, hash) ? part_for(group, table, hash) : NULL;
@@ -164,9 +170,35 @@ static void fold_group(lard_sidecar_group *group, const lard_sidecar_table *tabl
             *part = (lard_sidecar_part){.hash = hash};
         }
         if (part) {
-            add(&part->counts, &period->row[i].counts);
+            add_part(&part->counts, &period->row[i].counts, k, n);
         }
     }
+}
+
+/* Spreads the counts evenly over the minutes or hours of the period: a process that only reads may have counted
+ * for long. 0, or errno. */
+static int fold_groups(lard_sidecar *file, const lard_sampler_period *period, const larder_usage_counts *whole,
+                       int64_t unit_ms, int64_t most, uint64_t (*place_of)(int64_t)) {
+    int64_t last = period->ended_ms / unit_ms, first = period->began_ms / unit_ms;
+    first = first > last ? last : first; /* the clock was set back */
+    first = last - first < most ? first : last - most + 1;
+    for (int64_t unit = first; unit <= last; unit++) {
+        int64_t began_ms = unit * unit_ms;
+        lard_sidecar_group *group = &file->group;
+        if (!lard_sidecar_read(file, group, sizeof *group, place_of(began_ms))) {
+            return EIO;
+        }
+        if (group->began_ms != began_ms) {
+            memset(group, 0, sizeof *group);
+            group->began_ms = began_ms;
+        }
+        fold_group(group, &file->table, period, whole, (uint64_t)(unit - first), (uint64_t)(last - first + 1));
+        int code = lard_sidecar_write(file, group, sizeof *group, place_of(began_ms));
+        if (code) {
+            return code;
+        }
+    }
+    return 0;
 }
 
 /* ---- sketches ---- */
@@ -196,31 +228,25 @@ static void fold_sketches(lard_sidecar_sketches *sketches, const lard_sampler_pe
 
 /* ---- the file ---- */
 
-/* Reads what a fold changes. False: it cannot be read. */
-static bool read_blocks(lard_sidecar *file, int64_t at_ms) {
-    return lard_sidecar_read_table(file) &&
-           lard_sidecar_read(file, &file->sketches, sizeof file->sketches, lard_sidecar_sketches_at()) &&
-           lard_sidecar_read(file, &file->minute, sizeof file->minute, lard_sidecar_minute_at(at_ms)) &&
-           lard_sidecar_read(file, &file->hour, sizeof file->hour, lard_sidecar_hour_at(at_ms));
-}
-
-/* 0, or errno. */
-static int write_blocks(lard_sidecar *file, int64_t at_ms) {
-    int code = lard_sidecar_write_table(file);
-    code =
-        code ? code : lard_sidecar_write(file, &file->sketches, sizeof file->sketches, lard_sidecar_sketches_at());
-    code =
-        code ? code : lard_sidecar_write(file, &file->minute, sizeof file->minute, lard_sidecar_minute_at(at_ms));
-    return code ? code : lard_sidecar_write(file, &file->hour, sizeof file->hour, lard_sidecar_hour_at(at_ms));
-}
-
-/* Another process may have written other rules. The last ones stay. */
+/* Adds the rules of this process to those that others have written. If there is no room for all, its own stay. */
 static int write_rules(lard_sampler *sampler, lard_sidecar *file) {
-    if (!__atomic_exchange_n(&sampler->has_new_rules, false, __ATOMIC_RELAXED) ||
-        memcmp(&file->header.rules, &sampler->rules, sizeof sampler->rules) == 0) {
+    if (!__atomic_exchange_n(&sampler->has_new_rules, false, __ATOMIC_RELAXED)) {
         return 0;
     }
-    file->header.rules = sampler->rules;
+    const larder_keyspace_rules *own = &sampler->rules;
+    larder_keyspace_rules all = file->header.rules;
+    bool fit = true;
+    for (uint32_t i = 0; i < own->namespaces; i++) {
+        fit = lard_keyspace_add_namespace(&all, own->text[i]) && fit;
+    }
+    for (uint32_t i = 0; i < own->patterns; i++) {
+        fit = lard_keyspace_add_pattern(&all, own->text[LARDER_KEYSPACE_NAMESPACES + i]) && fit;
+    }
+    all = fit ? all : *own;
+    if (memcmp(&file->header.rules, &all, sizeof all) == 0) {
+        return 0;
+    }
+    file->header.rules = all;
     int code = lard_sidecar_write_header(file);
     if (code) {
         __atomic_store_n(&sampler->has_new_rules, true, __ATOMIC_RELAXED);
@@ -228,25 +254,35 @@ static int write_rules(lard_sampler *sampler, lard_sidecar *file) {
     return code;
 }
 
+/* 0, or errno. */
+static int fold_period(lard_sampler *sampler, lard_sidecar *file, const lard_sampler_period *period,
+                       int64_t now_ms) {
+    larder_usage_counts whole;
+    count_whole(sampler, period, &whole);
+    fold_table(&file->table, period, now_ms);
+    fold_sketches(&file->sketches, period, now_ms);
+    int code = fold_groups(file, period, &whole, MINUTE_MS, LARD_SIDECAR_MINUTES, lard_sidecar_minute_at);
+    return code ? code : fold_groups(file, period, &whole, HOUR_MS, LARD_SIDECAR_HOURS, lard_sidecar_hour_at);
+}
+
 /* The sidecar is open and locked. 0, or errno. */
 static int fold_into(lard_core *cache, lard_sampler *sampler, lard_sidecar *file) {
-    larder_usage_counts whole;
     int64_t now_ms = lard_clock_ms();
     int code = write_rules(sampler, file);
     if (code || !lard_sampler_take(cache)) {
         return code;
     }
-    const lard_sampler_period *period = &sampler->folded;
-    int64_t at_ms = period->began_ms > 0 ? period->began_ms : now_ms;
-    if (!read_blocks(file, at_ms)) {
-        return lard_descriptor_check(file->fd, &file->info);
+    if (!lard_sidecar_read_table(file) ||
+        !lard_sidecar_read(file, &file->sketches, sizeof file->sketches, lard_sidecar_sketches_at())) {
+        return EIO;
     }
-    count_whole(cache, sampler, &whole);
-    fold_table(&file->table, period, now_ms);
-    fold_sketches(&file->sketches, period, now_ms);
-    fold_group(&file->minute, &file->table, period, &whole, at_ms - at_ms % MINUTE_MS);
-    fold_group(&file->hour, &file->table, period, &whole, at_ms - at_ms % HOUR_MS);
-    return write_blocks(file, at_ms);
+    for (unsigned p = 0; !code && p < 2; p++) {
+        const lard_sampler_period *period = &sampler->folded[p];
+        code = period->began_ms ? fold_period(sampler, file, period, now_ms) : 0;
+    }
+    code = code ? code : lard_sidecar_write_table(file);
+    return code ? code
+                : lard_sidecar_write(file, &file->sketches, sizeof file->sketches, lard_sidecar_sketches_at());
 }
 
 /* True: the calling thread may fold. */

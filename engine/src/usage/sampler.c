@@ -19,7 +19,8 @@
 #define MOST 128u
 #define MAX_MISSED 1000000
 #define MAX_COMPUTE_US \
-    300000000u     /* a store that comes later than 5 minutes after the miss computed something else */
+    300000000u /* a store that comes later than 5 minutes after the miss computed something else */
+#define MINUTE_MS 60000
 #define TRIES 1000 /* of a thread that folds, until another has counted */
 
 static const uint64_t no_seed[2];
@@ -54,17 +55,18 @@ void lard_sampler_free(lard_core *cache) {
     }
 }
 
-static void forget_period(lard_sampler *sampler) {
-    memset(&sampler->now, 0, offsetof(lard_sampler_period, row));
-    memset(sampler->now.hot, 0, sizeof sampler->now.hot);
-    memset(sampler->now.heavy, 0, sizeof sampler->now.heavy);
-    memset(&sampler->now.row[LARDER_KEYSPACES], 0, sizeof sampler->now.row[0]);
+static void forget(lard_sampler_period *period) {
+    memset(period, 0, offsetof(lard_sampler_period, row));
+    memset(period->hot, 0, sizeof period->hot);
+    memset(period->heavy, 0, sizeof period->heavy);
+    memset(&period->row[LARDER_KEYSPACES], 0, sizeof period->row[0]);
 }
 
 void lard_sampler_begin_child(lard_core *cache) {
     lard_sampler *sampler = cache->sampler;
     if (sampler) {
-        forget_period(sampler);
+        forget(&sampler->now);
+        forget(&sampler->before);
         memset(sampler->misses, 0, sizeof sampler->misses);
         sampler->random += lard_fork_number();
         if (sampler->folding) { /* the lock on the file is the parent's, and would outlive it */
@@ -76,13 +78,34 @@ void lard_sampler_begin_child(lard_core *cache) {
 
 /* ---- one thread at a time ---- */
 
-static bool begin(lard_sampler *sampler) {
+/* Notes the counts of the whole cache at the end of the period. */
+static void note_counts(const lard_core *cache, lard_sampler_period *period) {
+    period->counted_in = __atomic_load_n(&cache->counters, __ATOMIC_RELAXED);
+    period->counted_as = __atomic_load_n(&cache->incarnation, __ATOMIC_RELAXED);
+    for (unsigned i = 0; period->counted_in && i < LARD_COUNTERS; i++) {
+        period->counted[i] = lard_load(&period->counted_in[i]);
+    }
+}
+
+/* The period goes on, unless its minute is over: then its counts are kept apart, so that they are added to that
+ * minute, whenever that is. Only once: later minutes have one period. */
+static void keep_time(const lard_core *cache, lard_sampler *sampler) {
+    lard_sampler_period *now = &sampler->now;
+    int64_t now_ms = lard_clock_coarse_ms();
+    if (now->began_ms && now->began_ms / MINUTE_MS != now_ms / MINUTE_MS && !sampler->before.began_ms) {
+        note_counts(cache, now);
+        sampler->before = *now;
+        forget(now);
+    }
+    now->began_ms = now->began_ms ? now->began_ms : now_ms;
+    now->ended_ms = now_ms;
+}
+
+static bool begin(const lard_core *cache, lard_sampler *sampler) {
     if (__atomic_exchange_n(&sampler->busy, 1, __ATOMIC_ACQUIRE)) {
         return false;
     }
-    if (sampler->now.began_ms == 0) {
-        sampler->now.began_ms = lard_clock_coarse_ms();
-    }
+    keep_time(cache, sampler);
     return true;
 }
 
@@ -91,7 +114,7 @@ static void end(lard_sampler *sampler) { __atomic_store_n(&sampler->busy, 0, __A
 bool lard_sampler_add_rules(lard_core *cache, const char *name, const char *const *patterns, size_t count) {
     lard_sampler *sampler = lard_sampler_of(cache);
     bool all = sampler != NULL;
-    for (unsigned i = 0; all && !begin(sampler); i++) {
+    for (unsigned i = 0; all && !begin(cache, sampler); i++) {
         lard_pause();
         all = i < TRIES * 100;
     }
@@ -118,14 +141,17 @@ static void restart(lard_sampler *sampler, unsigned kind, int32_t *until) {
 
 bool lard_sampler_take(lard_core *cache) {
     lard_sampler *sampler = lard_sampler_of(cache);
-    for (unsigned i = 0; !begin(sampler); i++) {
+    for (unsigned i = 0; !begin(cache, sampler); i++) {
         if (i == TRIES) {
             return false;
         }
         lard_pause();
     }
-    sampler->folded = sampler->now;
-    forget_period(sampler);
+    note_counts(cache, &sampler->now);
+    sampler->folded[0] = sampler->before;
+    sampler->folded[1] = sampler->now;
+    forget(&sampler->before);
+    forget(&sampler->now);
     restart(sampler, LARD_SAMPLER_READS, &cache->until_read);
     restart(sampler, LARD_SAMPLER_STORES, &cache->until_store);
     restart(sampler, LARD_SAMPLER_EVICTIONS, &cache->until_evicted);
@@ -191,7 +217,7 @@ static void note_miss(lard_sampler *sampler, const lard_key *key, uint32_t weigh
 
 void lard_sampler_read(lard_core *cache, const lard_key *key, bool is_hit, size_t value_bytes) {
     lard_sampler *sampler = lard_sampler_of(cache);
-    if (!begin(sampler)) {
+    if (!begin(cache, sampler)) {
         return;
     }
     uint32_t weight = choose_next(sampler, LARD_SAMPLER_READS, &cache->until_read);
@@ -225,7 +251,7 @@ static void note_computed(lard_sampler *sampler, const lard_key *key, larder_usa
 
 void lard_sampler_store(lard_core *cache, const lard_key *key, size_t value_bytes) {
     lard_sampler *sampler = lard_sampler_of(cache);
-    if (!begin(sampler)) {
+    if (!begin(cache, sampler)) {
         return;
     }
     larder_usage_counts *counts = counts_of(sampler, key->data, key->bytes);
@@ -243,7 +269,7 @@ void lard_sampler_store(lard_core *cache, const lard_key *key, size_t value_byte
 
 void lard_sampler_evicted(lard_core *cache, const void *key, size_t key_bytes, int64_t age_ms) {
     lard_sampler *sampler = lard_sampler_of(cache);
-    if (!begin(sampler)) {
+    if (!begin(cache, sampler)) {
         return;
     }
     uint32_t weight = choose_next(sampler, LARD_SAMPLER_EVICTIONS, &cache->until_evicted);
@@ -256,7 +282,7 @@ void lard_sampler_evicted(lard_core *cache, const void *key, size_t key_bytes, i
 
 void lard_sampler_stale(lard_core *cache, const lard_key *key) {
     lard_sampler *sampler = lard_sampler_of(cache);
-    if (sampler && begin(sampler)) {
+    if (sampler && begin(cache, sampler)) {
         counts_of(sampler, key->data, key->bytes)->stale_hits++;
         end(sampler);
     }
@@ -264,7 +290,7 @@ void lard_sampler_stale(lard_core *cache, const lard_key *key) {
 
 void lard_sampler_wait(lard_core *cache, const void *key, size_t key_bytes) {
     lard_sampler *sampler = lard_sampler_of(cache);
-    if (sampler && begin(sampler)) {
+    if (sampler && begin(cache, sampler)) {
         counts_of(sampler, key, key_bytes)->waits++;
         end(sampler);
     }

@@ -29,9 +29,12 @@ typedef struct {
     larder_usage_counts counts;
 } lard_sampler_row;
 
-typedef struct {      /* of a period: since the last fold */
-    int64_t began_ms; /* Unix time of its first sample; 0: there is none */
-    uint32_t rows;    /* in use, without the last */
+typedef struct {                /* since the last fold, or since a minute began */
+    int64_t began_ms, ended_ms; /* Unix time of its first and last sample; 0: there is none */
+    const lard_u64 *counted_in; /* lard_core.counters when it ended, as of the next two */
+    uint32_t counted_as;
+    uint32_t rows;                   /* in use, without the last */
+    uint64_t counted[LARD_COUNTERS]; /* what they were */
     uint32_t samples[3];
     lard_sampler_row row[LARD_SAMPLER_ROWS];
     lard_sketch_entry hot[LARD_SAMPLER_HOT], heavy[LARD_SAMPLER_HEAVY];
@@ -52,13 +55,13 @@ typedef struct lard_sampler {
     int32_t gap[3];     /* calls from the last one to it */
     lard_sampler_miss misses[LARD_SAMPLER_MISSES];
     larder_keyspace_rules rules;
-    bool has_new_rules; /* which the sidecar may lack */
-    lard_sampler_period now;
+    bool has_new_rules;              /* which the sidecar may lack */
+    lard_sampler_period now, before; /* `before` is of an earlier minute */
     /* of the thread that folds */
     const lard_u64 *counted_in; /* lard_core.counters, as of the next two */
     uint32_t counted_as;
     uint64_t counted[LARD_COUNTERS]; /* of them, so much was folded before */
-    lard_sampler_period folded;
+    lard_sampler_period folded[2];   /* the earlier one first */
     struct lard_sidecar *scratch;
 } lard_sampler;
 
@@ -81,7 +84,7 @@ void lard_sampler_evicted(lard_core *cache, const void *key, size_t key_bytes, i
 void lard_sampler_stale(lard_core *cache, const lard_key *key);
 void lard_sampler_wait(lard_core *cache, const void *key, size_t key_bytes);
 
-/* Moves the counts to sampler->folded, and begins the next period. False: the sampler stays busy. */
+/* Moves the counts of both periods to sampler->folded, and begins the next one. False: the sampler stays busy. */
 bool lard_sampler_take(lard_core *cache);
 
 static inline lard_sampler *lard_sampler_of(const lard_core *cache) {

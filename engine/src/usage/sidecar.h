@@ -86,7 +86,7 @@ typedef struct lard_sidecar { /* an open sidecar, and memory for its blocks */
     lard_sidecar_header header;
     lard_sidecar_table table;
     lard_sidecar_sketches sketches;
-    lard_sidecar_group minute, hour;
+    lard_sidecar_group group;
 } lard_sidecar;
 
 /* Where the parts are. */

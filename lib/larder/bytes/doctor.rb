@@ -55,7 +55,7 @@ module Larder
       git: "git ignores it",
       size: "it has the configured size",
       damage: "no damage was found in it",
-      pressure: "it is large enough for what is read",
+      pressure: "it is not full with few hits",
       pinned: "it has room for more pinned items",
       configurations: "it has room for the configurations of its stores",
       journal: "changes that the store behind it does not take are listed",

@@ -96,6 +96,7 @@ module Larder
       def act
         @now_ms = (Time.now.to_f * 1000).to_i
         visit do |cache|
+          @keyspace_of = Keyspaces.of(cache.path) if @keyspace
           head
           @sort ? sorted(cache) : streamed(cache)
         end
@@ -123,12 +124,11 @@ module Larder
       end
 
       def matching(cache)
-        keyspace = Keyspaces.of(cache.path) if @keyspace
-        name = KeyText.bytes(@keyspace) if @keyspace
+        keyspace = KeyText.bytes(@keyspace) if @keyspace
         cache.each_item(prefix: @prefix ? KeyText.bytes(@prefix) : @pattern.prefix) do |item|
           next unless @pattern.match?(item.key)
 
-          yield item if keyspace.nil? || keyspace.call(item.key).b == name
+          yield item if keyspace.nil? || @keyspace_of.call(item.key).b == keyspace
         end
       end
 

@@ -74,8 +74,8 @@ module Larder
 
       private
 
-      # A namespace that a Proc makes is not known yet. One that is too long, or for which the process has no room, is
-      # left out, and so are patterns: statistics are not worth an exception.
+      # A namespace that a Proc makes is not known yet. One that is too long is left out, and so are namespaces and
+      # patterns that the process has no room for: statistics are not worth an exception.
       def name_keyspaces(cache)
         namespace = store_options[:namespace]
         namespace = namespace.respond_to?(:call) ? nil : namespace&.to_s

@@ -166,12 +166,12 @@ module Larder
           start("Redis", true)
           @here.begin("a", { "user_id" => 1 })
           [@here, @there].each { |one| one.find("a") }
-          assert_equal [[], []], [@here, @there].map { |one| trips { one.find("a") } }
+          # A machine asks Redis while messages reach it too late.
+          soon { [@here, @there].all? { |one| trips { one.find("a") }.empty? } }
           @there.statistics.logout_all
           soon { @here.find("a").nil? }
           @here.begin("b", { "user_id" => 1 })
-          2.times { @there.find("b") }
-          assert_equal [], trips { @there.find("b") }
+          soon { trips { @there.find("b") }.empty? }
         end
 
         private
