@@ -27,8 +27,7 @@
 #include "segment/segment.h"
 #include "usage/sampler.h"
 
-#define READS_PER_LOOK 1024 /* between checks that the file is still at its path, unless a sampler counts reads \
-                             */
+#define READS_PER_LOOK 1024 /* between checks that the file is at its path, unless a sampler counts reads */
 #define BATCH 64
 
 typedef struct {

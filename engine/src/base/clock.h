@@ -17,7 +17,7 @@ int64_t lard_clock_coarse_ms(void);    /* the same, up to LARD_COARSE_LAG_MS beh
 int64_t lard_clock_monotonic_ms(void); /* for waits */
 int64_t lard_clock_monotonic_coarse_ms(void);
 uint64_t lard_clock_monotonic_us(void); /* for durations; 0 where the clock cannot be read */
-int64_t lard_clock_boot_ms(void); /* since some moment of this boot, suspended or not */
+int64_t lard_clock_boot_ms(void);       /* since some moment of this boot, suspended or not */
 void lard_clock_sleep_ms(unsigned ms);
 
 /* The time that expiry is decided by in a call, Unix ms. */

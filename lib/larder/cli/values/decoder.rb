@@ -11,6 +11,7 @@ require_relative "tree_reader"
 
 module Larder
   module CLI
+    # Shows values of a cache without loading them.
     module Values
       # The parts of a value that are shown. `encoding` is a list of layers from the outside, `note` says why something
       # is left out, `version` is that of the entry, `bytes` is the value without its version.
