@@ -205,7 +205,7 @@ static lard_sketch_key seen(const lard_sampler *sampler, const void *key, size_t
                              .text = key,
                              .bytes = (uint32_t)bytes,
                              .value_bytes = value_bytes,
-                             .seen_ms = sampler->now.began_ms};
+                             .seen_ms = sampler->now.ended_ms};
 }
 
 static void note_miss(lard_sampler *sampler, const lard_key *key, uint32_t weight) {
