@@ -413,7 +413,7 @@ static void a_child_closes_the_file_to_which_its_parent_was_adding(void) {
 static void a_process_that_is_killed_while_it_writes_harms_nothing(void) {
     cache = open_counted(1 << 20);
     set(cache, "users/1", "value");
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 30; round++) {
         pid_t pid = fork_child();
         if (pid == 0) {
             for (;;) {
@@ -495,7 +495,7 @@ static void flipped_bits_and_a_short_file_lose_counts_and_nothing_else(void) {
     struct stat info;
     cache = open_counted(1 << 20);
     CHECK(keep(&error) == LARDER_OK && stat(sidecar(), &info) == 0 && info.st_size < 4 << 20);
-    for (off_t at = 0; at < info.st_size; at += at < 40000 ? 61 : 9973) {
+    for (off_t at = 0; at < info.st_size; at += at < 40000 ? 353 : 19973) {
         int fd = open(sidecar(), O_RDWR);
         unsigned char byte;
         CHECK(pread(fd, &byte, 1, at) == 1);
