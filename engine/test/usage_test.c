@@ -192,6 +192,20 @@ static void rules_of_processes_are_joined(void) {
     CHECK(load() == LARDER_OK && usage.rules.namespaces == 2 && usage.rules.patterns == 2);
 }
 
+static void a_try_call_leaves_the_file_to_others_at_first(void) {
+    const larder_call call = {.flags = LARDER_CALL_TRY};
+    const larder_store store = {.key = "users/1", .key_bytes = 7, .value = "value", .value_bytes = 5};
+    cache = open_counted(1 << 20);
+    CHECK(larder_set(cache, &store, &call) == LARDER_OK && load() == LARDER_NOT_THERE && larder_usage_due(cache));
+    cache->core->sampler->next_fold_ms -= 5000; /* as if it had waited for so long */
+    CHECK(larder_set(cache, &store, &call) == LARDER_OK && load() == LARDER_OK && counts("users").stores == 2);
+    larder_close(cache);
+    unlink(sidecar());
+    cache = open_counted(1 << 20);
+    CHECK(larder_set(cache, &store, NULL) == LARDER_OK && load() == LARDER_OK);
+    larder_close(cache);
+}
+
 static void a_batch_counts_each_of_its_keys(void) {
     larder_lookup lookups[40];
     char keys[40][16];
@@ -686,6 +700,7 @@ static const test_case tests[] = {
     TEST(calls_are_counted_in_their_minutes_whenever_they_are_added, "calls are counted in their minutes"),
     TEST(the_calls_of_a_long_period_are_spread_over_its_minutes, "a long period is spread over its minutes"),
     TEST(rules_of_processes_are_joined, "the rules of processes are joined"),
+    TEST(a_try_call_leaves_the_file_to_others_at_first, "a try call leaves the file to others at first"),
     TEST(a_batch_counts_each_of_its_keys, "a batch counts each of its keys"),
     TEST(evictions_are_counted_with_their_age, "evictions are counted with their age"),
     TEST(names_are_made_by_rules, "the names of keyspaces are made by rules"),

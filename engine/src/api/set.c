@@ -18,6 +18,8 @@
 #include "usage/fold.h"
 #include "usage/sampler.h"
 
+#define TRY_LATE_MS 4000 /* after which a try call adds statistics, too */
+
 /* A store whose arguments were checked. */
 typedef struct {
     larder_status status; /* of its arguments */
@@ -100,11 +102,13 @@ static __attribute__((noinline)) larder_status store_specially(larder *cache, la
     return store_extended(cache, map, op, extra, call);
 }
 
-/* A store that the sampler counts. It may wait for the disk, as stores do. */
-static __attribute__((noinline)) void sampled(lard_core *cache, const lard_key *key, size_t value_bytes) {
+/* A store that the sampler counts. It may wait for the disk, as stores do. A try call leaves that to others for
+ * some seconds: its caller may hold a lock of its own, and calls larder_keep_usage without it. */
+static __attribute__((noinline)) void sampled(lard_core *cache, const lard_key *key, size_t value_bytes,
+                                              const larder_call *call) {
     larder_error ignored;
     lard_sampler_store(cache, key, value_bytes);
-    if (lard_fold_is_due(cache)) {
+    if (lard_fold_is_due(cache, call->flags & LARDER_CALL_TRY ? TRY_LATE_MS : 0)) {
         lard_fold_now(cache, &ignored);
     }
 }
@@ -133,7 +137,7 @@ LARD_INLINE larder_status set_prepared(larder *cache, const larder_store *store,
     status = LARD_UNLIKELY(store->extra || store->ttl_ms < 0) ? store_specially(cache, map, &op, store, &known)
                                                               : lard_put(cache->core, map, &op, &known);
     if (status == LARDER_OK && lard_sampler_is_store_due(cache->core, &ahead->key.hash)) {
-        sampled(cache->core, &ahead->key, store->value_bytes);
+        sampled(cache->core, &ahead->key, store->value_bytes, &known);
     }
     return status;
 }

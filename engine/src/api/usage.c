@@ -132,7 +132,7 @@ larder_status larder_get_usage(const char *path, larder_usage *usage, larder_err
 }
 
 int larder_usage_due(const larder *cache) {
-    return cache && lard_current_map(cache->core) && lard_fold_is_due(cache->core);
+    return cache && lard_current_map(cache->core) && lard_fold_is_due(cache->core, 0);
 }
 
 larder_status larder_keep_usage(larder *cache, larder_error *error) {

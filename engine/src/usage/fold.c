@@ -312,8 +312,8 @@ larder_status lard_fold_now(lard_core *cache, larder_error *error) {
     return begin(sampler) ? fold(cache, sampler, error) : LARDER_LOCKED;
 }
 
-bool lard_fold_is_due(const lard_core *cache) {
+bool lard_fold_is_due(const lard_core *cache, int64_t late_ms) {
     const lard_sampler *sampler = lard_sampler_of(cache);
     return sampler && __atomic_load_n(&sampler->now.began_ms, __ATOMIC_RELAXED) &&
-           lard_clock_monotonic_coarse_ms() >= __atomic_load_n(&sampler->next_fold_ms, __ATOMIC_RELAXED);
+           lard_clock_monotonic_coarse_ms() >= __atomic_load_n(&sampler->next_fold_ms, __ATOMIC_RELAXED) + late_ms;
 }

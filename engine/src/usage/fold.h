@@ -6,8 +6,9 @@
 
 #include "base/types.h"
 
-/* True if calls were counted, and a second has passed since the last fold, or a minute since one that failed. */
-bool lard_fold_is_due(const lard_core *cache);
+/* True if calls were counted, and a second and `late_ms` have passed since the last fold, or a minute since one
+ * that failed. */
+bool lard_fold_is_due(const lard_core *cache, int64_t late_ms);
 /* OK; LOCKED: another thread or process is folding; or why the sidecar cannot be used. May wait for the disk, so
  * it is called by calls that may wait, outside locks. */
 larder_status lard_fold_now(lard_core *cache, larder_error *error);

@@ -38,6 +38,7 @@ bool lard_sampler_start(lard_core *cache) {
         return false;
     }
     sampler->random = 0x9e3779b97f4a7c15ull;
+    sampler->next_fold_ms = lard_clock_monotonic_coarse_ms();
     for (unsigned kind = 0; kind < 3; kind++) {
         sampler->weight[kind] = 1;
         sampler->gap[kind] = 1;
