@@ -677,9 +677,9 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats);
  * is the standard error of the count: read_variance of hits + misses, store_variance of stores, eviction_variance
  * of evictions. With few calls a second all are counted, and the variances are 0.
  *
- * A process keeps counts in memory. Calls that store add them to the file, once a second at most, or try calls once
- * in five seconds, and larder_close and larder_keep_usage do. A read never does: it does not wait for the disk.
- * Counts that a process has not added when it is killed are lost, and counts that the file could not take.
+ * A process keeps counts in memory. Calls that store add them to the file, once a second at most, or try calls
+ * once in five seconds, and larder_close and larder_keep_usage do. A read never does: it does not wait for the
+ * disk. Counts that a process has not added when it is killed are lost, and counts that the file could not take.
  */
 #define LARDER_KEYSPACES 64
 #define LARDER_USAGE_WORDS 16
