@@ -16,9 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOUR_MS 3600000
-#define MINUTE_MS 60000
-
 _Static_assert(LARDER_MINUTES == LARD_SIDECAR_MINUTES && LARDER_HOURS == LARD_SIDECAR_HOURS,
                "buckets of the file");
 _Static_assert(LARDER_BUCKET_KEYSPACES == LARD_SIDECAR_LARGEST, "keyspaces of a bucket");
@@ -62,21 +59,15 @@ static void fill_bucket(larder_bucket *bucket, const lard_sidecar_group *group, 
     }
 }
 
-static bool fill_buckets(larder_usage *usage, lard_sidecar *file, int64_t now_ms) {
-    bool all = true;
-    for (int64_t i = 0; all && i < LARDER_MINUTES; i++) {
-        int64_t at_ms = now_ms - i * MINUTE_MS;
-        all = lard_sidecar_read(file, &file->group, sizeof file->group, lard_sidecar_minute_at(at_ms));
-        fill_bucket(&usage->minutes[i], &file->group, &file->table, now_ms - (int64_t)LARDER_MINUTES * MINUTE_MS,
-                    now_ms);
+static bool fill_buckets(larder_bucket *buckets, int64_t count, int64_t unit_ms, uint64_t (*place_of)(int64_t),
+                         lard_sidecar *file, int64_t now_ms) {
+    for (int64_t i = 0; i < count; i++) {
+        if (!lard_sidecar_read(file, &file->group, sizeof file->group, place_of(now_ms - i * unit_ms))) {
+            return false;
+        }
+        fill_bucket(&buckets[i], &file->group, &file->table, now_ms - count * unit_ms, now_ms);
     }
-    for (int64_t i = 0; all && i < LARDER_HOURS; i++) {
-        int64_t at_ms = now_ms - i * HOUR_MS;
-        all = lard_sidecar_read(file, &file->group, sizeof file->group, lard_sidecar_hour_at(at_ms));
-        fill_bucket(&usage->hours[i], &file->group, &file->table, now_ms - (int64_t)LARDER_HOURS * HOUR_MS,
-                    now_ms);
-    }
-    return all;
+    return true;
 }
 
 static void fill_keys(larder_used_key *keys, const lard_sketch_entry *entries) {
@@ -95,7 +86,9 @@ static larder_status fill(larder_usage *usage, lard_sidecar *file, const char *p
     int64_t now_ms = lard_clock_ms();
     if (!lard_sidecar_read_table(file) ||
         !lard_sidecar_read(file, &file->sketches, sizeof file->sketches, lard_sidecar_sketches_at()) ||
-        !fill_buckets(usage, file, now_ms)) {
+        !fill_buckets(usage->minutes, LARDER_MINUTES, LARD_SIDECAR_MINUTE_MS, lard_sidecar_minute_at, file,
+                      now_ms) ||
+        !fill_buckets(usage->hours, LARDER_HOURS, LARD_SIDECAR_HOUR_MS, lard_sidecar_hour_at, file, now_ms)) {
         return lard_fail_call(error, "read", path, EIO);
     }
     usage->since_ms = file->header.made_ms;

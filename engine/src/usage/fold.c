@@ -17,26 +17,12 @@
 #include <string.h>
 
 #define PERIOD_MS 1000
-#define CONTENDED_MS 50 /* until the next attempt, while another process folds */
-#define FAILED_MS 60000 /* and after the sidecar could not be used */
-#define MINUTE_MS 60000
-#define HOUR_MS 3600000
-#define HEAVY_MS (24 * HOUR_MS) /* a large value that was not seen for so long is forgotten */
+#define CONTENDED_MS 50                      /* until the next attempt, while another process folds */
+#define FAILED_MS 60000                      /* and after the sidecar could not be used */
+#define HEAVY_MS (24 * LARD_SIDECAR_HOUR_MS) /* a large value that was not seen for so long is forgotten */
 #define IMPOSSIBLE (1ull << 40) /* more than a process counts between two folds: the hints were overwritten */
 
 #define WORDS LARDER_USAGE_WORDS
-
-static void add(larder_usage_counts *sum, const larder_usage_counts *counts) {
-    uint64_t *to = (uint64_t *)sum;
-    const uint64_t *from = (const uint64_t *)counts;
-    for (unsigned i = 0; i < WORDS; i++) {
-        to[i] += from[i];
-    }
-}
-
-static uint64_t traffic_of(const larder_usage_counts *counts) {
-    return counts->hits + counts->misses + counts->stores;
-}
 
 /* Adds part `k` of `n` equal ones. */
 static void add_part(larder_usage_counts *sum, const larder_usage_counts *counts, uint64_t k, uint64_t n) {
@@ -45,6 +31,12 @@ static void add_part(larder_usage_counts *sum, const larder_usage_counts *counts
     for (unsigned i = 0; i < WORDS; i++) {
         to[i] += from[i] * (k + 1) / n - from[i] * k / n;
     }
+}
+
+static void add(larder_usage_counts *sum, const larder_usage_counts *counts) { add_part(sum, counts, 0, 1); }
+
+static uint64_t traffic_of(const larder_usage_counts *counts) {
+    return counts->hits + counts->misses + counts->stores;
 }
 
 /* ---- the whole cache ---- */
@@ -114,7 +106,7 @@ static void add_to_table(lard_sidecar_table *table, const lard_sampler_row *of, 
 }
 
 static void decay(lard_sidecar_table *table, int64_t now_ms) {
-    int64_t hours = now_ms / HOUR_MS - table->changed_ms / HOUR_MS;
+    int64_t hours = now_ms / LARD_SIDECAR_HOUR_MS - table->changed_ms / LARD_SIDECAR_HOUR_MS;
     for (unsigned i = 0; hours > 0 && i < LARDER_KEYSPACES; i++) {
         table->rows[i].traffic = hours < 64 ? table->rows[i].traffic >> hours : 0;
     }
@@ -204,7 +196,7 @@ static int fold_groups(lard_sidecar *file, const lard_sampler_period *period, co
 /* ---- sketches ---- */
 
 static void fold_sketches(lard_sidecar_sketches *sketches, const lard_sampler_period *period, int64_t now_ms) {
-    int64_t minutes = now_ms / MINUTE_MS - sketches->changed_ms / MINUTE_MS;
+    int64_t minutes = now_ms / LARD_SIDECAR_MINUTE_MS - sketches->changed_ms / LARD_SIDECAR_MINUTE_MS;
     if (minutes > 0) {
         lard_sketch_decay(sketches->hot, LARD_SIDECAR_KEYS, minutes < 1000 ? (unsigned)minutes : 1000);
     }
@@ -228,7 +220,7 @@ static void fold_sketches(lard_sidecar_sketches *sketches, const lard_sampler_pe
 
 /* ---- the file ---- */
 
-/* Adds the rules of this process to those that others have written. If there is no room for all, its own stay. */
+/* Adds the rules of this process to the rules in the file. If there is no room for all, its own replace them. */
 static int write_rules(lard_sampler *sampler, lard_sidecar *file) {
     if (!__atomic_exchange_n(&sampler->has_new_rules, false, __ATOMIC_RELAXED)) {
         return 0;
@@ -261,8 +253,11 @@ static int fold_period(lard_sampler *sampler, lard_sidecar *file, const lard_sam
     count_whole(sampler, period, &whole);
     fold_table(&file->table, period, now_ms);
     fold_sketches(&file->sketches, period, now_ms);
-    int code = fold_groups(file, period, &whole, MINUTE_MS, LARD_SIDECAR_MINUTES, lard_sidecar_minute_at);
-    return code ? code : fold_groups(file, period, &whole, HOUR_MS, LARD_SIDECAR_HOURS, lard_sidecar_hour_at);
+    int code =
+        fold_groups(file, period, &whole, LARD_SIDECAR_MINUTE_MS, LARD_SIDECAR_MINUTES, lard_sidecar_minute_at);
+    return code
+               ? code
+               : fold_groups(file, period, &whole, LARD_SIDECAR_HOUR_MS, LARD_SIDECAR_HOURS, lard_sidecar_hour_at);
 }
 
 /* The sidecar is open and locked. 0, or errno. */

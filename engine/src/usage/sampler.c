@@ -19,8 +19,7 @@
 #define MOST 128u
 #define MAX_MISSED 1000000
 #define MAX_COMPUTE_US \
-    300000000u /* a store that comes later than 5 minutes after the miss computed something else */
-#define MINUTE_MS 60000
+    300000000u     /* a store that comes later than 5 minutes after the miss computed something else */
 #define TRIES 1000 /* of a thread that folds, until another has counted */
 
 static const uint64_t no_seed[2];
@@ -93,7 +92,8 @@ static void note_counts(const lard_core *cache, lard_sampler_period *period) {
 static void keep_time(const lard_core *cache, lard_sampler *sampler) {
     lard_sampler_period *now = &sampler->now;
     int64_t now_ms = lard_clock_coarse_ms();
-    if (now->began_ms && now->began_ms / MINUTE_MS != now_ms / MINUTE_MS && !sampler->before.began_ms) {
+    if (now->began_ms && now->began_ms / LARD_SIDECAR_MINUTE_MS != now_ms / LARD_SIDECAR_MINUTE_MS &&
+        !sampler->before.began_ms) {
         note_counts(cache, now);
         sampler->before = *now;
         forget(now);

@@ -23,8 +23,6 @@
 #include <unistd.h>
 
 #define HEADER_BYTES 4096u
-#define MINUTE_MS 60000
-#define HOUR_MS 3600000
 #define READS 3 /* of a block whose checksum is wrong: another process may be writing it */
 
 _Static_assert(sizeof(larder_usage_counts) == 8 * LARDER_USAGE_WORDS, "counts in the file");
@@ -41,11 +39,11 @@ static uint64_t group_at(uint64_t number) {
 }
 
 uint64_t lard_sidecar_minute_at(int64_t now_ms) {
-    return group_at((uint64_t)now_ms / MINUTE_MS % LARD_SIDECAR_MINUTES);
+    return group_at((uint64_t)now_ms / LARD_SIDECAR_MINUTE_MS % LARD_SIDECAR_MINUTES);
 }
 
 uint64_t lard_sidecar_hour_at(int64_t now_ms) {
-    return group_at(LARD_SIDECAR_MINUTES + (uint64_t)now_ms / HOUR_MS % LARD_SIDECAR_HOURS);
+    return group_at(LARD_SIDECAR_MINUTES + (uint64_t)now_ms / LARD_SIDECAR_HOUR_MS % LARD_SIDECAR_HOURS);
 }
 
 uint64_t lard_sidecar_bytes(void) { return group_at(LARD_SIDECAR_MINUTES + LARD_SIDECAR_HOURS); }

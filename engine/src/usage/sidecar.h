@@ -33,6 +33,8 @@
 #define LARD_SIDECAR_MAGIC "LARDSTAT"
 #define LARD_SIDECAR_VERSION 1u
 #define LARD_SIDECAR_SUFFIX ".stats"
+#define LARD_SIDECAR_MINUTE_MS 60000
+#define LARD_SIDECAR_HOUR_MS 3600000
 #define LARD_SIDECAR_MINUTES 120u
 #define LARD_SIDECAR_HOURS 336u
 #define LARD_SIDECAR_LARGEST 16u /* keyspaces that a group has rows for */
