@@ -23,7 +23,11 @@ module Larder
     setup do
       Dir.mkdir(path_of("app"))
       @file = path_of("app/one.larder")
-      in_child { listening("app/one").write("k", 1) } # so that this process has none of the files open
+      in_child do # so that this process has none of the files open
+        store = listening("app/one")
+        store.write("k", 1)
+        store.keep_statistics
+      end
     end
 
     FILES.each do |name, ending|
