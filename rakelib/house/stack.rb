@@ -75,12 +75,13 @@ module House
     # @return [Boolean] whether all passed
     def test(options = [])
       run(["bin/test", "--no-system", "--jobs", Environment.processors.to_s, "--only", "build,stack,rails,newest",
-           *options])
+           *options], @source ? { "RUBY_YJIT_ENABLE" => "1" } : {}) # as Rails does in an application
     end
 
     # @param command [Array<String>] a program of the checkout, and its arguments
+    # @param settings [Hash{String => String}] environment variables for it
     # @return [Boolean] whether it ended with success
-    def run(command)
+    def run(command, settings = {})
       abort "stack: #{self.class.missing}" if self.class.missing
       FileUtils.mkdir_p(@base, mode: 0o755)
       File.open("#{@root}.lock", File::RDWR | File::CREAT, 0o600) do |lock|
@@ -88,7 +89,7 @@ module House
         bootstrap unless ready?
         copy_network_settings
         Checkout.copy(File.join(@root, CHECKOUT))
-        enter(command)
+        enter(command, settings)
       end
     end
 
@@ -180,7 +181,7 @@ module House
     SHELL
     private_constant :ENTER
 
-    def enter(command)
+    def enter(command, settings)
       say "running #{command.join(" ")}"
       written = File.join(ROOT, "tmp/stacks", @name)
       FileUtils.mkdir_p([written, File.join(@root, CHECKOUT, "tmp")])
@@ -190,7 +191,7 @@ module House
       version = %($(ruby -e 'require "bundler"; print Bundler::VERSION'))
       script = %(cd "#{CHECKOUT}" && export BUNDLER_VERSION=#{version} && "$@"; exit $?)
       system("unshare", "--mount", "--propagation", propagation, "--pid", "--fork", "--kill-child", "sh", "-c", ENTER,
-             "sh", @root, written, "/usr/bin/env", "-i", *variables, "bash", "-c", script, "bash", *command)
+             "sh", @root, written, "/usr/bin/env", "-i", *variables(settings), "bash", "-c", script, "bash", *command)
     ensure
       unmount_leaked
     end
@@ -208,13 +209,12 @@ module House
       end
     end
 
-    def variables
-      settings = ENV.to_h.select { |name, _| NETWORK_VARIABLES.match?(name) }
-      settings.merge!("HOME" => "/root", "LANG" => "C.UTF-8", "PATH" => "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-                      "BUNDLE_PATH" => GEMS, "BUNDLE_WITHOUT" => "lint")
-      settings["CI"] = ENV["CI"] if ENV["CI"]
-      settings["RUBY_YJIT_ENABLE"] = "1" if @source # as Rails does in an application
-      settings.map { |name, value| "#{name}=#{value}" }
+    def variables(settings)
+      all = ENV.to_h.select { |name, _| NETWORK_VARIABLES.match?(name) }
+      all.merge!("HOME" => "/root", "LANG" => "C.UTF-8", "PATH" => "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                 "BUNDLE_PATH" => GEMS, "BUNDLE_WITHOUT" => "lint", **settings)
+      all["CI"] = ENV["CI"] if ENV["CI"]
+      all.map { |name, value| "#{name}=#{value}" }
     end
 
     def shell(*command)

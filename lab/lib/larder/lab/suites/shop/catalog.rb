@@ -22,7 +22,11 @@ module Larder
         # A database of its own, because a contender may keep its entries with Active Record.
         class Record < ActiveRecord::Base
           self.abstract_class = true
-          establish_connection(adapter: "sqlite3", database: ":memory:", timeout: 1000)
+          begin
+            establish_connection(adapter: "sqlite3", database: ":memory:", timeout: 1000)
+          rescue LoadError => error # from Rails 8 on the adapter refuses the sqlite3 that Litecache needs
+            raise Unavailable, "the records of this suite are in SQLite: #{error.message}"
+          end
           ActiveRecord::Marshalling.format_version = 7.1 # as new applications have it
         end
 
