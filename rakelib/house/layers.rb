@@ -3,7 +3,8 @@
 # Checks the dependency rule: a layer uses only the layers below it. Reads #include lines of C, and requires and
 # constants of Ruby; prints each offending line.
 #
-#   lab > commands > cli > rails > sessions > store > entry > remote > codecs > bytes > application > glue > engine
+#   lab > commands > cli > dashboard > metrics > inspection > rails > test_helper > sessions > store > entry > remote >
+#   codecs > bytes > application > glue > engine
 #
 # Run as a program: ruby rakelib/house/layers.rb [DIRECTORY]
 
@@ -32,10 +33,15 @@ module House
       Layer.new("store", ["lib/larder/store{.rb,/**/*.rb}", "lib/active_support/**/*.rb"], ["Lab"], ["larder/lab"]),
       Layer.new("sessions", ["lib/larder/sessions{.rb,/**/*.rb}", "lib/{rack,action_dispatch}/**/*.rb"], ["Lab"],
                 ["larder/lab"]),
+      Layer.new("test_helper", ["lib/larder/test_helper{.rb,/**/*.rb}"], ["Lab"], ["larder/lab"]),
       Layer.new("rails", ["lib/larder/rails/**/*.rb"], ["Lab"], ["larder/lab"]),
+      Layer.new("inspection", ["lib/larder/inspection{.rb,/**/*.rb}"],
+                ["ActiveSupport", "Rails", "Rack", "Lab"], ["active_support", "rails", "rack", "larder/lab"]),
+      Layer.new("metrics", ["lib/larder/metrics{.rb,/**/*.rb}"], ["Lab"], ["larder/lab"]),
+      Layer.new("dashboard", ["lib/larder/dashboard{.rb,/**/*.rb}"], ["Lab"], ["larder/lab"]),
       Layer.new("cli", ["lib/larder/cli{.rb,/**/*.rb}", "exe/larder"],
                 ["ActiveSupport", "Rails", "Rack", "Lab"], ["active_support", "rails", "rack", "larder/lab"]),
-      Layer.new("commands", ["lib/rails/commands/**/*.rb"], ["Lab"], ["larder/lab"]),
+      Layer.new("commands", ["lib/{rails/commands,generators}/**/*.rb"], ["Lab"], ["larder/lab"]),
       Layer.new("lab", ["lab/{lib,exe}/**/*"], [], [])
     ].freeze
 

@@ -3,7 +3,7 @@
 # `larder clear`: empties a cache, or deletes a selection of its items.
 
 require_relative "cache_command"
-require_relative "clear/selections"
+require_relative "inspection"
 
 module Larder
   module CLI
@@ -46,18 +46,20 @@ module Larder
 
       def parser
         @parser ||= explained(BANNER, FOOTER) do |options|
-          ALL.each do |selection|
+          Selections::ALL.each do |selection|
             options.on("--#{selection::NAME} #{selection::ARGUMENT}", *selection::HELP) do |text|
-              select(selection.new(text))
+              select(selection, text)
             end
           end
         end
       end
 
-      def select(selection)
-        raise UsageError, "give either --#{@selection.name} or --#{selection.name}, and once" if @selection
+      def select(selection, text)
+        name = selection::NAME
+        raise UsageError, "give either --#{@selection.name} or --#{name}, and once" if @selection
+        raise UsageError, "--#{name} is empty: leave it out to empty the cache" if text.empty?
 
-        @selection = selection
+        @selection = selection.new(text)
       end
 
       def act

@@ -2,7 +2,7 @@
 
 # Lays a table out: names, and columns of figures that are right-aligned.
 
-require_relative "brief"
+require_relative "inspection"
 
 module Larder
   module CLI

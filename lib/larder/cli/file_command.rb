@@ -8,7 +8,7 @@ require_relative "../bytes/remedy"
 require "json"
 require_relative "command"
 require_relative "default_file"
-require_relative "words"
+require_relative "inspection"
 
 module Larder
   module CLI

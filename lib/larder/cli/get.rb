@@ -3,7 +3,7 @@
 # `larder get`: shows what is under a key.
 
 require_relative "key_command"
-require_relative "values/decoder"
+require_relative "inspection"
 
 module Larder
   module CLI

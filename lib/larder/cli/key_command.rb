@@ -3,7 +3,7 @@
 # The base of the commands about keys: their operands are keys, so the file is an option.
 
 require_relative "cache_command"
-require_relative "key_text"
+require_relative "inspection"
 
 module Larder
   module CLI

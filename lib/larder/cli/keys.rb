@@ -3,9 +3,7 @@
 # `larder keys`: lists keys.
 
 require_relative "key_command"
-require_relative "keyspaces"
-require_relative "keys/order"
-require_relative "keys/pattern"
+require_relative "inspection"
 
 module Larder
   module CLI

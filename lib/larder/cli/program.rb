@@ -2,6 +2,7 @@
 
 # A command-line program with several commands: finds the command, reports errors, and returns an exit code.
 
+require_relative "../inspection/errors"
 require_relative "errors"
 require_relative "registry"
 require_relative "terminal"
@@ -24,7 +25,7 @@ module Larder
     # @return [Integer] exit code
     def self.guard(program, err = Terminal.new($stderr), words = [])
       yield
-    rescue UsageError => error
+    rescue UsageError, Inspection::Invalid => error
       err.puts("#{program}: #{error.message}", "Try: #{[program, *words, "--help"].join(" ")}")
       USAGE
     rescue ::Larder::Error, SystemCallError => error

@@ -5,8 +5,7 @@
 require_relative "cache_command"
 require_relative "full_screen"
 require_relative "interval"
-require_relative "statistics"
-require_relative "watched_file"
+require_relative "inspection"
 
 module Larder
   module CLI

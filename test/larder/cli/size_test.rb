@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "json"
-require "larder/cli/words"
+require "larder/cli/inspection"
 require "support/command"
 
 module Larder

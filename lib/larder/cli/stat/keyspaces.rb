@@ -3,7 +3,7 @@
 # The table of keyspaces of `larder stat`.
 
 require_relative "../columns"
-require_relative "../key_text"
+require_relative "../inspection"
 
 module Larder
   module CLI

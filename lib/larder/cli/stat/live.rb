@@ -3,8 +3,7 @@
 # `larder stat --interval`: a line of rates each time.
 
 require "json"
-require_relative "../brief"
-require_relative "../rates"
+require_relative "../inspection"
 
 module Larder
   module CLI

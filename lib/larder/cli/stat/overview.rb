@@ -2,8 +2,7 @@
 
 # `larder stat` without a view: hits, fullness, keyspaces, processes.
 
-require_relative "../key_text"
-require_relative "../words"
+require_relative "../inspection"
 require_relative "keyspaces"
 
 module Larder

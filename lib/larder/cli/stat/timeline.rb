@@ -3,7 +3,7 @@
 # `larder stat --by minute|hour`: the cache or one keyspace over time.
 
 require_relative "../columns"
-require_relative "../key_text"
+require_relative "../inspection"
 
 module Larder
   module CLI

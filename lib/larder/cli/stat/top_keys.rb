@@ -3,7 +3,7 @@
 # `larder stat --top-keys`: the most read and the largest keys of a sample.
 
 require_relative "../columns"
-require_relative "../key_text"
+require_relative "../inspection"
 
 module Larder
   module CLI

@@ -2,7 +2,7 @@
 
 # The readings of the last minute, and what changed between them.
 
-require_relative "../rates"
+require_relative "../inspection"
 
 module Larder
   module CLI

@@ -3,7 +3,7 @@
 # The lines of the screen of `larder top`.
 
 require_relative "../columns"
-require_relative "../key_text"
+require_relative "../inspection"
 require_relative "../stat/top_keys"
 require_relative "choices"
 require_relative "history"

@@ -8,7 +8,7 @@ module Larder
     module Suites
       module Shop
         class CatalogTest < ActiveSupport::TestCase
-          # What Active Record 8 says beside the sqlite3 of Litecache's bundle.
+          # The message of Active Record 8 with the sqlite3 of Litecache's bundle.
           REFUSAL = "can't activate sqlite3 (>= 2.1), already activated sqlite3-1.7.3"
           LOAD = <<~RUBY
             require "larder/lab"

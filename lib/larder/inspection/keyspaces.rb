@@ -5,7 +5,7 @@
 require_relative "errors"
 
 module Larder
-  module CLI
+  module Inspection
     # Uses the namespaces and patterns that the application has named.
     module Keyspaces
       # @param path [String] of the cache

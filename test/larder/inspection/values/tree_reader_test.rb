@@ -6,11 +6,11 @@ require "active_support/core_ext/hash/indifferent_access"
 require "active_support/core_ext/time"
 require "bigdecimal"
 require "set"
-require "larder/cli"
+require "larder/inspection"
 require "larder/codecs"
 
 module Larder
-  module CLI
+  module Inspection
     module Values
       # Larder's own format, as text.
       class TreeReaderTest < ActiveSupport::TestCase

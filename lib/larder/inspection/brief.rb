@@ -5,7 +5,7 @@
 require_relative "words"
 
 module Larder
-  module CLI
+  module Inspection
     # Short forms for tables; {Words} has the long ones.
     module Brief
       COUNTS = ["", "k", "M", "G", "T"].freeze

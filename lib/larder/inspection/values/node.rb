@@ -3,7 +3,7 @@
 # The parts of a value that is shown: leaves and groups, and the lines that they are written in.
 
 module Larder
-  module CLI
+  module Inspection
     module Values
       # A value without parts. `value` is what it stands for, if that is simple; `lines` is its text in several lines.
       Leaf = Struct.new(:text, :value, :lines) do

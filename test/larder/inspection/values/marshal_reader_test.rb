@@ -4,10 +4,10 @@ require "test_helper"
 require "bigdecimal"
 require "date"
 require "set"
-require "larder/cli"
+require "larder/inspection"
 
 module Larder
-  module CLI
+  module Inspection
     module Values
       # The structure of Marshal's bytes, which are never loaded.
       class MarshalReaderTest < ActiveSupport::TestCase

@@ -4,10 +4,10 @@ require "test_helper"
 require "active_support"
 require "active_support/message_pack"
 require "set"
-require "larder/cli"
+require "larder/inspection"
 
 module Larder
-  module CLI
+  module Inspection
     module Values
       # MessagePack with the types of ActiveSupport, as text.
       class MessagePackReaderTest < ActiveSupport::TestCase

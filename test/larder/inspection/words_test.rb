@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/cli/words"
+require "larder/inspection/words"
 
 module Larder
-  module CLI
+  module Inspection
     class WordsTest < ActiveSupport::TestCase
       test "numbers are written in groups, with their noun" do
         assert_equal %w[0 999 1,000 12,408 1,234,567,890], [0, 999, 1000, 12_408, 1_234_567_890].map { Words.count(_1) }

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/cli/brief"
+require "larder/inspection/brief"
 
 module Larder
-  module CLI
+  module Inspection
     class BriefTest < ActiveSupport::TestCase
       test "counts have six characters at most" do
         assert_equal %w[0 9,999 10.0k 12.4k 412k 1.9M 100k],

@@ -5,7 +5,7 @@
 require_relative "input"
 
 module Larder
-  module CLI
+  module Inspection
     module Values
       # The format is that of msgpack.org. Extension types are those of ActiveSupport; their contents are MessagePack,
       # too.

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/cli"
+require "larder/inspection"
 
 module Larder
-  module CLI
+  module Inspection
     # Keys as text that can be typed again.
     class KeyTextTest < ActiveSupport::TestCase
       SHOWN = { "views/1 a" => "views/1 a", "größe/日本" => "größe/日本",

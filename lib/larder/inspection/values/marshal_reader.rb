@@ -7,7 +7,7 @@ require_relative "input"
 require_relative "marshal_time"
 
 module Larder
-  module CLI
+  module Inspection
     module Values
       # Reads the format that Ruby's marshal.c writes. Each type is a byte; objects have numbers in the order in which
       # they begin, and a link names one that came before.

@@ -3,7 +3,7 @@
 # Writes numbers, bytes and times for people.
 
 module Larder
-  module CLI
+  module Inspection
     # Words for figures.
     module Words
       # Seconds, by their names; the largest first.

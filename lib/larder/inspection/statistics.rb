@@ -6,7 +6,7 @@ require_relative "../bytes/usage"
 require "time"
 
 module Larder
-  module CLI
+  module Inspection
     # The statistics next to a cache. `usage`: nil where there are none; `problem`: nil, or why there are none.
     Statistics = Struct.new(:usage, :problem) do
       # @param path [String] of the cache

@@ -3,7 +3,7 @@
 # Rates of a cache: the differences of two readings of its counts.
 
 module Larder
-  module CLI
+  module Inspection
     # Calls of a cache per second.
     Rates = Struct.new(:hits, :misses, :stores, :evictions) do
       # @param before [Hash] of {Cache#stats}

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/cli/rates"
+require "larder/inspection/rates"
 
 module Larder
-  module CLI
+  module Inspection
     class RatesTest < ActiveSupport::TestCase
       BEFORE = { hits: 10, misses: 10, sets: 5, evictions: 1 }.freeze
 

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/cli"
+require "larder/inspection"
 
 module Larder
-  module CLI
+  module Inspection
     class WatchedFileTest < ActiveSupport::TestCase
       include TemporaryCaches
       include Processes

@@ -2,10 +2,10 @@
 
 require "test_helper"
 require "support/usages"
-require "larder/cli"
+require "larder/inspection"
 
 module Larder
-  module CLI
+  module Inspection
     class StatisticsTest < ActiveSupport::TestCase
       include TemporaryCaches
 

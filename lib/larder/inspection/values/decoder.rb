@@ -10,7 +10,7 @@ require_relative "message_pack_reader"
 require_relative "tree_reader"
 
 module Larder
-  module CLI
+  module Inspection
     # Shows values of a cache without loading them.
     module Values
       # The parts of a value that are shown. `encoding` is a list of layers from the outside, `note` says why something

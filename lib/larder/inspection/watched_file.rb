@@ -5,7 +5,7 @@
 require_relative "../bytes/cache"
 
 module Larder
-  module CLI
+  module Inspection
     # The cache that is at a path. Reading statistics does not check whether the file of an open cache is still
     # there, so the file is compared, and a new one is opened. While there is none, it stays the old one.
     class WatchedFile

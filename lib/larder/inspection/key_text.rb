@@ -3,7 +3,7 @@
 # Writes keys as text that can be typed again, and reads such text.
 
 module Larder
-  module CLI
+  module Inspection
     # Printable characters of UTF-8 stand for themselves. All other bytes are `\x` and two hexadecimal digits; a
     # backslash is `\\`. In what is typed, a backslash before anything else stands for itself, too.
     module KeyText

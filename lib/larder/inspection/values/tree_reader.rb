@@ -5,7 +5,7 @@
 require_relative "input"
 
 module Larder
-  module CLI
+  module Inspection
     module Values
       # The tags are part of the format and never change.
       class TreeReader

@@ -6,7 +6,7 @@ require_relative "../key_text"
 require_relative "node"
 
 module Larder
-  module CLI
+  module Inspection
     module Values
       # There is more than is shown.
       class Cut < StandardError; end

@@ -5,7 +5,7 @@
 require_relative "node"
 
 module Larder
-  module CLI
+  module Inspection
     module Values
       # Time writes eight bytes of its own: two words of bits, in UTC.
       module MarshalTime

@@ -1,25 +1,26 @@
 # frozen_string_literal: true
 
-# The selections of `larder clear`: which items it deletes. A new one is a class here with a NAME, an ARGUMENT and HELP,
-# and a row in ALL.
+# The parts of a cache that can be deleted, each with its items. A new part is a class here with a NAME,
+# an ARGUMENT and HELP, and a row in ALL.
 
-require_relative "../../store/tag_texts"
-require_relative "../errors"
-require_relative "../key_text"
-require_relative "../keyspaces"
+require_relative "../store/tag_texts"
+require_relative "errors"
+require_relative "key_text"
+require_relative "keyspaces"
 
 module Larder
-  module CLI
-    class Clear < CacheCommand
+  module Inspection
+    # Parts of a cache that are deleted together.
+    module Selections
       # Items of a cache that are deleted together.
       class Selection
         # @return [String] that was typed
         attr_reader :text
 
         # @param text [String]
-        # @raise [UsageError]
+        # @raise [Invalid]
         def initialize(text)
-          raise UsageError, "--#{name} is empty: leave it out to empty the cache" if text.empty?
+          raise Invalid, "the #{name} is empty" if text.empty?
 
           @text = text
         end
@@ -115,7 +116,7 @@ module Larder
 
       # In the order of the help.
       ALL = [Prefix, Namespace, Tag, Keyspace].freeze
-      private_constant :Selection, :Prefix, :Namespace, :Tag, :Keyspace, :ALL
+      private_constant :Selection
     end
   end
 end

@@ -1,0 +1,22 @@
+# frozen_string_literal: true
+
+# The parts of the inspection that commands use, by their names.
+
+require_relative "../inspection"
+require_relative "errors"
+
+module Larder
+  module CLI
+    Brief = Inspection::Brief
+    KeyText = Inspection::KeyText
+    Keyspaces = Inspection::Keyspaces
+    Order = Inspection::Order
+    Pattern = Inspection::Pattern
+    Rates = Inspection::Rates
+    Selections = Inspection::Selections
+    Statistics = Inspection::Statistics
+    Values = Inspection::Values
+    WatchedFile = Inspection::WatchedFile
+    Words = Inspection::Words
+  end
+end
