@@ -28,7 +28,7 @@ module OpenersLock
       thread = Thread.new(&block)
       sleep 0.2 # far longer than it takes to open a file
       Thread.pass until thread.stop?
-      assert_predicate thread, :alive?, "the call has not waited"
+      assert thread.alive?, -> { "the call has not waited, and answered #{thread.value.inspect}" }
     end
     thread.value
   end
