@@ -114,6 +114,17 @@ module ActiveSupport
         use(@settings.open(yield(@cache.path)))
       end
 
+      # Goes on with another open cache of bytes, see Larder::TestHelper. Calls that run in other threads may
+      # end with the former one.
+      #
+      # @api private
+      # @yieldparam settings [Larder::Store::Settings]
+      # @yieldreturn [Larder::Cache]
+      # @return [Larder::Cache] the former one, still open
+      def exchange
+        @cache.tap { use(yield(@settings)) }
+      end
+
       # @api private
       # @return [LarderStore] with the same entries, which raises errors instead of answering misses
       def raising

@@ -63,8 +63,10 @@ module Larder
         @store_options = options
       end
 
+      # @param path [String]
+      # @param size [Integer, nil] bytes of the file when it is made
       # @return [Larder::Cache] if it cannot open its file, its first use says why
-      def open(path = self.path)
+      def open(path = self.path, size: self.size)
         cache = Larder::Cache.open(path, size: size, size_from: @size_from, lock_timeout: @lock_timeout,
                                          lazy: @raise_errors ? :strict : true, configuration: @configuration&.digest,
                                          statistics: @statistics)
