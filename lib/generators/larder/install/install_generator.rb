@@ -1,0 +1,222 @@
+# frozen_string_literal: true
+
+# bin/rails generate larder:install and its opposite, bin/rails destroy larder:install. configured_lines.rb changes the
+# configuration, listed_lines.rb the ignore files and the routes.
+
+require "rails/generators"
+require "rails/generators/base"
+require_relative "configured_lines"
+require_relative "listed_lines"
+
+module Larder
+  # Generators of Rails.
+  module Generators
+    # Configures a Rails application for Larder. Running it again changes nothing.
+    class InstallGenerator < Rails::Generators::Base
+      CACHE = "config.cache_store = :larder_store"
+      PRODUCTION = "config/environments/production.rb"
+      SESSIONS = "config/initializers/session_store.rb"
+      ROUTES = "config/routes.rb"
+      IGNORED = "*.larder*"
+      # What is mounted, by the name of the option.
+      MOUNTS = {
+        dashboard: ["larder/dashboard",
+                    'mount Larder::Dashboard.new(password: ENV["LARDER_PASSWORD"]) => "/larder"'],
+        metrics:   ["larder/metrics",
+                    'mount Larder::Metrics.new(token: ENV["LARDER_METRICS_TOKEN"]) => "/metrics"']
+      }.freeze
+      # The name of the cookie of configured sessions.
+      COOKIE = /^[^#\n]*session_store\b.*?\bkey:\s*("[^"]*"|'[^']*')/m
+      private_constant :CACHE, :PRODUCTION, :SESSIONS, :ROUTES, :IGNORED, :MOUNTS, :COOKIE
+
+      namespace "larder:install"
+      desc "Configures the Larder cache in production. Former lines stay as comments, and " \
+           "bin/rails destroy larder:install brings them back. Running it again changes nothing."
+
+      class_option :sessions, type: :boolean, default: false, desc: "Also store sessions in Larder"
+      class_option :dashboard, type: :boolean, default: false, desc: "Mount the dashboard at /larder"
+      class_option :metrics, type: :boolean, default: false, desc: "Mount the metrics for Prometheus at /metrics"
+
+      # @return [void]
+      def configure_cache
+        return restore(PRODUCTION, "cache_store") if revoked?
+        return by_hand("there is no #{PRODUCTION}", PRODUCTION, CACHE) unless file?(PRODUCTION)
+
+        configure([PRODUCTION], "cache_store", CACHE) do |lines|
+          lines.added(CACHE) || by_hand("#{PRODUCTION} has no block that ends", PRODUCTION, CACHE)
+        end
+      end
+
+      # @return [void]
+      def configure_sessions
+        return session_files.each { |file| restore(file, "session_store") } if revoked?
+        return unless options[:sessions]
+
+        files = session_files
+        return write(SESSIONS, ConfiguredLines.alone(sessions_line)) if files.empty? && !file?(SESSIONS)
+
+        configure(files.empty? ? [SESSIONS] : files, "session_store", sessions_line) do
+          "#{read(SESSIONS).sub(/(?<!\n)\z/, "\n")}#{ConfiguredLines.alone(sessions_line)}"
+        end
+      end
+
+      # @return [void]
+      def ignore_files
+        [[".gitignore", ".git"], [".dockerignore", "Dockerfile"]].each do |file, reason|
+          next unless file?(file) || (!revoked? && File.exist?(place(reason)))
+
+          lines = ListedLines.new(file?(file) ? read(file) : "")
+          revoked? ? keep(file, lines.without(IGNORED)) : write(file, lines.with(IGNORED))
+        end
+      end
+
+      # @return [void]
+      def mount
+        wanted = MOUNTS.select { |name, _| revoked? || options[name] }.values
+        return if wanted.empty? || (revoked? && !file?(ROUTES))
+        return by_hand("there is no #{ROUTES}", ROUTES, wanted.flatten.last) unless file?(ROUTES)
+
+        text = wanted.reduce(read(ROUTES)) do |routes, (library, line)|
+          lines = ListedLines.new(routes)
+          revoked? ? lines.unmounted(library, line) : lines.mounted(library, line)
+        end
+        text ? write(ROUTES, text) : by_hand("#{ROUTES} has no routes.draw", ROUTES, wanted.map(&:last).join("\n"))
+      end
+
+      # @return [void]
+      def explain
+        return if revoked? || options[:quiet]
+
+        say "\nNext:", :green
+        next_steps.each { |step| say "  #{step}" }
+      end
+
+      private
+
+      def revoked?
+        behavior == :revoke
+      end
+
+      # Replaces the only statement, or adds one where there is none.
+      #
+      # @param files [Array<String>] that configure it, or the one where it is added
+      # @yieldparam lines [ConfiguredLines] of the only file
+      # @yieldreturn [String, nil] its new text
+      def configure(files, name, line, &add)
+        found = files.to_h { |file| [file, ConfiguredLines.new(read(file), name)] }
+        return files.each { |file| write(file, read(file)) } if found.values.any?(&:larders?)
+
+        statements = found.flat_map { |file, lines| lines.statements.map { |statement| [file, statement] } }
+        file, lines = found.first
+        text = case statements
+               in [] then add.call(lines)
+               in [[_, ConfiguredLines::Statement[replaceable: true] => one]] then lines.replaced(indented(line, one))
+               else in_several_places(statements, name, line)
+               end
+        write(file, text) if text
+      rescue ConfiguredLines::Unreadable => e
+        by_hand("#{files.join(", ")}: #{e.message}", files.first, line)
+      end
+
+      # An initializer names the application; a class or block of configuration does not.
+      def indented(line, statement)
+        statement.text.include?("Rails.application.") ? line : line.delete_prefix("Rails.application.")
+      end
+
+      def in_several_places(statements, name, line)
+        places = statements.map { |file, statement| "#{file}:#{statement.first + 1}" }
+        by_hand("#{name} is set in a condition or in several places (#{places.join(", ")})", statements.last.first,
+                line)
+      end
+
+      def restore(file, name)
+        return unless file?(file)
+
+        keep(file, ConfiguredLines.new(read(file), name).restored)
+      rescue ConfiguredLines::Unreadable => e
+        by_hand("#{file}: #{e.message}", file, "")
+      end
+
+      # @return [Array<String>] files that configure sessions
+      def session_files
+        Dir[place("config/{application,initializers/**/*,environments/*}.rb")].sort.map { |path| relative(path) }
+                                                                             .select { |file| sessions?(file) }
+      end
+
+      def sessions?(file)
+        read(file).include?("session_store") && ConfiguredLines.new(read(file), "session_store").statements.any?
+      end
+
+      # In production a choice is required of what a loss of the file may cost.
+      def sessions_line
+        key = cookie
+        ["Rails.application.config.session_store :larder_store", *("key: #{key}" if key), "ephemeral: true"].join(", ")
+      end
+
+      # @return [String, nil] the name of the cookie, as Ruby has it: that of the former sessions, or Rails' default
+      def cookie
+        former = session_files.filter_map { |file| read(file)[COOKIE, 1] }
+        own = Rails.application&.railtie_name&.chomp("_application")
+        former.first || ("_#{own}_session".inspect if own)
+      end
+
+      def next_steps
+        ["bin/rails runner -e production 'p Rails.cache.write(\"larder\", 1)'   # creates the file",
+         "bin/rails larder:doctor -e production                               # checks it",
+         "docs/guides/production.md: where the file is kept between deploys, and how large it is",
+         *sessions_steps, *(mount_step("LARDER_PASSWORD", "the dashboard, user larder") if options[:dashboard]),
+         *(mount_step("LARDER_METRICS_TOKEN", "the metrics, as a bearer token") if options[:metrics])]
+      end
+
+      def sessions_steps
+        return [] unless options[:sessions]
+
+        ["Sessions: users sign in again once, and after a crash of the machine. docs/guides/change-over.md: " \
+         "migrate_from: keeps them signed in, backed_by: keeps a copy"]
+      end
+
+      def mount_step(variable, what)
+        "Set #{variable} in production: without it #{what}, is denied"
+      end
+
+      def by_hand(reason, file, line)
+        say_status :skip, "#{reason}; put into #{file}: #{line}", :yellow
+        nil
+      end
+
+      def write(file, text)
+        return say_status(:identical, file, :blue) if file?(file) && read(file) == text
+
+        say_status file?(file) ? :update : :create, file
+        return if options[:pretend]
+
+        FileUtils.mkdir_p(File.dirname(place(file)))
+        File.write(place(file), text)
+      end
+
+      # Writes what is left of a file.
+      def keep(file, text)
+        return write(file, text) unless text.strip.empty?
+
+        say_status :remove, file
+        FileUtils.rm_f(place(file)) unless options[:pretend]
+      end
+
+      def place(file)
+        File.join(destination_root, file)
+      end
+
+      def relative(path)
+        path.delete_prefix("#{destination_root}/")
+      end
+
+      def file?(file)
+        File.file?(place(file))
+      end
+
+      def read(file)
+        File.read(place(file), encoding: "UTF-8")
+      end
+    end
+  end
+end

@@ -1,0 +1,221 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "rails"
+require "rails/generators"
+require "rails/generators/test_case"
+require "generators/larder/install/install_generator"
+
+# The generator, on files of configuration. test/rails/install_test.rb runs it in applications.
+class InstallGeneratorTest < Rails::Generators::TestCase
+  include TemporaryDirectory
+
+  tests Larder::Generators::InstallGenerator
+
+  PRODUCTION = "config/environments/production.rb"
+  ROUTES = "config/routes.rb"
+  SESSIONS = "config/initializers/session_store.rb"
+  NEW = "  config.cache_store = :larder_store\n"
+
+  setup do
+    self.destination_root = directory
+    write(PRODUCTION, "Rails.application.configure do\n  # Durable.\n  config.cache_store = :solid_cache_store\nend\n")
+    write(ROUTES, "Rails.application.routes.draw do\nend\n")
+    write(".gitignore", "/log/*\n")
+    write(".dockerignore", "/log/*\n")
+  end
+
+  test "the former store stays as a comment, and the new one follows" do
+    install
+    mark = "  # Before larder:install, and after bin/rails destroy larder:install:\n"
+    assert_equal "Rails.application.configure do\n  # Durable.\n#{mark}  # config.cache_store = :solid_cache_store\n" \
+                 "#{NEW}end\n", read(PRODUCTION)
+    assert_equal "/log/*\n\n# Caches and sessions of Larder\n*.larder*\n", read(".gitignore")
+    assert_equal read(".gitignore"), read(".dockerignore")
+    assert_equal "Rails.application.routes.draw do\nend\n", read(ROUTES)
+    assert_no_file SESSIONS
+  end
+
+  ALL = %w[--sessions --dashboard --metrics].freeze
+  [[], ALL].each do |options|
+    test "run twice it changes nothing, and destroy brings every file back (#{options.join(" ")})" do
+      before = files
+      install(*options)
+      after = files
+      assert_not_equal before, after
+      output = install(*options)
+      assert_equal after, files
+      assert_match(/ identical +config\/environments\/production\.rb/, output)
+      run_generator(options, behavior: :revoke)
+      assert_equal before, files
+      run_generator(options, behavior: :revoke)
+      assert_equal before, files
+    end
+  end
+
+  test "destroy brings everything back without the options" do
+    before = files
+    install(*ALL)
+    run_generator([], behavior: :revoke)
+    assert_equal before, files
+  end
+
+  test "--pretend says what would change, and changes nothing" do
+    before = files
+    output = install(*ALL, "--pretend")
+    assert_equal before, files
+    [/update +config\/environments\/production\.rb/, /create +config\/initializers\/session_store\.rb/,
+     /update +config\/routes\.rb/, /update +\.gitignore/].each { |line| assert_match line, output }
+    install(*ALL)
+    after = files
+    run_generator(["--pretend"], behavior: :revoke)
+    assert_equal after, files
+  end
+
+  test "what was mounted is denied without a password" do
+    install("--dashboard", "--metrics")
+    assert_equal <<~RUBY, read(ROUTES)
+      require "larder/metrics"
+      require "larder/dashboard"
+
+      Rails.application.routes.draw do
+        mount Larder::Metrics.new(token: ENV["LARDER_METRICS_TOKEN"]) => "/metrics"
+        mount Larder::Dashboard.new(password: ENV["LARDER_PASSWORD"]) => "/larder"
+      end
+    RUBY
+  end
+
+  test "a store that is set in a condition is left, with the line to put there" do
+    text = <<~RUBY
+      Rails.application.configure do
+        if ENV["A"]
+          config.cache_store = :a
+        else
+          config.cache_store = :b
+        end
+      end
+    RUBY
+    write(PRODUCTION, text)
+    output = install
+    assert_equal text, read(PRODUCTION)
+    assert_match(/skip +cache_store is set in a condition or in several places \(#{PRODUCTION}:3, #{PRODUCTION}:5\); /o,
+                 output)
+    assert_match(/put into #{PRODUCTION}: config\.cache_store = :larder_store$/o, output)
+  end
+
+  test "a Larder store with options stays as it is" do
+    text = "Rails.application.configure do\n  config.cache_store = :larder_store, {\n    size: \"1GB\"\n  }\nend\n"
+    write(PRODUCTION, text)
+    install
+    run_generator([], behavior: :revoke)
+    assert_equal text, read(PRODUCTION)
+  end
+
+  test "files that are missing or cannot be read are named, and stop nothing" do
+    FileUtils.rm(place(PRODUCTION))
+    FileUtils.rm(place(ROUTES))
+    output = install("--dashboard")
+    assert_match(/skip +there is no config\/environments\/production\.rb; put into/, output)
+    assert_match(/skip +there is no config\/routes\.rb; put into config\/routes\.rb: mount Larder::Dashboard/, output)
+    write(PRODUCTION, "Rails.application.configure do\n")
+    assert_match(/skip +config\/environments\/production\.rb: it has a syntax error; put into/, install)
+    write(PRODUCTION, "# nothing\n")
+    assert_match(/skip +config\/environments\/production\.rb has no block that ends; put into/, install)
+  end
+
+  test "ignore files are made only where git or Docker is used" do
+    %w[.gitignore .dockerignore].each { |file| FileUtils.rm(place(file)) }
+    install
+    assert_no_file ".gitignore"
+    assert_no_file ".dockerignore"
+    FileUtils.mkdir(place(".git"))
+    write("Dockerfile", "FROM scratch\n")
+    install
+    assert_equal "# Caches and sessions of Larder\n*.larder*\n", read(".gitignore")
+    assert_equal read(".gitignore"), read(".dockerignore")
+  end
+
+  test "sessions get an initializer" do
+    install("--sessions")
+    assert_equal "# Added by larder:install, removed by bin/rails destroy larder:install:\n" \
+                 "Rails.application.config.session_store :larder_store, ephemeral: true\n", read(SESSIONS)
+  end
+
+  test "the cookie of the former sessions keeps its name" do
+    write(SESSIONS, "# Be sure to restart.\nRails.application.config.session_store :cookie_store,\n  key: \"_shop\"\n")
+    install("--sessions")
+    assert_equal <<~RUBY, read(SESSIONS)
+      # Be sure to restart.
+      # Before larder:install, and after bin/rails destroy larder:install:
+      # Rails.application.config.session_store :cookie_store,
+      #   key: "_shop"
+      Rails.application.config.session_store :larder_store, key: "_shop", ephemeral: true
+    RUBY
+  end
+
+  test "sessions that config/application.rb configures are replaced there" do
+    write("config/application.rb", <<~RUBY)
+      module Shop
+        class Application < Rails::Application
+          config.session_store :cache_store, key: '_shop'
+        end
+      end
+    RUBY
+    install("--sessions")
+    assert_match(/^    config\.session_store :larder_store, key: '_shop', ephemeral: true$/,
+                 read("config/application.rb"))
+    assert_no_file SESSIONS
+  end
+
+  test "sessions in several files are left, with the line to put there" do
+    write(SESSIONS, "Rails.application.config.session_store :cookie_store, key: \"_shop\"\n")
+    write("config/environments/staging.rb",
+          "Rails.application.configure do\n  config.session_store :cache_store\nend\n")
+    before = read(SESSIONS)
+    output = install("--sessions")
+    assert_equal before, read(SESSIONS)
+    assert_includes output, "in several places (config/environments/staging.rb:2, #{SESSIONS}:1); put into"
+  end
+
+  test "an initializer of sessions that configures nothing gets the line at its end" do
+    write(SESSIONS, "# Be sure to restart.\n")
+    install("--sessions")
+    assert_match(/\A# Be sure to restart\.\n# Added by .*\nRails\.application\.config\.session_store :larder/,
+                 read(SESSIONS))
+    run_generator([], behavior: :revoke)
+    assert_equal "# Be sure to restart.\n", read(SESSIONS)
+  end
+
+  test "the next steps name the variables of what was mounted" do
+    assert_match(/^Next:\n  bin\/rails/, install)
+    assert_no_match(/LARDER_PASSWORD|migrate_from/, install)
+    assert_match(/Set LARDER_PASSWORD in production/, install("--dashboard"))
+    assert_match(/Set LARDER_METRICS_TOKEN in production/, install("--metrics"))
+    assert_match(/migrate_from:/, install("--sessions"))
+    assert_empty install("--quiet")
+  end
+
+  private
+
+  def install(*options)
+    run_generator(options)
+  end
+
+  def files
+    Dir.glob("**/*", File::FNM_DOTMATCH, base: directory).select { |file| File.file?(place(file)) }
+       .sort.to_h { |file| [file, read(file)] }
+  end
+
+  def place(file)
+    File.join(directory, file)
+  end
+
+  def write(file, text)
+    FileUtils.mkdir_p(File.dirname(place(file)))
+    File.write(place(file), text)
+  end
+
+  def read(file)
+    File.read(place(file))
+  end
+end
