@@ -47,7 +47,8 @@ module House
       "test/active_support/**/*_test.rb", "test/action_dispatch/**/*_test.rb", "test/rack/**/*_test.rb",
       "test/larder/{bytes/cache,remote,store}/**/*_test.rb",
       "test/larder/bytes/cache_test.rb", "test/larder/codecs/{cacheable,coder,tree*}_test.rb",
-      "test/rails/first_hour_test.rb"
+      "test/larder/test_helper{_test.rb,/**/*_test.rb}", "test/generators/**/*_test.rb",
+      "test/rails/{first_hour,install}_test.rb", "test/house/testing_guide_test.rb"
     ].freeze
     NOT_OF_STACK = ["test/active_support/cache/larder_store/fast_path_{check,collections}_test.rb",
                     "test/larder/bytes/cache/garbage_collection_test.rb"].freeze
@@ -85,7 +86,8 @@ module House
       "test/active_support/cache/larder_store/fast_path_check" => 15,
       "test/active_support/cache/larder_store/plain_values" => 10,
       "test/bench/targets" => 25, "test/house/engine_alone" => 15, "test/house/gem" => 30,
-      "test/house/commands" => 12, "test/house/session_guide" => 12, "test/proof/soak" => 20,
+      "test/house/commands" => 12, "test/house/session_guide" => 12, "test/house/testing_guide" => 30, "test/house/development_guide" => 30,
+      "test/house/change_over_guide" => 30, "test/proof/soak" => 20,
       "test/proof/sessions" => 10, "test/proof/machines_test" => 60
     }.freeze
 

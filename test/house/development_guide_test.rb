@@ -16,8 +16,8 @@ module House
     TEXT = GuideFiles.text(GUIDE)
     COMMANDS = TEXT.scan(/`(bin\/rails larder:[^`]+)`/).flatten.uniq +
                TEXT.scan(/^\$ (bin\/rails larder:(?:stat|keys|get).*)$/).flatten
-    # Commands that need the entries, before those that delete them.
-    SHOWING = /:(?:stat|keys|get|delete)/
+    # Commands that need the entries come before those that delete them.
+    ORDER = [/:(?:stat|keys|get)/, /:delete/, //].freeze
 
     setup do
       generate
@@ -40,7 +40,8 @@ module House
       done("bin/rails", "dev:cache")
       rails('Rails.cache.write("prices/7", 700, tags: "products")')
       assert_operator COMMANDS.size, :>=, 7
-      COMMANDS.sort_by { |command| SHOWING.match?(command) ? 0 : 1 }.each { |command| done(*Shellwords.split(command)) }
+      ordered = COMMANDS.sort_by { |command| ORDER.index { |pattern| pattern.match?(command) } }
+      ordered.each { |command| done(*Shellwords.split(command)) }
       assert File.exist?(place("storage/larder/development/cache.larder"))
     end
 

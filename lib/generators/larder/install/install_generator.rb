@@ -18,7 +18,7 @@ module Larder
       SESSIONS = "config/initializers/session_store.rb"
       ROUTES = "config/routes.rb"
       IGNORED = "*.larder*"
-      # What is mounted, by the name of the option.
+      # A library and its mount, by the name of the option.
       MOUNTS = {
         dashboard: ["larder/dashboard",
                     'mount Larder::Dashboard.new(password: ENV["LARDER_PASSWORD"]) => "/larder"'],

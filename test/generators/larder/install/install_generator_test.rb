@@ -72,7 +72,7 @@ class InstallGeneratorTest < Rails::Generators::TestCase
     assert_equal after, files
   end
 
-  test "what was mounted is denied without a password" do
+  test "the dashboard and the metrics are mounted with the secrets of the environment" do
     install("--dashboard", "--metrics")
     assert_equal <<~RUBY, read(ROUTES)
       require "larder/metrics"
