@@ -92,7 +92,10 @@ module Larder
 
         # @param block [Proc]
         # @return [Boolean]
+        # @raise [ArgumentError] it is a value: `expect(value)`
         def matches?(block)
+          raise ArgumentError, "expected a block, as expect { … }; got #{block.inspect}" unless block.is_a?(Proc)
+
           subject = Subject.new(@cache)
           @reads = Reads.of(subject.store, &block).first
           @reads = @reads.only(subject.pattern(@key)) unless @key.nil?

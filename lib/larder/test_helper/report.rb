@@ -36,7 +36,7 @@ module Larder
       def counted(kind, expected, reads, negated: false)
         found, others = reads.public_send(kind), (%i[hits misses] - [kind]).first
         rest = reads.public_send(others)
-        first = "expected #{"not " if negated}#{number(expected, kind)}, got #{number(found.size, kind)}"
+        first = "expected #{wanted(expected, kind, negated)}, got #{number(found.size, kind)}"
         [first + (found.empty? ? "" : ":"), *listed(found), *(nothing_read if reads.all.empty?),
          *("#{number(rest.size, others)}:" if rest.any?), *listed(rest)].join("\n")
       end
@@ -63,6 +63,12 @@ module Larder
         { 0 => "no #{kind}", 1 => "1 #{one}" }.fetch(count) { "#{count} #{kind}" }
       end
 
+      def wanted(expected, kind, negated)
+        return number(expected, kind) unless negated
+
+        expected == (1..) ? "no #{kind}" : "a number of #{kind} other than #{expected}"
+      end
+
       def listed(reads)
         lines = reads.first(MOST).map do |read|
           "  #{read.key.inspect} by #{[read.operation, read.line].compact.join(", ")}"
@@ -78,7 +84,7 @@ module Larder
         "nothing was read from the cache; for fragments of views set config.action_controller.perform_caching = " \
           "true in config/environments/#{Application.environment}.rb"
       end
-      private_class_method :listed, :nothing_read
+      private_class_method :wanted, :listed, :nothing_read
     end
   end
 end
