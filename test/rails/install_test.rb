@@ -29,6 +29,14 @@ class InstallTest < ActiveSupport::TestCase
     end
     puts [Rails.cache.class, cookie[/\\A[^=]+/], *pages].join("|")
   RUBY
+  # Answers to a browser, to a collector with a wrong token, and to one with the right token.
+  SECURED = <<~RUBY
+    require "rack/mock"
+    visits = [["/larder", {}], ["/metrics", { "HTTP_AUTHORIZATION" => "Bearer wrong" }],
+              ["/metrics", { "HTTP_AUTHORIZATION" => "Bearer \#{"t" * 20}" }]]
+    client = Rack::MockRequest.new(Rails.application)
+    puts visits.map { |path, headers| client.get("https://localhost\#{path}", headers).status }.join(" ")
+  RUBY
   ENVIRONMENT = { RAILS_ENV: "production", SECRET_KEY_BASE: "0" * 64 }.freeze
 
   setup do
@@ -53,6 +61,14 @@ class InstallTest < ActiveSupport::TestCase
     assert_match(/\AActiveSupport::Cache::(?!Larder)\w+\|_shop_session\|made 1\|made 2\z/, visit)
   end
 
+  test "the dashboard and the metrics are denied without their secrets" do
+    missing = %w[dashboard metrics].reject { |name| $LOAD_PATH.resolve_feature_path("larder/#{name}") }
+    skip("Larder has no #{missing.join(", ")}") if missing.any?
+    rails("generate", "larder:install", "--dashboard", "--metrics")
+    assert_equal "404 404 404", secured
+    assert_equal "401 404 200", secured(LARDER_PASSWORD: "p" * 20, LARDER_METRICS_TOKEN: "t" * 20)
+  end
+
   test "--pretend changes nothing, and --help lists the options" do
     before = sources
     assert_match(/ create +\.gitignore$/, rails("generate", "larder:install", "--pretend", "--dashboard", "--metrics"))
@@ -74,8 +90,12 @@ class InstallTest < ActiveSupport::TestCase
     rails("runner", VISIT).lines.last.chomp
   end
 
-  def rails(*words)
-    output, status = run_in("bin/rails", *words, **ENVIRONMENT)
+  def secured(**variables)
+    rails("runner", SECURED, **variables).lines.last.chomp
+  end
+
+  def rails(*words, **variables)
+    output, status = run_in("bin/rails", *words, **ENVIRONMENT, **variables)
     assert_predicate status, :success?, output
     output.gsub(/\e\[\d*m/, "")
   end

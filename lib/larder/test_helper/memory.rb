@@ -29,11 +29,7 @@ module Larder
         # @param place [String]
         # @return [void]
         def sweep(place)
-          Dir[File.join(place, "#{PREFIX}*")].each do |directory|
-            next unless File.owned?(directory) && ended?(directory)
-
-            FileUtils.rm_rf(directory)
-          end
+          Dir[File.join(place, "#{PREFIX}*")].each { |directory| FileUtils.rm_rf(directory) if ended?(directory) }
         end
 
         # @return [String] the path of the lock in a directory
@@ -43,8 +39,10 @@ module Larder
 
         private
 
-        # True if the lock of the directory is free.
+        # True if it is a directory of this user whose lock is free.
         def ended?(directory)
+          return false unless File.lstat(directory).then { |found| found.directory? && found.owned? }
+
           File.open(lock(directory)) { |file| file.flock(File::LOCK_EX | File::LOCK_NB) } ? true : false
         rescue Errno::ENOENT
           false # another process removes it

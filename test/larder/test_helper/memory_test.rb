@@ -45,6 +45,15 @@ class TestHelperMemoryTest < ActiveSupport::TestCase
     assert_not File.exist?(directory)
   end
 
+  test "a link, and a directory without a lock, stay" do
+    Dir.mkdir(path_of("other"))
+    File.write(path_of("other/alive"), "")
+    File.symlink(path_of("other"), path_of("larder-tests-link"))
+    Dir.mkdir(path_of("larder-tests-new"))
+    Memory.sweep(directory)
+    assert_equal %w[larder-tests-link larder-tests-new other], Dir.children(directory).sort
+  end
+
   test "without room in memory the file is in the directory for temporary files" do
     in_temporary(directory) do
       found = in_child do

@@ -27,7 +27,12 @@ module Larder
       }.freeze
       # The name of the cookie of configured sessions.
       COOKIE = /^[^#\n]*session_store\b.*?\bkey:\s*("[^"]*"|'[^']*')/m
-      private_constant :CACHE, :PRODUCTION, :SESSIONS, :ROUTES, :IGNORED, :MOUNTS, :COOKIE
+      DASHBOARD_STEP = "Set LARDER_PASSWORD in production, the password of the user larder; without it the " \
+                       "dashboard is denied"
+      METRICS_STEP = "Set LARDER_METRICS_TOKEN in production, the bearer token of the collector; without it the " \
+                     "metrics are denied"
+      private_constant :CACHE, :PRODUCTION, :SESSIONS, :ROUTES, :IGNORED, :MOUNTS, :COOKIE, :DASHBOARD_STEP,
+                       :METRICS_STEP
 
       namespace "larder:install"
       desc "Configures the Larder cache in production. Former lines stay as comments, and " \
@@ -134,7 +139,7 @@ module Larder
 
         keep(file, ConfiguredLines.new(read(file), name).restored)
       rescue ConfiguredLines::Unreadable => e
-        by_hand("#{file}: #{e.message}", file, "")
+        say_status :skip, "#{file}: #{e.message}", :yellow
       end
 
       # @return [Array<String>] files that configure sessions
@@ -164,8 +169,8 @@ module Larder
         ["bin/rails runner -e production 'p Rails.cache.write(\"larder\", 1)'   # creates the file",
          "bin/rails larder:doctor -e production                               # checks it",
          "docs/guides/production.md: where the file is kept between deploys, and how large it is",
-         *sessions_steps, *(mount_step("LARDER_PASSWORD", "the dashboard, user larder") if options[:dashboard]),
-         *(mount_step("LARDER_METRICS_TOKEN", "the metrics, as a bearer token") if options[:metrics])]
+         *sessions_steps, *(DASHBOARD_STEP if options[:dashboard]),
+         *(METRICS_STEP if options[:metrics])]
       end
 
       def sessions_steps
@@ -173,10 +178,6 @@ module Larder
 
         ["Sessions: users sign in again once, and after a crash of the machine. docs/guides/change-over.md: " \
          "migrate_from: keeps them signed in, backed_by: keeps a copy"]
-      end
-
-      def mount_step(variable, what)
-        "Set #{variable} in production: without it #{what}, is denied"
       end
 
       def by_hand(reason, file, line)
