@@ -25,8 +25,8 @@ module Larder
         metrics:   ["larder/metrics",
                     'mount Larder::Metrics.new(token: ENV["LARDER_METRICS_TOKEN"]) => "/metrics"']
       }.freeze
-      # The name of the cookie of configured sessions.
-      COOKIE = /^[^#\n]*session_store\b.*?\bkey:\s*("[^"]*"|'[^']*')/m
+      # The name of the cookie in a statement that configures sessions.
+      COOKIE = /\bkey:\s*("[^"]*"|'[^']*')/
       DASHBOARD_STEP = "Set LARDER_PASSWORD in production, the password of the user larder; without it the " \
                        "dashboard is denied"
       METRICS_STEP = "Set LARDER_METRICS_TOKEN in production, the bearer token of the collector; without it the " \
@@ -160,7 +160,8 @@ module Larder
 
       # @return [String, nil] the name of the cookie, as Ruby has it: that of the former sessions, or Rails' default
       def cookie
-        former = session_files.filter_map { |file| read(file)[COOKIE, 1] }
+        statements = session_files.flat_map { |file| ConfiguredLines.new(read(file), "session_store").statements }
+        former = statements.filter_map { |statement| statement.text[COOKIE, 1] }
         own = Rails.application&.railtie_name&.chomp("_application")
         former.first || ("_#{own}_session".inspect if own)
       end

@@ -158,6 +158,7 @@ class InstallGeneratorTest < Rails::Generators::TestCase
       module Shop
         class Application < Rails::Application
           config.session_store :cache_store, key: '_shop'
+          config.x.other = { key: "other" }
         end
       end
     RUBY
@@ -165,6 +166,17 @@ class InstallGeneratorTest < Rails::Generators::TestCase
     assert_match(/^    config\.session_store :larder_store, key: '_shop', ephemeral: true$/,
                  read("config/application.rb"))
     assert_no_file SESSIONS
+  end
+
+  test "another key of the file does not name the cookie" do
+    write("config/application.rb", <<~RUBY)
+      class Application < Rails::Application
+        config.session_store :cache_store
+        config.x.other = { key: "other" }
+      end
+    RUBY
+    install("--sessions")
+    assert_match(/^  config\.session_store :larder_store, ephemeral: true$/, read("config/application.rb"))
   end
 
   test "sessions in several files are left, with the line to put there" do
