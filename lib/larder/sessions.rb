@@ -228,6 +228,14 @@ module Larder
         Thread.current[REQUEST] = before
       end
 
+      # Those that questions are about. Configures none.
+      #
+      # @api private
+      # @return [Statistics, nil] nil: the process has used no sessions yet
+      def current
+        Thread.current[REQUEST]&.last || @statistics
+      end
+
       # @api private
       # @return [Hash, nil] the env of the current request
       def request
@@ -248,7 +256,7 @@ module Larder
       end
 
       def statistics
-        Thread.current[REQUEST]&.last || @statistics || use(configured)
+        current || use(configured)
       end
 
       # Rails makes its middleware with the first request; a console or a job has none.

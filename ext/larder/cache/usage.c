@@ -95,9 +95,10 @@ static VALUE rules_of(const larder_keyspace_rules *rules) {
                                 texts_of(rules->text + LARDER_KEYSPACE_NAMESPACES, rules->patterns));
 }
 
-static VALUE all_of(const larder_usage *usage) {
+static VALUE all_of(const larder_usage *usage, bool hours) {
     return rb_ary_new_from_args(8, LL2NUM(usage->since_ms), LL2NUM(usage->changed_ms), keyspaces_of(usage),
-                                buckets_of(usage->minutes, LARDER_MINUTES), buckets_of(usage->hours, LARDER_HOURS),
+                                buckets_of(usage->minutes, LARDER_MINUTES),
+                                buckets_of(usage->hours, hours ? LARDER_HOURS : 0),
                                 keys_of(usage->hot), keys_of(usage->heavy), rules_of(&usage->rules));
 }
 
@@ -115,8 +116,8 @@ static void run_read(larder *none, void *arg) {
     reading->status = larder_get_usage(reading->path, reading->usage, &reading->error);
 }
 
-/* The statistics of the cache at a path; nil: there are none. */
-static VALUE cache_usage(VALUE klass, VALUE path) {
+/* The statistics of the cache at a path, with or without the hours; nil: there are none. */
+static VALUE cache_usage(VALUE klass, VALUE path, VALUE hours) {
     VALUE frozen = rb_str_new_frozen(path);
     VALUE holder = Qnil;
     VALUE result = Qnil;
@@ -128,7 +129,7 @@ static VALUE cache_usage(VALUE klass, VALUE path) {
         rb_thread_check_ints();
     } while (!glue_without_gvl(run_read, NULL, &reading));
     if (reading.status == LARDER_OK) {
-        result = all_of(reading.usage);
+        result = all_of(reading.usage, RTEST(hours));
     } else if (reading.status != LARDER_NOT_THERE) {
         glue_raise_open(&reading.error, reading.path);
     }
@@ -214,7 +215,7 @@ void glue_usage_init(VALUE cache_class) {
     VALUE singleton = rb_singleton_class(cache_class);
 
     rb_define_const(cache_class, "USAGE_COUNTS", names_of_counts());
-    rb_define_private_method(singleton, "_usage", cache_usage, 1);
+    rb_define_private_method(singleton, "_usage", cache_usage, 2);
     rb_define_private_method(singleton, "_keyspace_of", cache_keyspace_of, 2);
     rb_define_private_method(cache_class, "_name_keyspaces", cache_name_keyspaces, 2);
     rb_define_private_method(cache_class, "_keep_usage", cache_keep_usage, 1);

@@ -113,10 +113,11 @@ module Larder
       private :new
 
       # @param path [String, Pathname] of the cache
+      # @param hours [Boolean] false: without {#hours}, which takes a quarter of the time
       # @return [Usage, nil] nil: no process has kept statistics of it
       # @raise [OpenError] the file of statistics cannot be used: its path and the remedy
-      def read(path)
-        raw = Cache.send(:_usage, Options.path(path))
+      def read(path, hours: true)
+        raw = Cache.send(:_usage, Options.path(path), hours)
         new(raw) if raw
       end
 

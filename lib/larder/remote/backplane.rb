@@ -27,6 +27,7 @@ module Larder
       def initialize(address, path:, remote:)
         @address = address
         @server = address.server
+        @path = path
         @journal = remote.outbox.journal
         @batches = Batches.new
         @telling = Errand.new { tell_all }
@@ -37,6 +38,12 @@ module Larder
       # @return [Boolean, nil]
       def listening?
         @listener.alive?
+      end
+
+      # True if any process of this machine listens.
+      # @return [Boolean, nil] (see Listener.at?)
+      def listener?
+        Listener.at?(@path)
       end
 
       # Listens from now on, if this process is the one that has to.

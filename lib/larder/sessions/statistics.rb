@@ -26,6 +26,11 @@ module Larder
         @index = repository.index
       end
 
+      # @return [String, nil] the path of the sessions' file; nil: they are in a store of cache:
+      def file
+        @repository.backend.cache.path if @repository.backend.respond_to?(:cache)
+      end
+
       # @return [Hash{Symbol => Integer, Float, nil}] see {Sessions.stats}
       def stats
         used = WINDOWS.transform_values { |last| active(last: last) }

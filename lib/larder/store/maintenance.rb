@@ -73,8 +73,8 @@ module Larder
 
       # Statistics of all processes together: hits, misses, hit_ratio, items, fullness, evictions and others, see
       # Larder::Cache#stats; and `:fast_path`, whether simple calls of this store are answered in C, and if not, why.
-      # With `remote:` also `:remote`, whether that store waits for changes that it has not got, how many these are, and
-      # whether copies are trusted.
+      # With `remote:` also `:remote`, whether that store waits for changes that it has not got, how many these are,
+      # whether copies are trusted, and whether a process of this machine listens to the backplane.
       #
       # @return [Hash{Symbol=>Object}] without the figures of the file where that could not be read; and what is not
       #   known of `:remote` is nil

@@ -151,7 +151,8 @@ module Larder
           figures = @local.cache.stats
           { trusted: @machines.trusted_now? }
         end
-        remote = { store: @remote.store.class.name, **@remote.outbox.stats, trusted: file[:trusted] }
+        remote = { store: @remote.store.class.name, **@remote.outbox.stats, trusted: file[:trusted],
+                   listener: @machines.listener? }
         { **figures.to_h, remote: remote }
       end
     end

@@ -30,6 +30,21 @@ module Larder
         PAUSE = 1
         private_constant :TRUSTED, :PAUSE
 
+        # Looks at the lock from outside. It has the lock for a moment, shared with others that look: a process that
+        # tries to get it at that moment waits for it.
+        #
+        # @param path [String] of the file whose lock decides which process listens
+        # @return [Boolean, nil] true if a process has the lock; nil: there is no such file, or it cannot be read
+        def self.at?(path)
+          File.open(path, File::RDONLY | File::NOFOLLOW) do |file|
+            free = file.flock(File::LOCK_SH | File::LOCK_NB)
+            file.flock(File::LOCK_UN) # a process that was forked meanwhile has the same lock
+            !free
+          end
+        rescue SystemCallError
+          nil
+        end
+
         # @param server [Server]
         # @param path [String] of the file whose lock decides which process listens
         # @param remote [Remote::Client]

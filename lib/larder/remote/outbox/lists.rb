@@ -83,9 +83,14 @@ module Larder
         end
 
         # @param remote [Integer]
+        # @param at_most [Integer, Float] counting ends there
         # @return [Integer] how many changes the remote store has not got
-        def size(remote)
-          each_batch(remote).sum { |_, entries, _| fresh(entries).size }
+        def size(remote, at_most: Float::INFINITY)
+          each_batch(remote).inject(0) do |count, (_, entries, _)|
+            return at_most if count >= at_most
+
+            count + fresh(entries).size
+          end.clamp(0, at_most)
         end
 
         # The list is to be visited. If it is not in use yet, {#use} finds what is listed.

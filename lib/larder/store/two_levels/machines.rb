@@ -33,6 +33,12 @@ module Larder
           @backplane.nil? || @cache.trusted?
         end
 
+        # True if a process of this machine listens.
+        # @return [Boolean, nil] nil: there is no backplane, or no process has used it yet
+        def listener?
+          @backplane&.listener?
+        end
+
         # A process makes sure from its first use on that one process of the machine listens to the backplane.
         #
         # @return [Boolean] does one?

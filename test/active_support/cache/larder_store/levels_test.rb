@@ -460,7 +460,7 @@ module LarderStore
     test "statistics tell what the remote store waits for" do
       one = new_store("told.larder", remote: [:memory_store, {}])
       assert_equal({ store: "ActiveSupport::Cache::MemoryStore", waiting: false, listed: 0, overflown: false,
-                     trusted: true }, one.stats[:remote])
+                     trusted: true, listener: nil }, one.stats[:remote])
       one.remote.outbox.journal.note(:delete, %w[a b])
       assert_equal({ waiting: true, listed: 2 }, one.stats[:remote].slice(:waiting, :listed))
       [one, path_of("told.larder")].each do |subject|

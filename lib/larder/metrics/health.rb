@@ -1,0 +1,164 @@
+# frozen_string_literal: true
+
+# Says whether a cache works, and if not, why: for monitoring, as a method and as a page.
+
+require "json"
+require "open3"
+require_relative "../bytes/monotonic_clock"
+require_relative "../metrics"
+
+module Larder
+  class Metrics
+    # A Rack application that answers 200, or 503 with the problems of the cache. It asks the remote store, if there is
+    # one, so it takes as long as that.
+    #
+    # Do not make it part of the check by which a load balancer, Kamal or Kubernetes decides whether a machine gets
+    # requests, such as Rails' /up. An application whose cache fails still answers, only slower. The remote store fails
+    # for all machines at once, so all would be taken out.
+    #
+    # @example In config/routes.rb
+    #   # mount Larder::Metrics::Health.new(token: ENV["METRICS_TOKEN"]) => "/cache_health"
+    class Health
+      extend Endpoint::ForClass
+      include Endpoint
+      include MonotonicClock
+
+      # `check`: a Symbol; `what`: a sentence that says what is wrong.
+      Problem = Struct.new(:check, :what)
+
+      # The result: `path` of the file; `problems`: Array of {Problem}.
+      Report = Struct.new(:path, :problems) do
+        # @return [Boolean]
+        def healthy?
+          problems.empty?
+        end
+
+        # @return [Hash] for machines
+        def to_h
+          { status: healthy? ? "healthy" : "unhealthy", problems: problems.map(&:to_h) }
+        end
+
+        # @return [String] for people
+        def to_s
+          healthy? ? "#{path} has no problems" : problems.map(&:what).join("\n")
+        end
+      end
+
+      # Seconds for which changes may wait for the remote store.
+      WAIT = 60
+      # Part of the room for signed-in sessions, of which sign-ins are refused from 0.9 on.
+      ROOM = 0.8
+      # Bytes that the file system has left: the journal of `remote:` takes 4 MiB, and the statistics 1 MiB.
+      FREE = 16 << 20
+      private_constant :WAIT, :ROOM, :FREE
+
+      # @param subject [ActiveSupport::Cache::LarderStore, String, Pathname, nil] a store, or the path of its file,
+      #   without whose store the remote store is not asked; nil: Rails.cache
+      # @param wait [Numeric] seconds for which changes may wait for the remote store
+      # @return [Report]
+      # @raise [ArgumentError] the subject is something else, or wait is not a number of seconds
+      # @example
+      #   Larder::Metrics::Health.check("none.larder").healthy? #=> false
+      def self.check(subject = nil, wait: WAIT)
+        source = Source.new(subject)
+        new(source, wait: wait, allow: :route).report
+      ensure
+        source&.close
+      end
+
+      # @param subject (see .check)
+      # @param wait (see .check)
+      # @param access [Hash] as of {Metrics#initialize}
+      # @raise (see .check)
+      def initialize(subject = nil, wait: WAIT, **access)
+        unless wait.respond_to?(:to_f) && !wait.is_a?(String) && wait.to_f >= 0
+          raise ::ArgumentError, "wait: #{wait.inspect} must be a number of seconds from 0 on"
+        end
+
+        @wait = wait.to_f
+        @access = Access.new(access)
+        @source = subject.is_a?(Source) ? subject : Source.new(subject)
+        @since = nil
+      end
+
+      # @return [Report]
+      # @raise [ArgumentError] there is no Rails.cache, or it is another store
+      def report
+        path = @source.path
+        problems = { file: file, disk: disk(path), **of_remote, sessions: sessions }
+        Report.new(path, problems.compact.map { |check, what| Problem.new(check, what) })
+      end
+
+      private
+
+      def answer(_env)
+        report = self.report
+        response(report.healthy? ? 200 : 503, "application/json", "#{JSON.generate(report.to_h)}\n")
+      end
+
+      def file
+        @source.read(&:stats)
+        nil
+      rescue Error => e
+        e.message
+      end
+
+      # The file has its room already; what is next to it may grow.
+      def disk(path)
+        out, = Open3.capture2e("df", "-Pk", File.dirname(path))
+        free = out.lines.last.to_s.split[3]
+        return if free.nil? || !free.match?(/\A\d+\z/) || free.to_i * 1024 >= FREE
+
+        "the file system of #{path} is full: #{free} KiB are free"
+      rescue SystemCallError
+        nil # there is no df
+      end
+
+      def of_remote
+        figures = RemoteFigures.new(@source)
+        { remote: remote, outbox: outbox(figures), listener: listener(figures), copies: copies(figures) }
+      end
+
+      def remote
+        remote = @source.store&.remote
+        return if remote.nil? || remote.answers?
+
+        "the remote store (#{remote.store.class}) does not answer, or refuses to be read"
+      end
+
+      # A file system without birth times: since this object has seen it.
+      def outbox(figures)
+        @since = nil unless (waiting = figures.waiting?)
+        return unless waiting
+
+        @since ||= monotonic_now
+        seconds = figures.waiting_for || (monotonic_now - @since)
+        return if seconds < @wait
+
+        "the remote store has not got all changes of this machine for #{seconds.round} seconds, and is not read"
+      end
+
+      def listener(figures)
+        return unless figures.listener? == false
+
+        "no process of this machine listens to the backplane: one does from the next call of the cache on"
+      end
+
+      def copies(figures)
+        return unless figures.trusted? == false && figures.listener?
+
+        "the copies of this machine are not trusted, so each read asks the remote store: the backplane does not answer"
+      end
+
+      def sessions
+        stats = SessionFigures.stats
+        return if stats.nil? || stats.fetch(:full) < ROOM
+
+        "#{(stats.fetch(:full) * 100).floor} % of the room for signed-in sessions is used, and from 90 % on sign-ins " \
+          "are refused: `larder resize --keep` gives them more"
+      rescue Error => e
+        "the sessions cannot be read: #{e.message}"
+      end
+    end
+  end
+end

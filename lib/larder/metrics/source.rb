@@ -1,0 +1,101 @@
+# frozen_string_literal: true
+
+# What the metrics are of: a store of the application, or a file. Makes no file.
+
+require_relative "../bytes/application"
+require_relative "../bytes/cache"
+require "pathname"
+
+module Larder
+  class Metrics
+    # Reads the figures of a store through its own cache, and a file through one that it opens.
+    # @api private
+    class Source
+      # Keeps a file open between two readings, because opening takes longer than reading. Each reading opens the file
+      # that has the path then.
+      class KeptFile
+        def initialize
+          @lock = Mutex.new
+          @cache = nil
+        end
+
+        # @param path [String]
+        # @yieldparam cache [Cache]
+        # @return [Object] the block's value
+        # @raise [Error] there is no file, or it cannot be used
+        def read(path)
+          @lock.synchronize do
+            before = @cache
+            @cache = nil
+            @cache = Cache.open(path, create: false)
+            yield @cache
+          ensure
+            before&.close
+          end
+        end
+
+        # @return [void]
+        def close
+          @lock.synchronize { @cache&.close }
+          @cache = nil
+        end
+      end
+
+      # @return [ActiveSupport::Cache::LarderStore, nil] nil: a file
+      attr_reader :store
+
+      # @param subject [ActiveSupport::Cache::LarderStore, Cache, String, Pathname, nil] nil: Rails.cache at the time of
+      #   each reading
+      # @raise [ArgumentError] it is none of these
+      def initialize(subject)
+        @subject = subject
+        @file = KeptFile.new
+        @journal = KeptFile.new
+        take(subject) if subject
+      end
+
+      # @return [String] of the file
+      # @raise [ArgumentError] there is no Rails.cache, or it is not one of Larder
+      def path
+        take(Application.cache) if @subject.nil?
+        @store ? @store.cache.path : @path
+      end
+
+      # @yieldparam cache [Cache] of the file
+      # @return [Object] the block's value
+      # @raise [Error] the file cannot be used
+      def read
+        path = self.path
+        return @file.read(path) { |cache| yield cache } unless @store
+        raise OpenError, "there is no file at #{path}: the first use of the store makes it" unless File.file?(path)
+
+        yield @store.cache
+      end
+
+      # @return [KeptFile] for the journal of a store with `remote:`
+      attr_reader :journal
+
+      # @return [void]
+      def close
+        [@file, @journal].each(&:close)
+      end
+
+      private
+
+      def take(subject)
+        case subject
+        when Cache then @path = subject.path
+        when String, Pathname then @path = Options.path(subject)
+        else @store = store_of(subject)
+        end
+      end
+
+      def store_of(subject)
+        return subject if subject.respond_to?(:cache) && subject.cache.is_a?(Cache)
+
+        raise ::ArgumentError, "metrics are those of a LarderStore or of a file, not of #{subject.class}: set " \
+                               "config.cache_store = :larder_store, or give Larder::Metrics a store or a path"
+      end
+    end
+  end
+end
