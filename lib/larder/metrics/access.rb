@@ -84,7 +84,7 @@ module Larder
       end
 
       def credentials(env, scheme)
-        given, rest = env["HTTP_AUTHORIZATION"].to_s.split(" ", 2)
+        given, rest = env["HTTP_AUTHORIZATION"].to_s.b.split(" ", 2)
         rest if given&.downcase == scheme
       end
 

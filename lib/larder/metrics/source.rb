@@ -11,33 +11,48 @@ module Larder
     # Reads the figures of a store through its own cache, and a file through one that it opens.
     # @api private
     class Source
-      # Keeps a file open between two readings, because opening takes longer than reading. Each reading opens the file
-      # that has the path then.
+      # Keeps a file open between two readings, because opening takes longer than reading. If another file has the path,
+      # that one is opened. After an error the file is closed: a cache that was opened before may make a new one.
       class KeptFile
         def initialize
           @lock = Mutex.new
-          @cache = nil
+          @cache = @identity = nil
         end
 
         # @param path [String]
         # @yieldparam cache [Cache]
         # @return [Object] the block's value
         # @raise [Error] there is no file, or it cannot be used
-        def read(path)
-          @lock.synchronize do
-            before = @cache
-            @cache = nil
-            @cache = Cache.open(path, create: false)
-            yield @cache
-          ensure
-            before&.close
-          end
+        def read(path, &block)
+          @lock.synchronize { read_alone(path, &block) }
         end
 
         # @return [void]
         def close
-          @lock.synchronize { @cache&.close }
-          @cache = nil
+          @cache&.close
+          @cache = @identity = nil
+        end
+
+        private
+
+        def read_alone(path)
+          now = identity(path)
+          close unless now == @identity
+          @cache ||= Cache.open(path, create: false)
+          @identity = now
+          yield @cache
+        rescue Error
+          close
+          raise
+        end
+
+        def identity(path)
+          status = File.stat(path)
+          [path, status.dev, status.ino]
+        rescue Errno::ENOENT
+          raise OpenError, "there is no file at #{path}: the first use of the store makes it"
+        rescue SystemCallError => e
+          raise OpenError, "#{path} cannot be read: #{e.message}"
         end
       end
 
@@ -67,7 +82,7 @@ module Larder
       def read
         path = self.path
         return @file.read(path) { |cache| yield cache } unless @store
-        raise OpenError, "there is no file at #{path}: the first use of the store makes it" unless File.file?(path)
+        raise OpenError, "there is no file at #{path}: the first use of the store makes it" unless File.exist?(path)
 
         yield @store.cache
       end

@@ -2,7 +2,7 @@
 
 # Notes which lines of a Rails application configure the cache and the sessions, so that a warning can name them: Rails
 # creates both later, in its own code. Marks web requests, and makes Rails answer with a 503 if sessions cannot be read
-# or stored.
+# or stored. Attaches the log of Larder's own events.
 
 require "larder/bytes/application"
 require "rails/railtie"
@@ -33,6 +33,9 @@ module Larder
                     "Larder::Sessions::UnavailableError" => :service_unavailable }.freeze
     private_constant :UNAVAILABLE
 
+    # `config.larder.log_events`: true, false, or nil: as the level of the log is.
+    config.larder = ActiveSupport::OrderedOptions.new
+
     config.before_configuration do |application|
       application.config.extend(Noting)
       pages = application.config.action_dispatch if application.config.respond_to?(:action_dispatch)
@@ -58,6 +61,19 @@ module Larder
         cache = Rails.cache
         cache.keep_statistics if cache.is_a?(ActiveSupport::Cache::LarderStore)
       end
+    end
+
+    # The level of the log may be set by the application's initializers.
+    config.after_initialize do |application|
+      wanted = application.config.larder.log_events
+      unless [true, false, nil].include?(wanted)
+        raise ::ArgumentError, "config.larder.log_events is #{wanted.inspect}; it takes true, false, or nil for the " \
+                               "level of the log"
+      end
+      next unless wanted.nil? ? ::Rails.logger&.debug? : wanted
+
+      require "larder/rails/log_subscriber"
+      LogSubscriber.attach_to(:larder)
     end
   end
 end

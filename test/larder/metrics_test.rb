@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+require "support/store_case"
+require "larder/metrics"
+require "rack/lint"
+require "rack/mock"
+require "support/exposition"
+
+module Larder
+  class MetricsTest < StoreCase
+    test "a scrape has the counts of all processes" do
+      store.write("products/1", 1)
+      in_child { new_store.read("products/1") }
+      2.times { store.read("products/2") }
+      found = scrape(store)
+      assert_equal([1, 1, 2, 1, SIZE],
+                   %w[up hits_total misses_total stores_total size_bytes].map { |name| found["larder_#{name}"] })
+      assert_equal 1, found["larder_build_info", { "version" => VERSION }]
+    end
+
+    test "a file and its store have the same counts" do
+      store.write("a", 1)
+      store.read("a")
+      same = %w[hits_total stores_total items used_bytes]
+      one, two = [store, path_of].map { |subject| scrape(subject) }
+      assert_equal(same.map { |name| one["larder_#{name}"] }, same.map { |name| two["larder_#{name}"] })
+      assert_operator one["larder_stores_total"], :>, 0
+    end
+
+    test "a file that cannot be used is down, and has no other metrics" do
+      assert_equal({ "larder_up" => 0 }, all(path_of("none.larder")))
+      File.write(path_of("text.larder"), "text")
+      assert_equal({ "larder_up" => 0 }, all(path_of("text.larder")))
+      assert_equal({ "larder_up" => 0 }, all(store.tap { |made| made.cache.close }))
+      assert_equal ["test.larder", "test.larder.lock", "test.larder.stats", "text.larder"], Dir.children(directory).sort
+    end
+
+    test "a count begins again with a new file" do
+      store.write("a", 1)
+      store.read("a")
+      page = Metrics.new(store, allow: :route)
+      before = read(page)["larder_hits_total"]
+      File.truncate(path_of, 0)
+      store.read("a")
+      assert_equal [1, 0], [before, read(page)["larder_hits_total"]]
+    end
+
+    test "the page keeps the rules of Rack" do
+      page = Rack::MockRequest.new(Rack::Lint.new(Metrics.new(store, allow: :route)))
+      get, head, post = [page.get("/metrics"), page.head("/metrics"), page.post("/metrics")]
+      assert_equal [200, "text/plain; version=0.0.4; charset=utf-8", "no-store"],
+                   [get.status, *get.headers.values_at("content-type", "cache-control")]
+      assert_equal [200, ""], [head.status, head.body]
+      assert_equal [405, "GET, HEAD"], [post.status, post.headers["allow"]]
+      open = page.get("/metrics", "HTTP_ACCEPT" => "application/openmetrics-text;version=1.0.0")
+      assert_equal "application/openmetrics-text; version=1.0.0; charset=utf-8", open.headers["content-type"]
+      assert Exposition.new(open.body.force_encoding("UTF-8"), open: true)["larder_up"]
+    end
+
+    test "a page that is not opened is not there, and a password is asked for" do
+      closed, token, password = [{}, { token: "a" }, { password: "b" }].map do |options|
+        Rack::MockRequest.new(Rack::Lint.new(Metrics.new(store, **options)))
+      end
+      assert_equal([[404, "Not Found\n"]] * 2, [closed, token].map { |page| page.get("/").then { [_1.status, _1.body] } })
+      asked = password.get("/")
+      assert_equal [401, 'Basic realm="Larder", charset="UTF-8"'], [asked.status, asked.headers["www-authenticate"]]
+      assert_equal 200, token.get("/", "HTTP_AUTHORIZATION" => "Bearer a").status
+      assert_equal 404, Metrics.call("REQUEST_METHOD" => "GET").first
+    end
+
+    test "a format that is not known is refused" do
+      error = assert_raises(ArgumentError) { Metrics.text(store, format: :json) }
+      assert_equal "unknown format :json; known: :prometheus, :openmetrics", error.message
+    end
+
+    test "every statistic of the file is a metric, or follows from others" do
+      left_out = %i[hit_ratio hints_shared configurations_full_age]
+      assert_equal store.cache.stats.keys.sort, (Metrics::Catalogue.of_file.map(&:statistic) + left_out).sort
+    end
+
+    private
+
+    def scrape(subject)
+      read(Metrics.new(subject, allow: :route))
+    end
+
+    def read(page)
+      Exposition.new(page.call("REQUEST_METHOD" => "GET").last.first)
+    end
+
+    def all(subject)
+      found = scrape(subject)
+      found.names.to_h { |name| [name, found[name]] }
+    end
+  end
+end
