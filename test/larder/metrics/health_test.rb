@@ -1,0 +1,118 @@
+# frozen_string_literal: true
+
+require "support/backplane_case"
+require "larder/metrics"
+require "larder/sessions"
+require "rack/lint"
+require "rack/mock"
+
+module Larder
+  class Metrics
+    class HealthTest < BackplaneCase
+      teardown { Sessions.use(nil) }
+
+      test "a cache that works is healthy" do
+        store.write("a", 1)
+        report = Health.check(store)
+        assert_equal [true, "#{path_of} has no problems", { status: "healthy", problems: [] }],
+                     [report.healthy?, report.to_s, report.to_h]
+        assert_predicate Health.check(path_of), :healthy?
+        assert_predicate Health.check(listening("m1")), :healthy?
+      end
+
+      test "a file that cannot be used is a problem, and is not made" do
+        report = Health.check(path_of("none.larder"))
+        assert_equal [:file], checks(report)
+        assert_equal "there is no file at #{path_of("none.larder")}: the first use of the store makes it", report.to_s
+        assert_empty Dir.children(directory)
+      end
+
+      test "a remote store that does not answer is a problem, and so are changes that wait for it too long" do
+        one = machine("m1", remote: [:redis_cache_store, { url: start("redis").endpoint.fetch("url") }])
+        assert(eventually { one.read("none") || one.cache.trusted? })
+        assert_predicate Health.check(one), :healthy?
+        @servers.last.stop
+        one.delete("a")
+        assert_equal [:remote], checks(Health.check(one))
+        late = Health.check(one, wait: 0)
+        assert_equal %i[remote outbox], checks(late)
+        assert_match(/\Athe remote store \(ActiveSupport::Cache::RedisCacheStore\) does not answer/, late.to_s)
+        assert_match(/has not got all changes of this machine for \d+ seconds, and is not read\z/, late.to_s)
+      end
+
+      test "a machine where no process listens any more has a problem" do
+        one = listening("m1")
+        one.instance_variable_get(:@backplane).stop
+        assert_equal [:listener], checks(Health.check(one))
+      end
+
+      test "copies that are not trusted are a problem" do
+        one = listening("m1")
+        halt(@server)
+        assert(eventually { !one.cache.trusted? })
+        assert_includes checks(Health.check(one)), :copies
+      end
+
+      test "a file system without room is a problem" do
+        store.write("a", 1)
+        FileUtils.mkdir(path_of("bin"))
+        File.write(path_of("bin/df"), "#!/bin/sh\necho Filesystem\necho /dev/sda1 100 80 20 80% /\n")
+        FileUtils.chmod(0o755, path_of("bin/df"))
+        path = ENV.fetch("PATH")
+        ENV["PATH"] = "#{path_of("bin")}:#{path}"
+        assert_equal [[:disk, "the file system of #{path_of} is full: 20 KiB are free"]],
+                     Health.check(store).problems.map(&:to_a)
+      ensure
+        ENV["PATH"] = path
+      end
+
+      test "sessions without room for sign-ins are a problem" do
+        repository = Sessions.repository(file: path_of("s.larder"), size: 1 << 20, ephemeral: true)
+        Sessions.use(repository)
+        store.write("a", 1)
+        repository.begin("k" * 32, { "user_id" => 7 })
+        assert_predicate Health.check(store), :healthy?
+        fill(repository.backend.cache)
+        report = Health.check(store)
+        assert_equal [:sessions], checks(report)
+        assert_match(/\A\d+ % of the room for signed-in sessions is used, and from 90 % on/, report.to_s)
+        repository.backend.cache.close
+        assert_match(/\Athe sessions cannot be read: /, Health.check(store).to_s)
+      end
+
+      test "the page answers 200 or 503, and the problems as JSON" do
+        store.write("a", 1)
+        healthy, unhealthy = [store, path_of("none.larder")].map { |subject| get(Health.new(subject, allow: :route)) }
+        assert_equal [200, { "status" => "healthy", "problems" => [] }], [healthy.status, JSON.parse(healthy.body)]
+        assert_equal [503, "application/json", "unhealthy", ["file"]],
+                     [unhealthy.status, unhealthy.headers["content-type"],
+                      *JSON.parse(unhealthy.body).then { |json| [json["status"], json["problems"].map { _1["check"] }] }]
+        assert_equal 404, get(Health.new(store)).status
+        assert_equal 401, get(Health.new(store, password: "a")).status
+      end
+
+      test "a wrong time is an error" do
+        error = assert_raises(ArgumentError) { Health.new(store, wait: "1") }
+        assert_equal 'wait: "1" must be a number of seconds from 0 on', error.message
+        assert_raises(ArgumentError) { Health.check(ActiveSupport::Cache::MemoryStore.new) }
+      end
+
+      private
+
+      def checks(report)
+        report.problems.map(&:check)
+      end
+
+      def get(page)
+        Rack::MockRequest.new(Rack::Lint.new(page)).get("/")
+      end
+
+      def fill(cache)
+        (0..).each do |i|
+          cache.set("filler#{i}", "x" * 4000, pin: true)
+          break if cache.stats.then { |stats| stats[:pinned_bytes].fdiv(stats[:pinned_room_bytes]) } > 0.82
+        end
+      end
+    end
+  end
+end
