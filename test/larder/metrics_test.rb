@@ -61,7 +61,9 @@ module Larder
       closed, token, password = [{}, { token: "a" }, { password: "b" }].map do |options|
         Rack::MockRequest.new(Rack::Lint.new(Metrics.new(store, **options)))
       end
-      assert_equal([[404, "Not Found\n"]] * 2, [closed, token].map { |page| page.get("/").then { [_1.status, _1.body] } })
+      [closed, token].map { |page| page.get("/") }.each do |answer|
+        assert_equal [404, "Not Found\n"], [answer.status, answer.body]
+      end
       asked = password.get("/")
       assert_equal [401, 'Basic realm="Larder", charset="UTF-8"'], [asked.status, asked.headers["www-authenticate"]]
       assert_equal 200, token.get("/", "HTTP_AUTHORIZATION" => "Bearer a").status

@@ -47,25 +47,29 @@ class Exposition
 
   def comment(line)
     word, name, rest = line.match(/\A# (HELP|TYPE|UNIT) (#{NAME}) (.+)\z/)&.captures || raise("comment #{line}")
-    case word
-    when "HELP"
-      raise "second family #{name}" if @families.key?(name)
-      raise "escape in #{line}" if rest.match?(/\\(?![\\n])/)
+    return help(name, rest) if word == "HELP"
+    raise "#{line} is not of the family that began" unless @current&.name == name && @current.samples.empty?
 
-      @current = @families[name] = Family.new(name, rest, nil, nil, {})
-    when "TYPE" then raise "TYPE #{line}" unless open_family(name).type.nil? && %w[counter gauge].include?(rest)
-
-                     @current.type = rest
-    else raise "UNIT #{line}" unless @open && open_family(name).samples.empty? && name.end_with?("_#{rest}")
-
-         @current.unit = rest
-    end
+    word == "TYPE" ? type(rest) : unit(rest)
   end
 
-  def open_family(name)
-    raise "#{name} is not the family that began" unless @current&.name == name
+  def help(name, text)
+    raise "second family #{name}" if @families.key?(name)
+    raise "escape in #{text}" if text.gsub("\\\\", "").match?(/\\(?!n)/)
 
-    @current
+    @current = @families[name] = Family.new(name, text, nil, nil, {})
+  end
+
+  def type(name)
+    raise "type #{name} of #{@current.name}" unless @current.type.nil? && %w[counter gauge].include?(name)
+
+    @current.type = name
+  end
+
+  def unit(name)
+    raise "unit #{name} of #{@current.name}" unless @open && @current.name.end_with?("_#{name}")
+
+    @current.unit = name
   end
 
   def sample(line)
@@ -88,7 +92,7 @@ class Exposition
     pairs = text.to_s.scan(LABEL)
     raise "label twice in #{text}" unless pairs.map(&:first).uniq.size == pairs.size
 
-    pairs.to_h { |name, value| [name, value.gsub(/\\./) { |escape| UNESCAPED.fetch(escape) }] }
+    pairs.to_h.transform_values { |value| value.gsub(/\\./) { |escape| UNESCAPED.fetch(escape) } }
   end
 
   # Also what `promtool check metrics` asks for.

@@ -9,11 +9,10 @@ module Larder
     # A row: `id`, whose parts are separated by dots; `type`: :counter or :gauge; `unit`: :seconds, :bytes, :ratio or
     # nil; `help`; `labels`: names; `statistic`: of {Cache#stats}, or of {Usage::Counts}, or nil.
     # @api private
-    class Definition < Struct.new(:id, :type, :unit, :help, :labels, :statistic)
+    Definition = Struct.new(:id, :type, :unit, :help, :labels, :statistic) do
       # @return [String] as Prometheus has it
       def name
-        ["larder", id.tr(".", "_"), *(unit unless id.end_with?(unit.to_s)),
-         *("total" if type == :counter)].join("_")
+        ["larder", id.tr(".", "_"), *unit, *("total" if type == :counter)].join("_")
       end
 
       # @param samples [Hash{Hash=>Numeric}] values by labels
@@ -25,7 +24,7 @@ module Larder
 
     # @api private
     module Catalogue
-      # Of the whole file; a count of Cache#stats has the same name unless there is a third word.
+      # The whole file. A count of Cache#stats has the same name unless there is a third word.
       COUNTS = [
         ["hits", "Reads that found something."],
         ["misses", "Reads that found nothing."],
@@ -42,7 +41,7 @@ module Larder
         ["resets", "Parts of the file emptied because they were damaged."],
         ["lock_waits", "Waits for a lock of the file."],
         ["leases", "Values that one caller was to compute for all."],
-        ["lost_leases", "Computed values not stored, as the key was deleted or written meanwhile."],
+        ["lost_leases", "Computed values not stored, as the key was deleted or written before."],
         ["waits", "Waits for a value that another caller computed."],
         ["refreshes", "Values computed again while the old one was served."],
         ["lone_computes", "Values that a caller computed for itself while another one did, too."],
@@ -68,7 +67,7 @@ module Larder
         ["shards", nil, "Independent parts of the file."],
         ["configurations", nil, "Configurations of remote: and backplane: that use the file."]
       ].freeze
-      # Of Usage::Counts.
+      # Counts of Usage::Counts.
       KEYSPACES = [
         ["hits", nil, "Reads that found something, by keyspace."],
         ["misses", nil, "Reads that found nothing, by keyspace."],

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What a reading of the metrics consists of.
+# The parts of a reading of the metrics.
 
 module Larder
   class Metrics

@@ -12,7 +12,7 @@ module Larder
     # A Rack application that answers 200, or 503 with the problems of the cache. It asks the remote store, if there is
     # one, so it takes as long as that.
     #
-    # Do not make it part of the check by which a load balancer, Kamal or Kubernetes decides whether a machine gets
+    # Do not make it part of the check that a load balancer, Kamal or Kubernetes uses to choose the machines that get
     # requests, such as Rails' /up. An application whose cache fails still answers, only slower. The remote store fails
     # for all machines at once, so all would be taken out.
     #
@@ -44,9 +44,9 @@ module Larder
         end
       end
 
-      # Seconds for which changes may wait for the remote store.
+      # Seconds that changes may wait for the remote store.
       WAIT = 60
-      # Part of the room for signed-in sessions, of which sign-ins are refused from 0.9 on.
+      # Part of the room for signed-in sessions. Sign-ins are refused from 0.9 on.
       ROOM = 0.8
       # Bytes that the file system has left: the journal of `remote:` takes 4 MiB, and the statistics 1 MiB.
       FREE = 16 << 20
@@ -54,7 +54,7 @@ module Larder
 
       # @param subject [ActiveSupport::Cache::LarderStore, String, Pathname, nil] a store, or the path of its file,
       #   without whose store the remote store is not asked; nil: Rails.cache
-      # @param wait [Numeric] seconds for which changes may wait for the remote store
+      # @param wait [Numeric] seconds that changes may wait for the remote store
       # @return [Report]
       # @raise [ArgumentError] the subject is something else, or wait is not a number of seconds
       # @example

@@ -35,7 +35,8 @@ module Larder
       def initialize(meter_provider, subject = nil)
         need_gem
         unless meter_provider.respond_to?(:meter)
-          raise ::ArgumentError, "#{meter_provider.class} is not a provider of meters; give OpenTelemetry.meter_provider"
+          raise ::ArgumentError, "#{meter_provider.class} is not a provider of meters; give " \
+                                 "OpenTelemetry.meter_provider"
         end
 
         @source = Source.new(subject)

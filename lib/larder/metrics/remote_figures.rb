@@ -29,8 +29,8 @@ module Larder
           "remote.listener" => number(listener?), **listed }.compact
       end
 
-      # @return [Float, nil] seconds for which the remote store has not got a change, nil: it has all, or the file
-      #   system does not know
+      # @return [Float, nil] seconds that a change has waited for the remote store; nil: none waits, or the file system
+      #   does not know
       def waiting_for
         began = marks.filter_map { |mark| File.birthtime(mark) }.min
         [Time.now - began, 0.0].max if began
@@ -40,7 +40,7 @@ module Larder
 
       # @return [Boolean] has the remote store not got a change?
       def waiting?
-        marks.any? || listed.empty? && File.file?(journal)
+        marks.any? || (journal? && listed.empty?)
       end
 
       # @return [Boolean, nil] nil: not known outside of the application
@@ -94,7 +94,7 @@ module Larder
       end
 
       def number(boolean)
-        boolean ? 1 : 0 unless boolean.nil?
+        { true => 1, false => 0 }[boolean]
       end
     end
   end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What the metrics are of: a store of the application, or a file. Makes no file.
+# The cache whose metrics are read: a store of the application, or a file. Makes no file.
 
 require_relative "../bytes/application"
 require_relative "../bytes/cache"

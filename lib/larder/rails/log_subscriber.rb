@@ -56,7 +56,8 @@ module Larder
     end
 
     def line(event, detail)
-      debug { "  #{color("Larder #{event.name.delete_suffix(".larder")}", YELLOW, bold: true)} #{key(event)} (#{detail})" }
+      name = color("Larder #{event.name.delete_suffix(".larder")}", YELLOW, bold: true)
+      debug { "  #{name} #{key(event)} (#{detail})" }
     end
 
     # Keys may have any bytes.

@@ -84,9 +84,10 @@ module Larder
         store.write("a", 1)
         healthy, unhealthy = [store, path_of("none.larder")].map { |subject| get(Health.new(subject, allow: :route)) }
         assert_equal [200, { "status" => "healthy", "problems" => [] }], [healthy.status, JSON.parse(healthy.body)]
+        answer = JSON.parse(unhealthy.body)
         assert_equal [503, "application/json", "unhealthy", ["file"]],
-                     [unhealthy.status, unhealthy.headers["content-type"],
-                      *JSON.parse(unhealthy.body).then { |json| [json["status"], json["problems"].map { _1["check"] }] }]
+                     [unhealthy.status, unhealthy.headers["content-type"], answer["status"],
+                      answer["problems"].map { |problem| problem["check"] }]
         assert_equal 404, get(Health.new(store)).status
         assert_equal 401, get(Health.new(store, password: "a")).status
       end

@@ -44,7 +44,7 @@ module Larder
         assert_equal([5, 10], Array.new(2) { collected(reader)["count"].data_points.first.value })
       end
 
-      test "what is not a provider is refused" do
+      test "an object that is not a provider is refused" do
         error = assert_raises(ArgumentError) { OpenTelemetry.install(store, store) }
         assert_equal "ActiveSupport::Cache::LarderStore is not a provider of meters; give " \
                      "OpenTelemetry.meter_provider", error.message

@@ -41,7 +41,7 @@ module Larder
         source.close
       end
 
-      test "what is neither a store nor a path is refused" do
+      test "an object that is neither a store nor a path is refused" do
         other = ActiveSupport::Cache::MemoryStore.new
         message = assert_raises(ArgumentError) { Source.new(other) }.message
         assert_equal "metrics are those of a LarderStore or of a file, not of ActiveSupport::Cache::MemoryStore: set " \

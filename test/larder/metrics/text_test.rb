@@ -11,14 +11,14 @@ module Larder
       include TemporaryCaches
 
       FAMILIES = [
-        Family.new("larder_hits_total", :counter, nil, "Reads.\nOf a \\ line.", [Sample.new({}, 3)]),
+        Family.new("larder_hits_total", :counter, nil, "Reads.\nA \\ line.", [Sample.new({}, 3)]),
         Family.new("larder_age_seconds", :gauge, :seconds, "Age.",
                    [Sample.new({ "keyspace" => "a\\b\"c\nd", "other" => "é" }, 0.25), Sample.new({}, 1e-7)])
       ].freeze
 
       test "the format of Prometheus has each metric with its description, type and values" do
         assert_equal <<~'TEXT', Text.write(FAMILIES, :prometheus)
-          # HELP larder_hits_total Reads.\nOf a \\ line.
+          # HELP larder_hits_total Reads.\nA \\ line.
           # TYPE larder_hits_total counter
           larder_hits_total 3
           # HELP larder_age_seconds Age.
@@ -30,7 +30,7 @@ module Larder
 
       test "OpenMetrics names a counter without its suffix, has units, and an end" do
         text = Text.write(FAMILIES, :openmetrics)
-        assert_equal "# HELP larder_hits Reads.\\nOf a \\\\ line.\n# TYPE larder_hits counter\nlarder_hits_total 3\n",
+        assert_equal "# HELP larder_hits Reads.\\nA \\\\ line.\n# TYPE larder_hits counter\nlarder_hits_total 3\n",
                      text.lines.first(3).join
         assert_includes text, "# TYPE larder_age_seconds gauge\n# UNIT larder_age_seconds seconds\n"
         assert text.end_with?("\n# EOF\n")
@@ -43,7 +43,7 @@ module Larder
                      (answers.map { |accept| Text.wanted(accept) })
       end
 
-      test "what a busy cache has is read back by a strict reader, in both formats" do
+      test "the metrics of a busy cache are read back by a strict reader, in both formats" do
         busy
         plain = Exposition.new(Metrics.text(path_of))
         open = Exposition.new(Metrics.text(path_of, format: :openmetrics), open: true)

@@ -34,7 +34,7 @@ module Larder
         assert_equal [[1], [2]], counts
       end
 
-      test "what is not a store is refused" do
+      test "an object that is not a store is refused" do
         assert_raises(ArgumentError) { Yabeda.install(7) }
       end
 
@@ -51,7 +51,7 @@ module Larder
         adapter.reset!
         ::Yabeda.register_adapter(:test, adapter)
         ::Yabeda.collect!
-        adapter.gauges.to_h { |metric, found| [metric.name, found] }
+        adapter.gauges.transform_keys(&:name)
       end
     end
   end

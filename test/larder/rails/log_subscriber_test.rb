@@ -20,10 +20,10 @@ module Larder
     end
 
     test "a wait has its key, its time, and whether it was in vain" do
-      waiting(wait: 10) { |release| release.call }
+      waiting(wait: 10, &:call)
       assert_match(/\A  Larder wait products\/7 \(\d+\.\d+ms\)\n\z/, @lines.string)
       @lines.truncate(@lines.rewind)
-      waiting(wait: 0.05) { |release| release }
+      waiting(wait: 0.05, &:itself)
       assert_match(/\A  Larder wait products\/7 \(\d+\.\d+ms, in vain\)$/, @lines.string)
       assert_equal "  Larder compute_alone products/7 (waited too long)\n", @lines.string.lines.last
     end
@@ -41,7 +41,7 @@ module Larder
       assert_includes @lines.string.lines, "  Larder stale k (stale_while_revalidate)\n"
     end
 
-    test "tags are named, also with bytes that are no text" do
+    test "tags are named, also with bytes that are not text" do
       store.delete_tagged("a", "b\xFF")
       assert_match(/\A  Larder delete_tagged a, b\uFFFD \(\d+\.\d+ms\)\n\z/, @lines.string)
     end

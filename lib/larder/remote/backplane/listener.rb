@@ -38,7 +38,7 @@ module Larder
         def self.at?(path)
           File.open(path, File::RDONLY | File::NOFOLLOW) do |file|
             free = file.flock(File::LOCK_SH | File::LOCK_NB)
-            file.flock(File::LOCK_UN) # a process that was forked meanwhile has the same lock
+            file.flock(File::LOCK_UN) # a process that was forked since then has the same lock
             !free
           end
         rescue SystemCallError
