@@ -2,6 +2,9 @@
 
 # Loads the gem of a codec when the codec is first used. None of these gems is a dependency of larder.
 
+require "larder/bytes/errors"
+require "larder/codecs/errors"
+
 module Larder
   # @api private
   module Codecs

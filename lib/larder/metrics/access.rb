@@ -75,7 +75,7 @@ module Larder
       def request(env)
         return ActionDispatch::Request.new(env) if defined?(ActionDispatch::Request)
 
-        require "rack/request"
+        require "rack"
         Rack::Request.new(env)
       end
 

@@ -11,6 +11,22 @@ module Larder
 
       setup { skip MISSING if MISSING }
 
+      test "a gem that is missing is named" do
+        output = run_ruby(<<~RUBY)
+          require "larder/metrics"
+          require "larder/codecs/optional_gems"
+          def (Larder::Codecs::OptionalGems).require(name) = raise(LoadError, "no such file -- \#{name}")
+          begin
+            Larder::Metrics::OpenTelemetry.install(nil)
+          rescue Larder::MissingGemError => e
+            print e.message
+          end
+        RUBY
+        assert_equal "Larder::Metrics::OpenTelemetry needs the gem opentelemetry-metrics-sdk: add " \
+                     "`gem \"opentelemetry-metrics-sdk\"` to the Gemfile " \
+                     "(no such file -- opentelemetry-metrics-api)", output
+      end
+
       test "all metrics are exported with their units, descriptions and attributes" do
         work
         found = collected(provider { |given| OpenTelemetry.install(given, store) })

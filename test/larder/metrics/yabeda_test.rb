@@ -10,6 +10,21 @@ module Larder
       MISSING = OptionalGem.missing("yabeda", "yabeda/test_adapter")
 
       setup { skip MISSING if MISSING }
+
+      test "a gem that is missing is named" do
+        output = run_ruby(<<~RUBY)
+          require "larder/metrics"
+          require "larder/codecs/optional_gems"
+          def (Larder::Codecs::OptionalGems).require(name) = raise(LoadError, "no such file -- \#{name}")
+          begin
+            Larder::Metrics::Yabeda.install
+          rescue Larder::MissingGemError => e
+            print e.message
+          end
+        RUBY
+        assert_equal "Larder::Metrics::Yabeda needs the gem yabeda: add `gem \"yabeda\"` to the Gemfile " \
+                     "(no such file -- yabeda)", output
+      end
       teardown { ::Yabeda.reset! unless MISSING }
 
       test "all metrics are gauges of a group, with the names that Prometheus has" do
