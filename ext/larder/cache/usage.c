@@ -98,8 +98,8 @@ static VALUE rules_of(const larder_keyspace_rules *rules) {
 static VALUE all_of(const larder_usage *usage, bool hours) {
     return rb_ary_new_from_args(8, LL2NUM(usage->since_ms), LL2NUM(usage->changed_ms), keyspaces_of(usage),
                                 buckets_of(usage->minutes, LARDER_MINUTES),
-                                buckets_of(usage->hours, hours ? LARDER_HOURS : 0),
-                                keys_of(usage->hot), keys_of(usage->heavy), rules_of(&usage->rules));
+                                buckets_of(usage->hours, hours ? LARDER_HOURS : 0), keys_of(usage->hot),
+                                keys_of(usage->heavy), rules_of(&usage->rules));
 }
 
 struct reading {

@@ -33,6 +33,13 @@ module Larder
       assert_equal 0, usage.last(3600, now: Time.now + 7200).whole.hits
     end
 
+    test "statistics without hours have all else" do
+      counted { |cache| work(cache) }
+      whole, part = [true, false].map { |hours| Usage.read(@path, hours: hours) }
+      assert_equal [1, 0], [whole, part].map { |usage| usage.hours.size }
+      assert_equal [whole.minutes, whole.keyspaces, whole.rest], [part.minutes, part.keyspaces, part.rest]
+    end
+
     test "hot keys are those that were read, heavy ones those with the largest values" do
       counted { |cache| work(cache) }
       usage = Usage.read(@path)

@@ -38,7 +38,8 @@ module Larder
 
       test "a Proc gets the request and decides" do
         access = Access.new(allow: ->(request) { request.params["key"] == "1" })
-        opened = %w[key=1 key=2].map { |query| access.allowed?({ "QUERY_STRING" => query, "rack.input" => StringIO.new }) }
+        requests = %w[key=1 key=2].map { |query| { "QUERY_STRING" => query, "rack.input" => StringIO.new } }
+        opened = requests.map { |request| access.allowed?(request) }
         assert_equal [true, false], opened
         assert_same true, Access.new(allow: ->(_) { "yes" }).allowed?({})
       end

@@ -16,6 +16,7 @@ module Larder
 
       test "a machine that listens says so, to its processes and from outside" do
         one = listening("m1")
+        assert_equal({ trusted: true, listener: true }, one.stats[:remote].slice(:trusted, :listener))
         assert_equal({ "remote.waiting" => 0, "remote.trusted" => 1, "remote.listener" => 1, "outbox.changes" => 0,
                        "outbox.overflown" => 0 }, figures(one))
         assert_equal({ "remote.waiting" => 0, "remote.listener" => 1, "outbox.changes" => 0, "outbox.overflown" => 0 },
