@@ -61,17 +61,17 @@ module Larder
       end
     end
 
-    # @param subject [ActiveSupport::Cache::LarderStore, String, Pathname, nil] a store, or the path of its file; nil:
+    # @param cache [ActiveSupport::Cache::LarderStore, String, Pathname, nil] a store, or the path of its file; nil:
     #   Rails.cache
     # @param access [Hash] one of: `allow:` a Proc that gets the request and answers whether it may see the page, or
     #   :route, if the routes of the application decide that; `password:` of HTTP basic authentication; `token:` of
     #   `Authorization: Bearer`
-    # @raise [ArgumentError] the subject is something else, or an option is not known or has a wrong value
+    # @raise [ArgumentError] the cache is something else, or an option is not known or has a wrong value
     # @example
-    #   Larder::Metrics.new("shop.larder", token: "secret").call("REQUEST_METHOD" => "GET").first #=> 404
-    def initialize(subject = nil, **access)
+    #   Larder::Metrics.new(cache: "shop.larder", token: "secret").call("REQUEST_METHOD" => "GET").first #=> 404
+    def initialize(cache: nil, **access)
       @access = Access.new(access)
-      @source = Source.new(subject)
+      @source = Source.new(cache)
     end
 
     private

@@ -38,15 +38,31 @@ module Larder
     test "a count begins again with a new file" do
       store.write("a", 1)
       store.read("a")
-      page = Metrics.new(store, allow: :route)
+      page = Metrics.new(cache: store, allow: :route)
       before = read(page)["larder_hits_total"]
       File.truncate(path_of, 0)
       store.read("a")
       assert_equal [1, 0], [before, read(page)["larder_hits_total"]]
     end
 
+    # Prometheus takes a lower count for one that began again at 0.
+    test "no count falls when a process is killed" do
+      store.write("a", 1)
+      counts = Array.new(10) do
+        reader, writer = IO.pipe
+        pid = fork { loop { new_store.tap { |one| 2000.times { one.read("a") } } && writer.write("x") } }
+        reader.read(1)
+        living = scrape(store)["larder_hits_total"]
+        Process.kill(:KILL, pid)
+        Process.wait(pid)
+        [living, scrape(store)["larder_hits_total"]]
+      end
+      assert_equal counts.flatten.sort, counts.flatten
+      assert_operator counts.last.last, :>, 20_000
+    end
+
     test "the page keeps the rules of Rack" do
-      page = Rack::MockRequest.new(Rack::Lint.new(Metrics.new(store, allow: :route)))
+      page = Rack::MockRequest.new(Rack::Lint.new(Metrics.new(cache: store, allow: :route)))
       get, head, post = [page.get("/metrics"), page.head("/metrics"), page.post("/metrics")]
       assert_equal [200, "text/plain; version=0.0.4; charset=utf-8", "no-store"],
                    [get.status, *get.headers.values_at("content-type", "cache-control")]
@@ -59,7 +75,7 @@ module Larder
 
     test "a page that is not opened is not there, and a password is asked for" do
       closed, token, password = [{}, { token: "a" }, { password: "b" }].map do |options|
-        Rack::MockRequest.new(Rack::Lint.new(Metrics.new(store, **options)))
+        Rack::MockRequest.new(Rack::Lint.new(Metrics.new(cache: store, **options)))
       end
       [closed, token].map { |page| page.get("/") }.each do |answer|
         assert_equal [404, "Not Found\n"], [answer.status, answer.body]
@@ -83,7 +99,7 @@ module Larder
     private
 
     def scrape(subject)
-      read(Metrics.new(subject, allow: :route))
+      read(Metrics.new(cache: subject, allow: :route))
     end
 
     def read(page)

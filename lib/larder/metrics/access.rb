@@ -22,22 +22,26 @@ module Larder
       OPTIONS = %i[allow password token].freeze
       # Without Rails nothing else is a sign of development: a server may run without RACK_ENV.
       OPEN = "development"
-      private_constant :OPEN
+      NO_OPTION = "larder: a page of metrics or health answers 404 outside of development until one of allow:, " \
+                  "password: and token: opens it, see docs/guides/metrics.md"
+      private_constant :OPEN, :NO_OPTION
 
       # @param given [Hash{Symbol=>Object}] of OPTIONS
       # @raise [ArgumentError] names the option and what it takes
       def initialize(given = {})
         refuse(given)
         @option, @value = given.first
-        @value = @value.to_s if @value && @option != :allow
+        @value = @value.to_s unless @option == :allow
       end
 
       # @param env [Hash] of a Rack request
-      # @return [Boolean]
+      # @return [Boolean] false also if no request can get the page, which is logged once
       def allowed?(env)
+        return closed if @option ? @value.to_s.empty? : !development?
+
         case @option
-        when nil then development?
-        when :allow then @value == :route || (@value ? !!@value.call(request(env)) : false)
+        when nil then true
+        when :allow then @value == :route || !!@value.call(request(env))
         when :password then same?(basic(env))
         when :token then same?(credentials(env, "bearer"))
         end
@@ -45,7 +49,7 @@ module Larder
 
       # @return [String, nil] what a browser is asked for; nil: the page is not there for it
       def challenge
-        %(Basic realm="Larder", charset="UTF-8") if @option == :password && !@value.to_s.empty?
+        %(Basic realm="Larder", charset="UTF-8") if @option == :password && !@value.empty?
       end
 
       private
@@ -60,6 +64,13 @@ module Larder
 
         raise ::ArgumentError, "allow: #{allow.inspect} is neither :route nor a Proc that gets the request, as " \
                                "->(request) { request.session[:admin] }"
+      end
+
+      def closed
+        message = @option ? "larder: a page of metrics or health answers 404, as its #{@option}: is empty" : NO_OPTION
+        Application.log(message) unless @logged
+        @logged = true
+        false
       end
 
       def list(options)
@@ -90,7 +101,7 @@ module Larder
 
       # Takes the same time whatever is given.
       def same?(given)
-        return false if given.to_s.empty? || @value.to_s.empty?
+        return false unless given
 
         OpenSSL.fixed_length_secure_compare(Digest::SHA256.digest(given), Digest::SHA256.digest(@value))
       end

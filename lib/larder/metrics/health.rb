@@ -52,32 +52,32 @@ module Larder
       FREE = 16 << 20
       private_constant :WAIT, :ROOM, :FREE
 
-      # @param subject [ActiveSupport::Cache::LarderStore, String, Pathname, nil] a store, or the path of its file,
+      # @param cache [ActiveSupport::Cache::LarderStore, String, Pathname, nil] a store, or the path of its file,
       #   without whose store the remote store is not asked; nil: Rails.cache
       # @param wait [Numeric] seconds that changes may wait for the remote store
       # @return [Report]
-      # @raise [ArgumentError] the subject is something else, or wait is not a number of seconds
+      # @raise [ArgumentError] the cache is something else, or wait is not a number of seconds
       # @example
       #   Larder::Metrics::Health.check("none.larder").healthy? #=> false
-      def self.check(subject = nil, wait: WAIT)
-        source = Source.new(subject)
-        new(source, wait: wait, allow: :route).report
+      def self.check(cache = nil, wait: WAIT)
+        source = Source.new(cache)
+        new(cache: source, wait: wait, allow: :route).report
       ensure
         source&.close
       end
 
-      # @param subject (see .check)
+      # @param cache (see .check)
       # @param wait (see .check)
       # @param access [Hash] as of {Metrics#initialize}
       # @raise (see .check)
-      def initialize(subject = nil, wait: WAIT, **access)
+      def initialize(cache: nil, wait: WAIT, **access)
         unless wait.respond_to?(:to_f) && !wait.is_a?(String) && wait.to_f >= 0
           raise ::ArgumentError, "wait: #{wait.inspect} must be a number of seconds from 0 on"
         end
 
         @wait = wait.to_f
         @access = Access.new(access)
-        @source = subject.is_a?(Source) ? subject : Source.new(subject)
+        @source = cache.is_a?(Source) ? cache : Source.new(cache)
         @since = nil
       end
 

@@ -21,25 +21,25 @@ module Larder
       private_constant :UNITS
 
       # @param meter_provider [#meter] as OpenTelemetry.meter_provider
-      # @param subject [ActiveSupport::Cache::LarderStore, String, Pathname, nil] a store, or the path of its file; nil:
+      # @param cache [ActiveSupport::Cache::LarderStore, String, Pathname, nil] a store, or the path of its file; nil:
       #   Rails.cache
       # @return [OpenTelemetry]
-      # @raise [ArgumentError] the first is not a provider of meters, or the subject is something else
+      # @raise [ArgumentError] the first is not a provider of meters, or the cache is something else
       # @raise [MissingGemError] the gem opentelemetry-metrics-api is not there
-      def self.install(meter_provider, subject = nil)
-        new(meter_provider, subject)
+      def self.install(meter_provider, cache: nil)
+        new(meter_provider, cache: cache)
       end
 
       # @param (see .install)
       # @raise (see .install)
-      def initialize(meter_provider, subject = nil)
+      def initialize(meter_provider, cache: nil)
         need_gem
         unless meter_provider.respond_to?(:meter)
           raise ::ArgumentError, "#{meter_provider.class} is not a provider of meters; give " \
                                  "OpenTelemetry.meter_provider"
         end
 
-        @source = Source.new(subject)
+        @source = Source.new(cache)
         meter = meter_provider.meter("larder", version: VERSION)
         up, *others = Catalogue::ALL
         meter.create_observable_gauge("larder.#{up.id}", callback: -> { observe }, unit: "1", description: up.help)

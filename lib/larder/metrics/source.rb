@@ -109,7 +109,7 @@ module Larder
         return subject if subject.respond_to?(:cache) && subject.cache.is_a?(Cache)
 
         raise ::ArgumentError, "metrics are those of a LarderStore or of a file, not of #{subject.class}: set " \
-                               "config.cache_store = :larder_store, or give Larder::Metrics a store or a path"
+                               "config.cache_store = :larder_store, or give a store or a path as cache:"
       end
     end
   end

@@ -17,15 +17,15 @@ module Larder
 
       module_function
 
-      # @param subject [ActiveSupport::Cache::LarderStore, String, Pathname, nil] a store, or the path of its file; nil:
+      # @param cache [ActiveSupport::Cache::LarderStore, String, Pathname, nil] a store, or the path of its file; nil:
       #   Rails.cache
       # @return [void]
-      # @raise [ArgumentError] the subject is something else
+      # @raise [ArgumentError] the cache is something else
       # @raise [MissingGemError] the gem yabeda is not there
-      def install(subject = nil)
+      def install(cache: nil)
         require "larder/codecs/optional_gems"
         Codecs::OptionalGems.need("yabeda", gem: "yabeda", who: "Larder::Metrics::Yabeda")
-        source = Source.new(subject)
+        source = Source.new(cache)
         rows = Catalogue::ALL.to_h { |row| [Yabeda.gauge_name(row), row] }
         ::Yabeda.configure do
           group GROUP

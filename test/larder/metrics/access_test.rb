@@ -18,21 +18,29 @@ module Larder
       teardown { NAMES.each { |name| ENV[name] = @environment[name] } }
 
       test "without an option a page is open in development alone" do
-        opened = ["development", "production", "test", "staging", "", nil].map do |environment|
-          ENV["RACK_ENV"] = environment
-          Access.new.allowed?({})
+        opened = nil
+        log = capture do
+          opened = ["development", "production", "test", "staging", "", nil].map do |environment|
+            ENV["RACK_ENV"] = environment
+            Access.new.allowed?({})
+          end
         end
         assert_equal [true, false, false, false, false, false], opened
+        assert_equal "larder: a page of metrics or health answers 404 outside of development until one of allow:, " \
+                     "password: and token: opens it, see docs/guides/metrics.md\n", log.lines.first
       end
 
       test "an option that is nil or empty opens a page nowhere" do
         ENV["RACK_ENV"] = "development"
         [{ allow: nil }, { password: nil }, { password: "" }, { token: nil }, { token: "" }].each do |given|
           access = Access.new(given)
-          [nil, "Bearer ", "Bearer", "Basic", "Basic #{["user:"].pack("m0")}", "Basic Og=="].each do |header|
-            assert_not access.allowed?({ "HTTP_AUTHORIZATION" => header }), "#{given} #{header}"
+          log = capture do
+            [nil, "Bearer ", "Bearer", "Basic", "Basic #{["user:"].pack("m0")}", "Basic Og=="].each do |header|
+              assert_not authorized?(access, header), "#{given} #{header}"
+            end
           end
           assert_nil access.challenge
+          assert_equal "larder: a page of metrics or health answers 404, as its #{given.keys.first}: is empty\n", log
         end
       end
 
@@ -75,6 +83,11 @@ module Larder
       end
 
       private
+
+      # @return [String] the log of a program without a logger
+      def capture(&block)
+        capture_io(&block).last
+      end
 
       def authorized?(access, header)
         access.allowed?({ "HTTP_AUTHORIZATION" => header })

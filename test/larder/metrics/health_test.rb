@@ -82,18 +82,19 @@ module Larder
 
       test "the page answers 200 or 503, and the problems as JSON" do
         store.write("a", 1)
-        healthy, unhealthy = [store, path_of("none.larder")].map { |subject| get(Health.new(subject, allow: :route)) }
+        caches = [store, path_of("none.larder")]
+        healthy, unhealthy = caches.map { |cache| get(Health.new(cache: cache, allow: :route)) }
         assert_equal [200, { "status" => "healthy", "problems" => [] }], [healthy.status, JSON.parse(healthy.body)]
         answer = JSON.parse(unhealthy.body)
         assert_equal [503, "application/json", "unhealthy", ["file"]],
                      [unhealthy.status, unhealthy.headers["content-type"], answer["status"],
                       answer["problems"].map { |problem| problem["check"] }]
-        assert_equal 404, get(Health.new(store)).status
-        assert_equal 401, get(Health.new(store, password: "a")).status
+        assert_equal 404, get(Health.new(cache: store)).status
+        assert_equal 401, get(Health.new(cache: store, password: "a")).status
       end
 
       test "a wrong time is an error" do
-        error = assert_raises(ArgumentError) { Health.new(store, wait: "1") }
+        error = assert_raises(ArgumentError) { Health.new(cache: store, wait: "1") }
         assert_equal 'wait: "1" must be a number of seconds from 0 on', error.message
         assert_raises(ArgumentError) { Health.check(ActiveSupport::Cache::MemoryStore.new) }
       end

@@ -29,7 +29,7 @@ module Larder
 
       test "all metrics are exported with their units, descriptions and attributes" do
         work
-        found = collected(provider { |given| OpenTelemetry.install(given, store) })
+        found = collected(provider { |given| OpenTelemetry.install(given, cache: store) })
         assert_equal [["s", "By", "1"], [1, 1, 2]],
                      [found.values_at("larder.oldest_age", "larder.size", "larder.fullness").map(&:unit),
                       %w[larder.up larder.hits larder.misses].map { |name| found[name].data_points.first.value }]
@@ -41,7 +41,7 @@ module Larder
 
       test "each collection has the values of its moment" do
         work
-        reader = provider { |given| OpenTelemetry.install(given, store) }
+        reader = provider { |given| OpenTelemetry.install(given, cache: store) }
         counts = [0, 1, 3].map do |reads|
           reads.times { store.read("products/1") }
           collected(reader)["larder.hits"].data_points.map(&:value)
@@ -50,7 +50,7 @@ module Larder
       end
 
       test "a file that cannot be used is down, and exports nothing else" do
-        found = collected(provider { |given| OpenTelemetry.install(given, path_of("none.larder")) })
+        found = collected(provider { |given| OpenTelemetry.install(given, cache: path_of("none.larder")) })
         assert_equal({ "larder.up" => [0] }, found.transform_values { |metric| metric.data_points.map(&:value) })
       end
 
@@ -61,7 +61,7 @@ module Larder
       end
 
       test "an object that is not a provider is refused" do
-        error = assert_raises(ArgumentError) { OpenTelemetry.install(store, store) }
+        error = assert_raises(ArgumentError) { OpenTelemetry.install(store, cache: store) }
         assert_equal "ActiveSupport::Cache::LarderStore is not a provider of meters; give " \
                      "OpenTelemetry.meter_provider", error.message
       end

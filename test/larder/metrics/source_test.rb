@@ -45,7 +45,7 @@ module Larder
         other = ActiveSupport::Cache::MemoryStore.new
         message = assert_raises(ArgumentError) { Source.new(other) }.message
         assert_equal "metrics are those of a LarderStore or of a file, not of ActiveSupport::Cache::MemoryStore: set " \
-                     "config.cache_store = :larder_store, or give Larder::Metrics a store or a path", message
+                     "config.cache_store = :larder_store, or give a store or a path as cache:", message
         assert_raises(ArgumentError) { Source.new(7) }
         assert_raises(InvalidArgument) { Source.new("") }
         assert_match(/there is no Rails.cache/, assert_raises(ArgumentError) { Source.new(nil).path }.message)

@@ -40,7 +40,7 @@ module Larder
       end
 
       test "each collection sets the values again" do
-        Yabeda.install(store)
+        Yabeda.install(cache: store)
         ::Yabeda.configure!
         counts = Array.new(2) do
           store.read("none")
@@ -50,13 +50,13 @@ module Larder
       end
 
       test "an object that is not a store is refused" do
-        assert_raises(ArgumentError) { Yabeda.install(7) }
+        assert_raises(ArgumentError) { Yabeda.install(cache: 7) }
       end
 
       private
 
       def collected
-        Yabeda.install(store)
+        Yabeda.install(cache: store)
         ::Yabeda.configure!
         values
       end
