@@ -36,14 +36,18 @@ module Larder
       (Rails.root if defined?(Rails) && Rails.respond_to?(:root))&.to_s || Dir.pwd
     end
 
+    # A release that is removed while its processes run takes its symbolic links along, such as that of Capistrano's
+    # linked_dirs. A worker forked after that would make a file of its own, which its deletes would go to.
+    #
     # @param path [String] relative to the root, or absolute
-    # @return [String] absolute; unchanged if it is relative to a working directory that was removed
+    # @return [String] absolute. A directory below the root that a link leads out of the root is named by what the link
+    #   leads to. Unchanged if the path is relative to a working directory that was removed
     # @raise [ArgumentError] the path ends in a slash, or begins with a home directory that is not known
     def absolute(path)
       wrong = of_directory(path)
       raise ::ArgumentError, wrong if wrong
 
-      expanded(path)
+      beyond_links(expanded(path))
     rescue Errno::ENOENT
       File.absolute_path?(path) ? File.expand_path(path, "/") : path
     end
@@ -52,6 +56,19 @@ module Larder
       File.expand_path(path, root)
     rescue ::ArgumentError => e # as for "~" without HOME, and for a NUL byte
       raise ::ArgumentError, "the path #{path.inspect} has no meaning here (#{e.message}); name an absolute path"
+    end
+
+    # @param path [String] absolute
+    # @return [String] the path itself if no link below the root leads out of it
+    def beyond_links(path)
+      return path unless path.start_with?("#{root}/")
+
+      there = File.dirname(path)
+      there = File.dirname(there) until File.exist?(there) || File.symlink?(there)
+      real = File.realpath(there)
+      "#{real}/".start_with?("#{File.realpath(root)}/") ? path : File.join(real, path.delete_prefix(there))
+    rescue SystemCallError
+      path # a dangling or circular link, or a directory that may not be searched, is reported by the first use
     end
 
     # Without the check a file of that name would be created. A directory that is there is reported by the first use.
@@ -134,8 +151,17 @@ module Larder
                                "leave it out"
       end
 
-      File.join(MEMORY, "larder-#{Process.euid}", Digest::SHA256.hexdigest(root).slice(0, 12),
+      File.join(MEMORY, "larder-#{Process.euid}", Digest::SHA256.hexdigest(root_of_releases).slice(0, 12),
                 directory_of(environment), name)
+    end
+
+    # A release has a root of its own. With a file for each of them, deletes by processes of the former release would
+    # not reach the new one, and every deploy would leave a file in memory.
+    #
+    # @return [String] the directory that Capistrano, Mina or Deployer deploys to; otherwise the root
+    def root_of_releases
+      base = root[%r{\A(.+)/releases/[^/]+\z}, 1]
+      base && File.symlink?(File.join(base, "current")) ? base : root
     end
 
     # @param path [String] a default path
@@ -158,7 +184,7 @@ module Larder
       raise ::ArgumentError, "the environment #{environment.inspect} (RAILS_ENV, RACK_ENV) is no name of a " \
                              "directory, which its files are in; give it one without \"/\", such as \"production\""
     end
-    private_class_method :expanded, :directory_of
+    private_class_method :expanded, :beyond_links, :root_of_releases, :directory_of
 
     # Notes that the caller configures something.
     #

@@ -40,7 +40,7 @@ module Larder
         [File.join(directory, child), purpose] if purpose
       end
       found.to_h
-    rescue Errno::ENOENT, Errno::ENOTDIR, Errno::EACCES
+    rescue SystemCallError
       {}
     end
 

@@ -32,8 +32,8 @@ module Larder
     def at(path, error = nil, locked: true)
       path = path.dup.force_encoding(Encoding::UTF_8)
       files = locked ? [path, "#{path}.lock"] : [path]
-      sentence = misnamed(files) || unchangeable(files) || foreign(files) || closed(files) || full(path, error) ||
-                 mounted_alone(files) || refused(path, error)
+      sentence = misnamed(files) || unchangeable(files) || foreign(files) || opened_to_group(files) || closed(files) ||
+                 full(path, error) || mounted_alone(files) || refused(path, error)
       sentence && Remedy.shown(sentence)
     rescue SystemCallError
       nil # the failure that is to be explained is reported without this
@@ -92,6 +92,25 @@ module Larder
     def foreign(files)
       file = files.find { |one| File.exist?(one) && !usable?(one) }
       foreign_file(file, files) if file
+    end
+
+    # Kubernetes gives the files of a volume to fsGroup at each start of a pod, unless it is told otherwise.
+    def opened_to_group(files)
+      files = [*files, *Companions.of(files.first).keys].uniq.select { |file| group_writable?(file) }
+      return if files.empty? || !group_inherited?(files.first)
+
+      "#{File.dirname(files.first)} passes on its group, as fsGroup of Kubernetes has it at each start of a pod: set " \
+        "fsGroupChangePolicy: OnRootMismatch, and once do: chmod 600 #{files.map { |file| quoted(file) }.join(" ")}"
+    end
+
+    def group_writable?(file)
+      File.file?(file) && File.stat(file).mode.anybits?(0o020)
+    end
+
+    # @param file [String] of an existing directory
+    # @return [Boolean] true if new files get the directory's group
+    def group_inherited?(file)
+      File.stat(File.dirname(file)).setgid?
     end
 
     def closed(files)
@@ -281,8 +300,8 @@ module Larder
       Remedy.quoted(path)
     end
 
-    private_class_method :misnamed, :misplaced, :kind_of, :too_long?, :unchangeable, :foreign, :closed,
-                         :foreign_file, :dangling, :circular?, :in_a_file, :closed_file, :mode_of, :read_only,
+    private_class_method :misnamed, :misplaced, :opened_to_group, :group_writable?, :kind_of, :too_long?,
+                         :unchangeable, :foreign, :closed, :foreign_file, :dangling, :circular?, :in_a_file, :closed_file, :mode_of, :read_only,
                          :closed_directory, :entering, :denied, :on_type, :powerless, :full, :mounted_alone, :refused,
                          :opening, :in_system_tree?, :nearest_directory, :user, :quoted
   end

@@ -39,6 +39,40 @@ module Larder
       end
     end
 
+    test "a directory that a link leads out of the root is named by what the link leads to" do
+      release, shared = releases
+      in_root(release) do
+        assert_equal "#{shared}/larder/production/cache.larder",
+                     Application.absolute("storage/larder/production/cache.larder")
+        assert_equal "#{shared}/c.larder", Application.absolute("#{release}/storage/c.larder")
+      end
+    end
+
+    test "other paths are not changed: links within the root and outside of it, a link to nothing, in a circle" do
+      release, shared = releases
+      Dir.mkdir("#{release}/tmp")
+      { "tmp" => "within", "#{shared}/none" => "dangling", "circle" => "circle" }.each do |target, link|
+        File.symlink(target, "#{release}/#{link}")
+      end
+      in_root(release) do
+        %w[tmp within dangling circle none].each do |name|
+          assert_equal "#{release}/#{name}/c.larder", Application.absolute("#{name}/c.larder")
+        end
+        assert_equal "#{directory}/current/storage/c.larder",
+                     Application.absolute("#{directory}/current/storage/c.larder")
+      end
+    end
+
+    test "all releases of an application have one file in memory" do
+      skip "the system has no /dev/shm" unless File.directory?("/dev/shm")
+      release, = releases
+      other = "#{directory}/releases/2".tap { |path| Dir.mkdir(path) }
+      paths = [release, other].map { |root| in_root(root) { Application.file_in_memory("cache.larder") } }
+      assert_equal 1, paths.uniq.size
+      File.unlink("#{directory}/current")
+      assert_not_equal(*[release, other].map { |root| in_root(root) { Application.file_in_memory("cache.larder") } })
+    end
+
     test "an environment is the name of one directory" do
       ["../../etc", "a/b", "/etc", "..", "."].each do |name|
         error = assert_raises(::ArgumentError, name) do
@@ -90,6 +124,22 @@ module Larder
 
     def file
       Dir.chdir(directory) { with_environment("RAILS_ENV" => "test") { Application.file("cache.larder") } }
+    end
+
+    # As Capistrano makes them, with `append :linked_dirs, "storage"`.
+    #
+    # @return [Array(String, String)] a release, and the directory that its link leads to
+    def releases
+      release = path_of("releases/1")
+      shared = path_of("shared/storage")
+      [release, shared].each { |path| FileUtils.mkdir_p(path) }
+      File.symlink(shared, "#{release}/storage")
+      File.symlink(release, path_of("current"))
+      [release, shared]
+    end
+
+    def in_root(path, &block)
+      Dir.chdir(path, &block)
     end
   end
 end

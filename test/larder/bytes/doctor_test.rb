@@ -2,6 +2,7 @@
 
 require "support/store_case"
 require "support/command"
+require "support/kubelet"
 require "json"
 require "socket"
 require "larder/bytes/doctor"
@@ -253,6 +254,11 @@ module Larder
       assert_found :space, /the file was extended to 4194304\.0 MiB, of which the cache uses 8\.0 MiB/,
                    /\Atruncate --size 8388608 /
       make { |cache| assert_equal "v", cache.get("k") }
+    end
+
+    test "modes that fsGroup of Kubernetes has changed" do
+      Kubelet.start_pod(directory, Process.egid)
+      assert_found :mode, /\Acache\.larder, .*lock have mode 660/, /\Achmod 600 .* fsGroupChangePolicy: OnRootMismatch/
     end
 
     test "a file system that is read-only" do

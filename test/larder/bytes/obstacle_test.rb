@@ -2,6 +2,7 @@
 
 require "socket"
 require "test_helper"
+require "support/kubelet"
 require "larder/bytes/obstacle"
 
 module Larder
@@ -72,6 +73,19 @@ module Larder
         assert_empty as_nobody(path)
         assert_equal [NOBODY], [path, "#{path}.lock"].map { |file| File.stat(file).uid }.uniq
       end
+    end
+
+    test "files that fsGroup of Kubernetes has opened to a group are closed by the command, until the next start" do
+      path = path_of("volume/larder/c.larder")
+      assert_nil failure_at(path)
+      Kubelet.start_pod(path_of("volume"), Process.egid)
+      sentence = failure_at(path)
+      assert_includes sentence, "#{path_of("volume/larder")} passes on its group, as fsGroup of Kubernetes has it at " \
+                                "each start of a pod: set fsGroupChangePolicy: OnRootMismatch, and once do: chmod 600"
+      run_command(sentence)
+      assert_nil failure_at(path)
+      Kubelet.start_pod(path_of("volume"), Process.egid, on_root_mismatch: true)
+      assert_nil failure_at(path)
     end
 
     test "root that may not give files away runs it as the owner, and leaves none that the owner cannot use" do

@@ -16,7 +16,9 @@ module Larder
       PAGE = 4096
       # File systems that do not count reserved blocks.
       UNCOUNTED = %w[btrfs zfs].freeze
-      private_constant :UNFIT, :UNCOUNTED
+      # Behind the command that ends the effect of fsGroup for once.
+      AT_EACH_START = " # in Kubernetes set fsGroupChangePolicy: OnRootMismatch, or each start of a pod undoes it"
+      private_constant :UNFIT, :UNCOUNTED, :AT_EACH_START
 
       private
 
@@ -66,7 +68,7 @@ module Larder
         open = all_files.select { |_, found| found.mode.anybits?(0o077) }
         return :sound if open.empty?
 
-        command = "chmod 600 #{quoted(*open.keys)}"
+        command = "chmod 600 #{quoted(*open.keys)}#{AT_EACH_START if Obstacle.group_inherited?(@path)}"
         ["#{grouped(open, %w[has have]) { |found| "mode #{format("%o", found.mode & 0o777)}" }}: users other than " \
          "the owner may read or change #{open.one? ? "it" : "them"}",
          open.each_value.all?(&:owned?) ? command : Remedy.as_root(command)]
