@@ -35,8 +35,8 @@ module Larder
     #   cannot be listed
     def of(path)
       directory, name = File.split(path)
-      found = Dir.children(directory).sort.filter_map do |child|
-        purpose = purpose(child.delete_prefix(name)) if child.start_with?(name)
+      found = Dir.children(directory, encoding: path.encoding).sort.filter_map do |child|
+        purpose = purpose(child.byteslice(name.bytesize..)) if child.start_with?(name)
         [File.join(directory, child), purpose] if purpose
       end
       found.to_h

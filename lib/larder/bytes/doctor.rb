@@ -2,8 +2,8 @@
 
 # Checks a cache and its location for problems: the list of checks, and the report. A check changes nothing.
 
-require "shellwords"
 require_relative "companions"
+require_relative "remedy"
 require_relative "size"
 
 module Larder
@@ -79,7 +79,7 @@ module Larder
     def initialize(subject, sessions = nil)
       @asks_sessions = sessions
       @store = subject unless subject.is_a?(String)
-      @path = File.absolute_path(@store ? @store.cache.path : subject)
+      @path = File.absolute_path(@store ? @store.cache.path : subject).dup.force_encoding(Encoding::UTF_8)
       @lock = "#{@path}.lock"
     end
 
@@ -134,11 +134,11 @@ module Larder
 
     # Escaped for a shell.
     def quoted(*words)
-      Shellwords.join(words)
+      words.map { |word| Remedy.quoted(word) }.join(" ")
     end
 
     def names(files)
-      files.map { |file| File.basename(file) }.join(", ")
+      files.map { |file| Remedy.shown(File.basename(file)) }.join(", ")
     end
 
     # Opens the file again, and only for a finding: the answer counts as a read.

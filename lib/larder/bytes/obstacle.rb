@@ -301,8 +301,9 @@ module Larder
     end
 
     private_class_method :misnamed, :misplaced, :opened_to_group, :group_writable?, :kind_of, :too_long?,
-                         :unchangeable, :foreign, :closed, :foreign_file, :dangling, :circular?, :in_a_file, :closed_file, :mode_of, :read_only,
-                         :closed_directory, :entering, :denied, :on_type, :powerless, :full, :mounted_alone, :refused,
-                         :opening, :in_system_tree?, :nearest_directory, :user, :quoted
+                         :unchangeable, :foreign, :closed, :foreign_file, :dangling, :circular?, :in_a_file,
+                         :closed_file, :mode_of, :read_only, :closed_directory, :entering, :denied, :on_type,
+                         :powerless, :full, :mounted_alone, :refused, :opening, :in_system_tree?, :nearest_directory,
+                         :user, :quoted
   end
 end

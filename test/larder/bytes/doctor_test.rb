@@ -256,6 +256,15 @@ module Larder
       make { |cache| assert_equal "v", cache.get("k") }
     end
 
+    test "names of any bytes, in a locale without UTF-8" do
+      odd = path_of("sch\u00f6n.larder")
+      Cache.open(odd, size: 1 << 20, &:size)
+      assert_includes done("doctor", odd, env: { "LC_ALL" => "C" }), "No problems."
+      FileUtils.cp(odd, "#{odd}\xFF".b)
+      out, _, code = larder("doctor", odd, env: { "LC_ALL" => "C" })
+      assert_equal [1, "n.larder\\xFF is a copy"], [code, out[/n\.larder\S+ is a copy/]]
+    end
+
     test "modes that fsGroup of Kubernetes has changed" do
       Kubelet.start_pod(directory, Process.egid)
       assert_found :mode, /\Acache\.larder, .*lock have mode 660/, /\Achmod 600 .* fsGroupChangePolicy: OnRootMismatch/

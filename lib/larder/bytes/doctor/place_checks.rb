@@ -18,8 +18,9 @@ module Larder
       private
 
       def copies
-        found = Dir.children(File.dirname(@path)).sort.map { |name| File.join(File.dirname(@path), name) }
-                   .reject { |file| files.include?(file) }.select { |file| copy?(file) }
+        names = Dir.children(File.dirname(@path), encoding: @path.encoding).sort
+        found = names.map { |name| File.join(File.dirname(@path), name) }.reject { |file| files.include?(file) }
+                     .select { |file| copy?(file) }
         return :sound if found.empty?
 
         ["#{names(found)} #{found.one? ? "is a copy" : "are copies"} of this cache or its lock file: a copy that is " \
