@@ -95,7 +95,8 @@ module Larder
 
         # @return [Array<String>] files of processes that know changes, or were killed
         def others
-          names = Dir.children(@directory).select { |name| name.start_with?(@start) && name.end_with?(".pending") }
+          names = Dir.children(@directory, encoding: @directory.encoding)
+                     .select { |name| name.start_with?(@start) && name.end_with?(".pending") }
           names.map { |name| File.join(@directory, name) } - own - ["#{@directory}/#{@start}pending"]
         rescue SystemCallError
           []
