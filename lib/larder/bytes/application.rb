@@ -184,7 +184,7 @@ module Larder
       raise ::ArgumentError, "the environment #{environment.inspect} (RAILS_ENV, RACK_ENV) is no name of a " \
                              "directory, which its files are in; give it one without \"/\", such as \"production\""
     end
-    private_class_method :expanded, :beyond_links, :root_of_releases, :directory_of
+    private_class_method :expanded, :root_of_releases, :directory_of
 
     # Notes that the caller configures something.
     #

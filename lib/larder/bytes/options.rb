@@ -113,7 +113,7 @@ module Larder
     end
 
     def absolute(name)
-      File.absolute_path(name)
+      Application.beyond_links(File.absolute_path(name))
     rescue Errno::ENOENT
       name
     end

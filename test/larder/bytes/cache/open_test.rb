@@ -151,6 +151,19 @@ class LarderCacheOpenTest < ActiveSupport::TestCase
     assert_match(/#{path_of("inner")}.*directory/, open_error(path_of("inner")).message)
   end
 
+  test "a linked directory that its release takes along is still that of a forked child" do
+    FileUtils.mkdir_p([path_of("release"), path_of("shared")])
+    File.symlink(path_of("shared"), path_of("release/storage"))
+    cache = Dir.chdir(path_of("release")) { Larder::Cache.open("storage/c.larder", size: SIZE) }
+    cache.set("k", "v")
+    FileUtils.rm_rf(path_of("release"))
+    assert_equal ["v", true], in_child { [cache.get("k"), cache.delete("k")] }
+    assert_equal [nil, path_of("shared/c.larder")], [cache.get("k"), cache.path]
+    refute_path_exists path_of("release")
+  ensure
+    cache&.close
+  end
+
   test "a symbolic link is refused, and what it points to stays" do
     File.write(path_of("target"), "precious")
     File.symlink(path_of("target"), path_of("link"))
