@@ -87,8 +87,8 @@ module House
       "test/active_support/cache/larder_store/plain_values" => 10,
       "test/bench/targets" => 25, "test/house/engine_alone" => 15, "test/house/gem" => 30,
       "test/house/commands" => 12, "test/house/session_guide" => 12, "test/house/testing_guide" => 30,
-      "test/house/development_guide" => 30, "test/house/change_over_guide" => 30, "test/proof/soak" => 20,
-      "test/proof/sessions" => 10, "test/proof/machines_test" => 60
+      "test/house/development_guide" => 30, "test/house/change_over_guide" => 30, "test/house/deployment" => 25,
+      "test/proof/soak" => 20, "test/proof/sessions" => 10, "test/proof/machines_test" => 60
     }.freeze
 
     # How many of the other test files share a job.

@@ -38,7 +38,7 @@ module House
                    ["a lock file beside the cache file", "see beside.h"]],
       "same-of" => [["The same of a read.", "and likewise for tags"], ["It has the same size."]],
       "private-verb" => [["a machine hears of it", "the caller is told", "the far store"],
-                         ["two keys are told apart", "removed on the fly", "as far as known"]],
+                         ["two keys are told apart", "removed on the fly", "as far as known", "on Fly.io"]],
       "archaic" => [["made anew", "changed meanwhile", "so many as fit"], ["as many as fit"]]
     }.freeze
 

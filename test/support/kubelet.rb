@@ -6,7 +6,7 @@
 require "find"
 
 module Kubelet
-  # What is added to the mode of each file, and of each directory.
+  # Bits that are added to the mode of each file, and of each directory.
   FILE = 0o660
   DIRECTORY = 0o2770
 

@@ -94,7 +94,7 @@ module Larder
       foreign_file(file, files) if file
     end
 
-    # Kubernetes gives the files of a volume to fsGroup at each start of a pod, unless it is told otherwise.
+    # Kubernetes gives the files of a volume to fsGroup at each start of a pod, unless its policy is OnRootMismatch.
     def opened_to_group(files)
       files = [*files, *Companions.of(files.first).keys].uniq.select { |file| group_writable?(file) }
       return if files.empty? || !group_inherited?(files.first)
