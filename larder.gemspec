@@ -28,8 +28,8 @@ Gem::Specification.new do |spec|
 
   # test/house/gem_test.rb builds and installs it, and follows the links.
   spec.files = Dir.chdir(__dir__) do
-    Dir["exe/*", "man/*", "lib/**/*.rb", "ext/**/*.{c,h,rb}", "engine/{src,include}/**/*.{c,h}", "*.md",
-        "docs/**/*.{md,png}", "examples/prometheus/*.yml", "{bench,lab,proof,examples/recipes}/README.md",
+    Dir["exe/*", "man/*", "lib/**/*.{rb,css,js,svg}", "ext/**/*.{c,h,rb}", "engine/{src,include}/**/*.{c,h}",
+        "*.md", "docs/**/*.{md,png}", "examples/prometheus/*.yml", "{bench,lab,proof,examples/recipes}/README.md",
         "bench/results/speed.md", "proof/reports/*.md", "LICENSE", ".yardopts"].sort
   end
   spec.bindir = "exe"

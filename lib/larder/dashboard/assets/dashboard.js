@@ -1,0 +1,1 @@
+// Refreshes the overview and sorts tables. Everything works without it.
