@@ -658,6 +658,10 @@ larder_status larder_scan_details(larder *cache, uint64_t *cursor, const void *p
                                   void *buffer, size_t buffer_bytes, size_t *count, size_t *used,
                                   const larder_call *call);
 
+/* `*passed_ppm`: which part of the walk is behind `cursor`, in millionths. 0 for a cursor of a file that was
+ * replaced, as the walk begins again. If no file is attached, the reason is returned. Takes no lock. */
+larder_status larder_scan_progress(larder *cache, uint64_t cursor, uint32_t *passed_ppm);
+
 /* Drops expired items now, and those whose tag was deleted; `*dropped` (may be NULL) is their number. Holds a
  * shard's lock for a few thousand items at a time. */
 larder_status larder_prune(larder *cache, uint64_t *dropped, const larder_call *call);

@@ -1,5 +1,6 @@
 /*
  * scan.c — larder_scan and larder_scan_details: visit keys without a lock, from where the last call stopped.
+ * larder_scan_progress: how far that is.
  *
  * Items move to higher buckets when the index grows, so a walk in bucket order visits every key that stays, some
  * of them twice. The few moves to a lower bucket are counted in the shard (index_resize.c). If the count has
@@ -199,4 +200,26 @@ larder_status larder_scan_details(larder *cache, uint64_t *cursor, const void *p
                                   const larder_call *call) {
     return scan(cache, cursor, prefix, prefix_bytes, buffer, buffer_bytes, count, used, call,
                 sizeof(larder_details));
+}
+
+larder_status larder_scan_progress(larder *cache, uint64_t cursor, uint32_t *passed_ppm) {
+    if (!cache || !passed_ppm) {
+        return LARDER_INVALID;
+    }
+    *passed_ppm = 0;
+    lard_map *map = lard_enter(cache->core);
+    if (!map) {
+        return lard_enter_failure(cache->core);
+    }
+    position at = unpack(map, cursor);
+    uint64_t shards = map->super.shard_count;
+    uint64_t shard_ppm = 0;
+    if (at.shard < shards) {
+        lard_view view = lard_view_of(map, at.shard);
+        uint64_t buckets = lard_bucket_count(&view), bucket = at.bucket;
+        shard_ppm = bucket < buckets ? bucket * 1000000 / buckets : 1000000;
+    }
+    uint64_t passed = ((uint64_t)at.shard * 1000000 + shard_ppm) / shards;
+    *passed_ppm = passed < 1000000 ? (uint32_t)passed : 1000000;
+    return LARDER_OK;
 }

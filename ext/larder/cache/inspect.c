@@ -1,7 +1,7 @@
 /*
- * inspect.c — native methods for people who look at a cache: _item and _scan_items.
+ * inspect.c — native methods for people who look at a cache: _item, _scan_items, _scan_progress.
  *
- * Neither is counted as a read, and both show the items of each configuration.
+ * None is counted as a read. They show the items of each configuration.
  */
 #include "cache/inspect.h"
 #include "base/arguments.h"
@@ -139,7 +139,34 @@ static VALUE cache_scan_items(VALUE self, VALUE item_class, VALUE cursor, VALUE 
     return result;
 }
 
+struct progress {
+    uint64_t cursor;
+    uint32_t passed_ppm;
+    larder_status status;
+};
+
+static void find_progress(larder *engine, void *arg) {
+    struct progress *progress = arg;
+
+    progress->status = larder_scan_progress(engine, progress->cursor, &progress->passed_ppm);
+}
+
+/* Millionths of the walk that are behind the cursor. */
+static VALUE cache_scan_progress(VALUE self, VALUE cursor) {
+    struct progress progress = {.cursor = NUM2ULL(cursor)};
+
+    do {
+        glue_attach_and_call_released(self, find_progress, &progress);
+    } while (progress.status != LARDER_OK && glue_attached_again(self));
+    if (progress.status != LARDER_OK) {
+        glue_raise_unless_attached(self, Qnil);
+        glue_raise(progress.status);
+    }
+    return UINT2NUM(progress.passed_ppm);
+}
+
 void glue_inspect_init(VALUE cache_class) {
     rb_define_private_method(cache_class, "_item", cache_item, 4);
     rb_define_private_method(cache_class, "_scan_items", cache_scan_items, 4);
+    rb_define_private_method(cache_class, "_scan_progress", cache_scan_progress, 1);
 }

@@ -79,12 +79,48 @@ module Larder
       def each_item(prefix: nil, &block)
         return enum_for(:each_item, prefix: prefix) unless block
 
-        cursor = 0
-        while cursor
-          cursor, items = _scan_items(Item, cursor, prefix || "", nil)
+        position = 0
+        while position
+          items, position = items_from(position, prefix: prefix)
           items.each(&block)
         end
         self
+      end
+
+      # One step of {#each_item}, for a caller that stops and goes on later, also in another process. A step looks at
+      # some ten thousand keys at most.
+      #
+      # @param position [Integer] 0: the beginning; else what an earlier step answered. One that is not from this file
+      #   begins again
+      # @param prefix [String, nil] of the keys to visit, nil: all
+      # @return [Array(Array<Item>, Integer), Array(Array<Item>, nil)] the items, perhaps none, and the next position;
+      #   nil: the walk is over
+      # @raise [InvalidArgument] the position must be an Integer from 0 to 2**64 - 1
+      # @raise (see #each_item)
+      # @example
+      #   cache.set("greeting", "hello")
+      #   items, position = cache.items_from(0)
+      #   items.map(&:key) + [position] #=> ["greeting", nil]
+      def items_from(position, prefix: nil)
+        cursor, items = _scan_items(Item, checked_position(position), prefix || "", nil)
+        [items, cursor]
+      end
+
+      # @param position [Integer] of {#items_from}
+      # @return [Float] which part of the keys is before it, 0.0 to 1.0
+      # @raise (see #items_from)
+      # @example
+      #   cache.progress(0) #=> 0.0
+      def progress(position)
+        _scan_progress(checked_position(position)).fdiv(1_000_000)
+      end
+
+      private
+
+      def checked_position(position)
+        return position if position.is_a?(Integer) && position.between?(0, (2**64) - 1)
+
+        raise InvalidArgument, "the position #{position.inspect} must be an Integer from 0 to 2**64 - 1"
       end
     end
   end

@@ -32,6 +32,32 @@ module Larder
       assert_nil cache.item("absent")
     end
 
+    test "a walk goes on from a position, also in another process" do
+      keys = Array.new(3000) { |i| "k#{i}".tap { |key| cache.set(key, "v") } }
+      items, position = cache.items_from(0, prefix: "k")
+      found = items.map(&:key)
+      before = 0.0
+      while position
+        progress = cache.progress(position)
+        assert_includes before..1.0, progress
+        before = progress
+        items, position = open_cache.items_from(position, prefix: "k")
+        found.concat(items.map(&:key))
+      end
+      assert_equal keys.sort, found.sort
+      assert_operator before, :>, 0.5
+    end
+
+    test "any number is a position" do
+      cache.set("k", "v")
+      assert_equal ["k"], cache.items_from((2**64) - 1).first.map(&:key)
+      assert_in_delta 0.0, cache.progress((2**64) - 1)
+      [-1, 2**64, "0", nil].each do |position|
+        assert_raises(InvalidArgument) { cache.items_from(position) }
+        assert_raises(InvalidArgument) { cache.progress(position) }
+      end
+    end
+
     test "seconds are counted from the given time" do
       item = Cache::Item.new("k", 1, 5000, 9000, 1000)
       assert_equal [4.0, 0.0], [item.ttl(1000), item.ttl(6000)]
