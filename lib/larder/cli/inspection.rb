@@ -14,6 +14,7 @@ module Larder
     Pattern = Inspection::Pattern
     Rates = Inspection::Rates
     Selections = Inspection::Selections
+    SizeAdvice = Inspection::SizeAdvice
     Statistics = Inspection::Statistics
     Values = Inspection::Values
     WatchedFile = Inspection::WatchedFile
