@@ -65,19 +65,24 @@ module Larder
     # If one of these finds a problem, the others are skipped: their commands would not help for a file that is not
     # Larder's or that cannot be changed.
     FIRST = %i[kind attributes].freeze
-    private_constant :CHECKS, :FIRST
+    # These start other programs, or read other files of the directory.
+    LONG = %i[copies git journal].freeze
+    private_constant :CHECKS, :FIRST, :LONG
 
     # @param subject [String, #cache] the path of an existing file, or a LarderStore
     # @param sessions [#call, nil] gets the open Cache and answers whether it holds sessions; nil: it holds none
+    # @param quick [Boolean] true: without the checks that start other programs or read other files
     # @return [Report]
-    def self.run(subject, sessions: nil)
-      new(subject, sessions).report
+    def self.run(subject, sessions: nil, quick: false)
+      new(subject, sessions, quick: quick).report
     end
 
     # @param subject [String, #cache]
     # @param sessions [#call, nil]
-    def initialize(subject, sessions = nil)
+    # @param quick [Boolean] see {.run}
+    def initialize(subject, sessions = nil, quick: false)
       @asks_sessions = sessions
+      @left_out = quick ? LONG : []
       @store = subject unless subject.is_a?(String)
       @path = File.absolute_path(@store ? @store.cache.path : subject).dup.force_encoding(Encoding::UTF_8)
       @lock = "#{@path}.lock"
@@ -86,7 +91,7 @@ module Larder
     # @return [Report]
     def report
       answers = answers_of(FIRST)
-      answers.update(answers_of(CHECKS.keys - FIRST)) if answers.each_value.none?(Array)
+      answers.update(answers_of(CHECKS.keys - FIRST - @left_out)) if answers.each_value.none?(Array)
       findings = answers.filter_map do |check, (what, fix)|
         Finding.new(check: check, what: what, fix: fix) if what.is_a?(String)
       end

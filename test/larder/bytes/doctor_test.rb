@@ -49,6 +49,15 @@ module Larder
 
     # ---- sound ----
 
+    test "quickly, it starts no program and reads no other file" do
+      FileUtils.cp(@file, "#{@file}.old")
+      assert_equal [:copies], findings.map(&:check)
+      quick = Doctor.run(@file, quick: true)
+      assert_empty quick.findings.map(&:to_s)
+      assert_includes quick.sound, :opens
+      assert_empty quick.sound.keys & %i[copies git journal]
+    end
+
     test "it says how much memory the hints take, and whether processes share it" do
       skip "/dev/shm cannot be written to" unless File.writable?("/dev/shm")
       assert_equal "its hints take 0.1 MiB of memory in /dev/shm", Doctor.run(@file).sound.fetch(:hints)
