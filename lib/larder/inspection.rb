@@ -12,6 +12,7 @@ module Larder
 end
 
 require_relative "inspection/brief"
+require_relative "inspection/item_text"
 require_relative "inspection/key_text"
 require_relative "inspection/keyspaces"
 require_relative "inspection/order"
@@ -20,6 +21,7 @@ require_relative "inspection/rates"
 require_relative "inspection/selections"
 require_relative "inspection/size_advice"
 require_relative "inspection/statistics"
+require_relative "inspection/used_keyspaces"
 require_relative "inspection/values/decoder"
 require_relative "inspection/watched_file"
 require_relative "inspection/words"

@@ -37,8 +37,7 @@ module Larder
         Exit codes: 0 done, 1 the key is not there, or the file is missing or cannot be
         used, 2 wrong usage.
       TEXT
-      READS = ["not lately", "about once", "about once", "twice or more"].freeze
-      private_constant :BANNER, :FOOTER, :READS
+      private_constant :BANNER, :FOOTER
 
       private
 
@@ -63,6 +62,7 @@ module Larder
         item, bytes = visit { |cache| cache.item_with_value(@key) }
         absent unless item
         @now_ms = (Time.now.to_f * 1000).to_i
+        @text = ItemText.new(item, @now_ms)
         view = Values::Decoder.new(item, bytes).view
         return raw(view.bytes) if @raw
         return tell(machines(item, view)) if @json
@@ -87,53 +87,18 @@ module Larder
 
       def machines(item, view)
         { file: File.expand_path(path), key: KeyText.shown(item.key), size: item.size, ttl: item.ttl(@now_ms)&.round(3),
-          stale: stale?(item), kept: kept(item)&.round(3), age_at_most: item.age(@now_ms).round(3), reads: item.reads,
+          stale: @text.stale?, kept: @text.kept&.round(3), age_at_most: item.age(@now_ms).round(3), reads: item.reads,
           tags: item.tags, pinned: item.pinned, compute_ms: item.compute_ms, computing: item.leased,
-          encoding: view.encoding, version: version(view), value: view.node&.to_lines(Float::INFINITY)&.join("\n"),
-          note: view.note }
+          encoding: view.encoding, version: (ItemText.version(view.version) if view.version),
+          value: view.node&.to_lines(Float::INFINITY)&.join("\n"), note: view.note }
       end
 
       def show(item, view)
         @out.puts(KeyText.shown(item.key), style: :bold)
-        @out.puts("", *table(item, view).map { |label, text| "  #{label.ljust(12)}#{text}" }, "")
+        @out.puts("", *@text.facts(view).map { |label, text| "  #{label.ljust(12)}#{text}" }, "")
         @out.puts(*view.node.to_lines(@out.width - 2).map { |line| "  #{line}" }) if view.node
         @out.puts("", "Not all is shown: #{view.note}. --raw writes all bytes.", style: :dim) if view.note
         OK
-      end
-
-      # @return [Array<Array(String, String)>]
-      def table(item, view)
-        [["size", item.size < 1024 ? Words.counted(item.size, "byte") : Words.bytes(item.size)],
-         ["expires", expiry(item)],
-         ["stored", "at most #{Words.span([item.age(@now_ms), 1].max)} ago"],
-         ["read", READS.fetch(item.reads)],
-         *([["tags", item.tags.to_s]] if item.tags.positive?),
-         *([["pinned", "it is not evicted"]] if item.pinned),
-         *([["computed", "in #{Words.count(item.compute_ms)} ms"]] if item.compute_ms),
-         *([["version", Values::Input.literal(version(view))]] if view.version),
-         ["encoding", view.encoding.join(", ")]]
-      end
-
-      def expiry(item)
-        seconds = item.ttl(@now_ms)
-        return "never" unless seconds
-        return "in #{Words.span([seconds, 1].max)}" if seconds.positive?
-
-        ["it is stale", *("and kept for #{Words.span(kept(item))} more" if kept(item)&.positive?),
-         *("a process computes the next value" if item.leased)].join(", ")
-      end
-
-      def stale?(item)
-        item.ttl(@now_ms)&.zero? || false
-      end
-
-      # @return [Float, nil] seconds that it is kept, stale or not; nil: until it is evicted
-      def kept(item)
-        item.kept_until_ms && [item.kept_until_ms - @now_ms, 0].max / 1000.0
-      end
-
-      def version(view)
-        view.version && KeyText.shown(view.version)
       end
     end
   end

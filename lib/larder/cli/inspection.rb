@@ -8,6 +8,7 @@ require_relative "errors"
 module Larder
   module CLI
     Brief = Inspection::Brief
+    ItemText = Inspection::ItemText
     KeyText = Inspection::KeyText
     Keyspaces = Inspection::Keyspaces
     Order = Inspection::Order
@@ -16,6 +17,7 @@ module Larder
     Selections = Inspection::Selections
     SizeAdvice = Inspection::SizeAdvice
     Statistics = Inspection::Statistics
+    UsedKeyspaces = Inspection::UsedKeyspaces
     Values = Inspection::Values
     WatchedFile = Inspection::WatchedFile
     Words = Inspection::Words

@@ -55,8 +55,9 @@ module Larder
       TEXT
       # Bytes of text that are written at once.
       CHUNK = 16_384
-      READS = ["-", "some", "some", "often"].freeze
-      private_constant :LIMIT, :MOST, :BANNER, :FOOTER, :CHUNK, :READS
+      # A column that only some orders have.
+      EXTRA = { "age" => "AGE", "reads" => "READS" }.freeze
+      private_constant :LIMIT, :MOST, :BANNER, :FOOTER, :CHUNK, :EXTRA
 
       private
 
@@ -134,7 +135,7 @@ module Larder
       def head
         return if @json || @names
 
-        @out.puts(row("SIZE", "TTL", ({ "age" => "AGE", "reads" => "READS" }[@sort] if @sort), "KEY"), style: :bold)
+        @out.puts(row("SIZE", "TTL", EXTRA[@sort], "KEY"), style: :bold)
       end
 
       def line(item)
@@ -142,36 +143,12 @@ module Larder
         return "#{key}\n" if @names
         return "#{JSON.generate(machines(item, key), ascii_only: true)}\n" if @json
 
-        "#{row(size(item), ttl(item), extra(item), key)}\n"
+        text = ItemText.new(item, @now_ms)
+        "#{row(text.size, text.ttl, (text.public_send(@sort) if EXTRA.key?(@sort)), key)}\n"
       end
 
       def row(size, ttl, extra, key)
         "#{size.rjust(10)} #{ttl.rjust(8)} #{"#{extra.rjust(8)} " if extra} #{key}"
-      end
-
-      def size(item)
-        item.size < 1024 ? Words.counted(item.size, "byte") : Words.bytes(item.size)
-      end
-
-      def ttl(item)
-        seconds = item.ttl(@now_ms)
-        return "-" unless seconds
-
-        seconds.positive? ? Words.brief(seconds) : "stale"
-      end
-
-      def extra(item)
-        case @sort
-        when "age" then "<= #{Words.brief(up(item.age(@now_ms)))}"
-        when "reads" then READS.fetch(item.reads)
-        end
-      end
-
-      # To a whole unit of {Words.brief}.
-      def up(seconds)
-        unit = [86_400 * 2, 60, 1].find { |least| seconds >= least } || 1
-        unit = 86_400 if unit > 60
-        (seconds / unit).ceil * unit
       end
 
       def machines(item, key)

@@ -10,33 +10,20 @@ module Larder
     class Stat
       # The keyspaces with most traffic, and all others together, within a time.
       class Keyspaces
-        # Rows of a table.
-        MOST = 10
         BAR = 8
-        # A keyspace, and all without a row of their own.
-        Row = Struct.new(:name, :counts)
-        OTHERS = "(others)"
-        private_constant :MOST, :BAR, :Row, :OTHERS
+        private_constant :BAR
 
         # @param usage [Usage]
-        # @param hour [Usage::Bucket] the last hour; if nothing was counted in it, the table is of all time
+        # @param hour [Usage::Bucket] the last hour
         # @return [Keyspaces]
         def self.of(usage, hour)
-          return new("in the last hour", hour.keyspaces, hour.rest) if hour.keyspaces.any?
-
-          new("since #{usage.since.strftime("%-d %b %H:%M")}; none was used in the last hour",
-              usage.keyspaces.to_h { |keyspace| [keyspace.name, keyspace.counts] }, usage.rest)
+          new(UsedKeyspaces.of(usage, hour))
         end
 
-        # @param time [String] when
-        # @param named [Hash{String=>Usage::Counts}]
-        # @param rest [Usage::Counts]
-        def initialize(time, named, rest)
-          @time = time
-          sorted = named.sort_by { |name, counts| [-counts.reads - counts.stores, name] }
-          @rows = sorted.first(MOST).map { |name, counts| Row.new(KeyText.shown(name), counts) }
-          others = sorted.drop(MOST).sum(rest) { |_, counts| counts }
-          @rows << Row.new(OTHERS, others) if others.reads.positive? || others.stores.positive?
+        # @param used [UsedKeyspaces]
+        def initialize(used)
+          @used = used
+          @rows = used.rows
         end
 
         # @param width [Integer] columns
@@ -44,23 +31,22 @@ module Larder
         def lines(width)
           return ["No keyspace was used yet."] if @rows.empty?
 
-          ["Keyspaces #{@time}", *table.lines(width), *errors(width)]
+          ["Keyspaces #{@used.time}", *table.lines(width), *errors(width)]
         end
 
         private
 
         # A sample's errors, where there are any.
         def errors(width)
-          return [] if @rows.all? { |row| (row.counts.read_variance + row.counts.store_variance).zero? }
+          return [] unless @used.sampled?
 
           more = "; of stored and evicted: in #{table.least_width} columns" if width < table.least_width
           ["", "  ±: error of the share in 19 of 20 cases#{more}"]
         end
 
         def table
-          reads = @rows.sum { |row| row.counts.reads }
-          Columns.new("keyspace", @rows.map(&:name))
-                 .add("share of reads", each { |counts| share(counts, reads) })
+          Columns.new("keyspace", @rows.map(&:shown))
+                 .add("share of reads", each { |counts| share(counts) })
                  .add("", each { |counts| Brief.error(counts.reads_error, counts.reads) }, gap: 1)
                  .add("hits", each { |counts| counts.hit_ratio && Words.percent(counts.hit_ratio) })
                  .add("stored", each { |counts| Brief.bytes(counts.stored_bytes) if counts.stores.positive? })
@@ -71,11 +57,9 @@ module Larder
                  .add("computing", each { |counts| Brief.span(counts.mean_compute) })
         end
 
-        def share(counts, reads)
-          return unless reads.positive?
-
-          part = counts.reads.fdiv(reads)
-          "#{Brief.bar(part, BAR)} #{Words.percent(part).rjust(5)}"
+        def share(counts)
+          part = @used.share(counts)
+          part && "#{Brief.bar(part, BAR)} #{Words.percent(part).rjust(5)}"
         end
 
         def each(&block)
