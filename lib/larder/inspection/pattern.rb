@@ -16,7 +16,11 @@ module Larder
       attr_reader :prefix
 
       # @param text [String] as {KeyText} reads it
-      def initialize(text)
+      # @param literal [Boolean] true: it is the beginning of keys as they are, and all its bytes stand for themselves
+      def initialize(text, literal: false)
+        @prefix = text.b
+        return if literal
+
         first, *rest = text.split(/([*?])/, -1).reject(&:empty?)
         first, rest = "", [first, *rest] if ["*", "?", nil].include?(first)
         @prefix = KeyText.bytes(first)

@@ -7,6 +7,7 @@ require_relative "../store/tag_texts"
 require_relative "errors"
 require_relative "key_text"
 require_relative "keyspaces"
+require_relative "search"
 
 module Larder
   module Inspection
@@ -16,6 +17,10 @@ module Larder
       class Selection
         # @return [String] that was typed
         attr_reader :text
+
+        # Keys that are deleted in one pass.
+        SLICE = 1000
+        private_constant :SLICE
 
         # @param text [String]
         # @raise [Invalid]
@@ -37,9 +42,8 @@ module Larder
 
         private
 
-        # Also keys of values that are being computed.
-        def delete_keys(cache, prefix)
-          cache.each_key(prefix: prefix, all: true).each_slice(1000).sum { |keys| cache.delete_multi(keys) }
+        def delete_keys(cache)
+          keys(cache).each_slice(SLICE).sum { |slice| cache.delete_multi(slice) }
         end
       end
 
@@ -52,7 +56,20 @@ module Larder
         # @param cache [Cache]
         # @return [Integer, nil] how many items were deleted; nil: that is not known
         def delete(cache)
-          delete_keys(cache, KeyText.bytes(text))
+          delete_keys(cache)
+        end
+
+        # @param cache [Cache]
+        # @return [Enumerator<String>] also keys of values that are being computed
+        def keys(cache)
+          cache.each_key(prefix: KeyText.bytes(text), all: true)
+        end
+
+        # @param cache [Cache]
+        # @param limit [Integer] items
+        # @return [Search] for items of the part
+        def search(cache, limit:)
+          Search.new(cache, Pattern.new(KeyText.bytes(text), literal: true), limit: limit)
         end
       end
 
@@ -67,15 +84,32 @@ module Larder
         # @param (see Prefix#delete)
         # @return (see Prefix#delete)
         def delete(cache)
-          prefix = KeyText.bytes("#{text.delete_suffix(":")}:")
-          deleted = delete_keys(cache, prefix)
+          deleted = delete_keys(cache)
           cache.delete_tagged(prefix)
           deleted
+        end
+
+        # @param (see Prefix#keys)
+        # @return (see Prefix#keys)
+        def keys(cache)
+          cache.each_key(prefix: prefix, all: true)
+        end
+
+        # @param (see Prefix#search)
+        # @return (see Prefix#search)
+        def search(cache, limit:)
+          Search.new(cache, Pattern.new(prefix, literal: true), limit: limit)
         end
 
         # @return [String]
         def to_s
           "of the namespace #{text}"
+        end
+
+        private
+
+        def prefix
+          KeyText.bytes("#{text.delete_suffix(":")}:")
         end
       end
 
@@ -102,15 +136,33 @@ module Larder
         # @param (see Prefix#delete)
         # @return (see Prefix#delete)
         def delete(cache)
-          keyspace = Keyspaces.of(cache.path)
-          name = KeyText.bytes(text)
-          keys = cache.each_key(all: true).lazy.select { |key| keyspace.call(key).b == name }
-          keys.each_slice(1000).sum { |slice| cache.delete_multi(slice) }
+          delete_keys(cache)
+        end
+
+        # @param (see Prefix#keys)
+        # @return (see Prefix#keys)
+        def keys(cache)
+          of_it = test(cache)
+          cache.each_key(all: true).lazy.select { |key| of_it.call(key) }
+        end
+
+        # @param (see Prefix#search)
+        # @return (see Prefix#search)
+        def search(cache, limit:)
+          Search.new(cache, Pattern.new(""), limit: limit, &test(cache))
         end
 
         # @return [String]
         def to_s
           "of the keyspace #{text}"
+        end
+
+        private
+
+        def test(cache)
+          keyspace = Keyspaces.of(cache.path)
+          name = KeyText.bytes(text)
+          ->(key) { keyspace.call(key).b == name }
         end
       end
 

@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+# Looks for keys for a limited time, and goes on later.
+
+require_relative "errors"
+require_relative "order"
+require_relative "pattern"
+
+module Larder
+  module Inspection
+    # A part of a walk over the keys of a cache. Its time does not grow with the number of keys.
+    class Search
+      # Seconds after which it stops. A step of the walk takes some milliseconds more.
+      BUDGET = 0.2
+      START = "0"
+      POSITION = /\A(\d{1,20})(?:-(\d{1,5}))?\z/
+      # `items` that match; `position`: a text to go on from, nil: all keys were looked at; `from` and `to`: which part
+      # of the keys was before this search and after it, 0.0 to 1.0.
+      Result = Struct.new(:items, :position, :from, :to)
+      private_constant :POSITION, :Result
+
+      # @param cache [Cache]
+      # @param pattern [Pattern]
+      # @param limit [Integer] items
+      # @param sort [String, nil] of {Order}: the first items of the part that is looked at; nil: the search also stops
+      #   when it has found as many as it may
+      # @param budget [Numeric] seconds
+      # @yieldparam key [String] that matches the pattern
+      # @yieldreturn [Boolean] is it one? Without a block all are
+      def initialize(cache, pattern, limit:, sort: nil, budget: BUDGET, &also)
+        @cache = cache
+        @pattern = pattern
+        @limit = limit
+        @sort = sort && Order.check(sort)
+        @budget = budget
+        @also = also
+      end
+
+      # @param position [String] START, or that of an earlier result
+      # @return [Result]
+      # @raise [Invalid] it is not a position
+      def from(position)
+        cursor, skipped = parsed(position)
+        began = @cache.progress(cursor)
+        found, deadline = nothing, now + @budget
+        loop do
+          items, following = @cache.items_from(cursor, prefix: @pattern.prefix)
+          looked_at = take(items.drop(skipped), found)
+          looked_at += skipped
+          return within(found, began, [cursor, following], [looked_at, items.size]) if looked_at < items.size
+
+          cursor, skipped = following, 0
+          break if cursor.nil? || full?(found) || now >= deadline
+        end
+        result(found, began, cursor&.to_s, cursor ? @cache.progress(cursor) : 1.0)
+      end
+
+      private
+
+      def parsed(position)
+        match = POSITION.match(position.b)
+        cursor = match && Integer(match[1], 10)
+        return [cursor, match[2].to_i] if cursor && cursor < 2**64
+
+        raise Invalid, "#{KeyText.shown(position.byteslice(0, 40))} must be a position of a search"
+      end
+
+      def nothing
+        @sort ? Order.new(@sort, @limit, (Time.now.to_f * 1000).to_i) : []
+      end
+
+      # @return [Integer] how many items were looked at
+      def take(items, found)
+        items.each_with_index do |item, index|
+          next unless @pattern.match?(item.key) && (@also.nil? || @also.call(item.key))
+
+          found << item
+          return index + 1 if full?(found)
+        end
+        items.size
+      end
+
+      # A sorted search may find better ones in all keys.
+      def full?(found)
+        @sort.nil? && found.size >= @limit
+      end
+
+      # It ended within a step.
+      def within(found, began, cursors, numbers)
+        before, after = cursors.map { |cursor| cursor ? @cache.progress(cursor) : 1.0 }
+        result(found, began, "#{cursors.first}-#{numbers.first}", before + ((after - before) * numbers.inject(:fdiv)))
+      end
+
+      def result(found, began, position, ended)
+        Result.new(@sort ? found.first : found, position, began, ended)
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end
