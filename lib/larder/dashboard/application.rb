@@ -47,6 +47,7 @@ module Larder
       end
 
       def shown(row, visit)
+        return absent if row.page.changes? && visit.settings.read_only?
         return refused(405) unless METHODS.include?(visit.request.request_method)
         return posted(row, visit) if visit.request.post?
 
@@ -61,7 +62,7 @@ module Larder
       end
 
       def posted(row, visit)
-        return absent if visit.settings.read_only? || !row.page.form?
+        return refused(405) unless row.page.changes?
 
         objection = visit.token.objection(visit.param(FormToken::FIELD))
         if objection

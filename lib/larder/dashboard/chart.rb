@@ -100,8 +100,8 @@ module Larder
       def described
         ratios = @points.filter_map(&:ratio)
         last = ratios.last
-        "Between #{Words.percent(ratios.min)} and #{Words.percent(ratios.max)} of reads hit, #{Words.percent(last)} in " \
-          "the last #{@unit.name} with reads. The table below has all figures."
+        "Between #{Words.percent(ratios.min)} and #{Words.percent(ratios.max)} of reads hit, " \
+          "#{Words.percent(last)} in the last #{@unit.name} with reads. The table below has all figures."
       end
 
       def gridline(html, y)

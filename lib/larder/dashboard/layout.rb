@@ -52,7 +52,7 @@ module Larder
           html.nav(aria: { label: "Dashboard" }) do
             html.ul do
               Pages::TABLE.each do |row|
-                next unless row.label
+                next if row.label.nil? || (row.page.changes? && @visit.settings.read_only?)
 
                 current = "page" if row.path == @visit.page
                 html.li { html.a(row.label, href: @visit.path(row.path), aria: { current: current }) }

@@ -11,8 +11,8 @@ module Larder
     class Page
       include Parts
 
-      # @return [Boolean] does it answer POST?
-      def self.form?
+      # @return [Boolean] does it answer POST, and is it nothing but the way to that?
+      def self.changes?
         method_defined?(:submit)
       end
 
@@ -41,6 +41,25 @@ module Larder
 
       def cache
         visit.cache
+      end
+
+      # @param text [String] of a parameter
+      # @return [String] the key, binary
+      # @raise [Inspection::Invalid] it is too long
+      def key_of(text)
+        key = KeyText.bytes(text)
+        return key if key.bytesize <= Cache::MAX_KEY
+
+        raise Inspection::Invalid, "The key #{KeyText.shown(key.byteslice(0, 40))}... has #{key.bytesize} bytes; " \
+                                   "keys have #{Cache::MAX_KEY} at most"
+      end
+
+      def read_only?
+        visit.settings.read_only?
+      end
+
+      def now_ms
+        @now_ms ||= (Time.now.to_f * 1000).to_i
       end
 
       def path(page, **params)

@@ -20,7 +20,11 @@ module Larder
 
       # In the order of the navigation.
       TABLE = [
-        Row.new("", "Overview", "overview")
+        Row.new("", "Overview", "overview"),
+        Row.new("keys", "Keys", "keys"),
+        Row.new("entry", nil, "entry"),
+        Row.new("delete", nil, "delete"),
+        Row.new("clear", "Clear", "clear")
       ].freeze
       TABLE.each { |row| require_relative "pages/#{row.file}" }
 

@@ -42,8 +42,16 @@ module Larder
       # @param name [String]
       # @return [String] of a parameter, in valid UTF-8; empty where there is none or it is not a text
       def param(name)
-        given = (request.post? ? request.POST : request.GET)[name]
+        given = params[name]
         given.is_a?(String) ? given.dup.force_encoding(Encoding::UTF_8).scrub : ""
+      end
+
+      # @return [Hash]
+      # @raise [Problem] it cannot be read
+      def params
+        @params ||= request.post? ? request.POST : request.GET
+      rescue ::ArgumentError, ::TypeError, ::RangeError, EOFError => error # as Rack's classes for it
+        raise Problem.new("The request cannot be read", error.message, status: 400)
       end
 
       # @return [String] the page's path below the dashboard: "", "keys"

@@ -206,7 +206,7 @@ module Larder
         end
 
         def keyspace(out, row)
-          return row.shown if row.name.nil? || Pages.at("keys").nil?
+          return row.shown unless row.name
 
           out.a(row.shown, href: path("keys", keyspace: row.shown))
         end
@@ -239,7 +239,9 @@ module Larder
         def sizes(html, advice)
           present = advice.figures[:size_bytes]
           table(html, "Hit ratio by size of the file",
-                [column("Size") { |_, one| "#{Words.bytes(one[:size_bytes])}#{", now" if one[:size_bytes] == present}" },
+                [column("Size") do |_, one|
+                   [Words.bytes(one[:size_bytes]), *("now" if one[:size_bytes] == present)].join(", ")
+                 end,
                  column("Hits", :number) do |out, one|
                    next "too few reads yet" unless one[:hit_ratio]
 
