@@ -7,10 +7,10 @@ module Larder
     # A Rack application that runs another one as the action of a controller.
     # @api private
     class Controller
-      # The environment of the dashboard's request.
-      ENVIRONMENT = "larder.dashboard.environment"
+      # In the environment: the paths of the mount and below it, and the dashboard.
+      PATHS = "larder.dashboard.paths"
       APPLICATION = "larder.dashboard.application"
-      private_constant :ENVIRONMENT, :APPLICATION
+      private_constant :PATHS, :APPLICATION
 
       # The action of the controller.
       module Action
@@ -18,7 +18,8 @@ module Larder
         #
         # @return [void]
         def larder_dashboard
-          status, headers, body = request.env.fetch(APPLICATION).call(request.env.fetch(ENVIRONMENT))
+          # The environment of the callbacks, which may have read the form.
+          status, headers, body = request.env.fetch(APPLICATION).call(request.env.merge(request.env.fetch(PATHS)))
           self.status = status
           headers.each { |name, text| response.set_header(name, text) }
           response.headers.delete("content-length")
@@ -38,7 +39,7 @@ module Larder
       # @raise [ArgumentError] the controller is not there, or is not one
       def call(env)
         outer = outside(env)
-        outer[ENVIRONMENT] = env
+        outer[PATHS] = env.slice("SCRIPT_NAME", "PATH_INFO")
         outer[APPLICATION] = @application
         controller.action(:larder_dashboard).call(outer)
       end

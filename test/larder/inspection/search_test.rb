@@ -59,7 +59,8 @@ module Larder
       end
 
       test "an unknown order is refused" do
-        assert_match(/cannot sort by colour; known: size/, assert_raises(Invalid) { search("", sort: "colour") }.message)
+        error = assert_raises(Invalid) { search("", sort: "colour") }
+        assert_match(/cannot sort by colour; known: size/, error.message)
       end
 
       test "a literal pattern has no wildcards" do

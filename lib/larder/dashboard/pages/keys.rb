@@ -30,7 +30,7 @@ module Larder
           read
           form(html)
           found(html)
-          sample(html) if @pattern.empty? && @keyspace.empty? && visit.param("from").empty?
+          sample(html) if @pattern.empty? && @keyspace.empty? && first?
         end
 
         private
@@ -111,21 +111,22 @@ module Larder
 
         # Numbers are computed from parts of the walk, so they are rounded where not all was searched.
         def searched
-          return "All #{Words.counted(@items, "key")} of the cache were searched." if all?
+          return "All #{Words.counted(@items, "key")} of the cache were searched." if @result.position.nil? && first?
 
-          first, last = [@result.from, @result.to].map { |part| (part * @items).round }
-          of = " of #{Words.counted(@items, "key")}"
-          return "Searched #{about(last)}#{of}." if first.zero?
+          from, to = [@result.from, @result.to].map { |part| (part * @items).round }
+          of = "of #{Words.counted(@items, "key")}"
+          return "Searched #{about(to)} #{of}." if first? || @sort.empty?
 
-          "Searched from #{about(first)} to #{about(last)}#{of}."
+          "These are from the part from #{about(from)} to #{about(to)} #{of}."
         end
 
-        def all?
-          @result.from.zero? && @result.position.nil?
+        # Has it begun with the first key?
+        def first?
+          visit.param("from").empty?
         end
 
         def about(number)
-          return Words.count(number) if number == @items
+          return Words.count(number) if [0, @items].include?(number)
 
           "about #{Words.count(number < 1000 ? number : number.round(-(number.to_s.size - 3)))}"
         end
@@ -162,7 +163,7 @@ module Larder
               html.a("Continue the search", class: "button",
                      href: path("keys", pattern: @pattern, keyspace: @keyspace, sort: @sort, from: @result.position))
             end
-            html.a("From the beginning", class: "button quiet", href: again) unless @result.from.zero?
+            html.a("From the beginning", class: "button quiet", href: again) unless first?
             part = deletable
             html.a("Delete all of these…", class: "button quiet", href: path("clear", **part)) if part && !read_only?
           end

@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require "support/dashboard_case"
+
+module Larder
+  class Dashboard
+    # Paths, methods and headers.
+    class ApplicationTest < DashboardCase
+      test "each page of the table answers, below the mount and without one" do
+        cache.set("a", "1")
+        Pages::TABLE.each do |row|
+          get("/larder/#{row.path}", key: "a")
+          assert_includes [200, 404], last_response.status, row.path
+          assert_match(/<nav aria-label="Dashboard">.*href="\/larder\/keys"/, last_response.body)
+        end
+        get("/larder")
+        assert_equal 200, last_response.status
+        bare = Rack::MockRequest.new(Rack::Lint.new(Dashboard.new(**settings)))
+        assert_match(%r{href="/keys"}, bare.get("/").body)
+      end
+
+      test "pages may be had from nowhere else, kept nowhere, and run no code of others" do
+        page
+        headers = last_response.headers
+        policy = headers["content-security-policy"]
+        assert_match(/default-src 'none'; .*script-src 'self'.*form-action 'self'.*frame-ancestors 'none'/, policy)
+        refute_match(/unsafe|\*|https?:/, policy)
+        assert_equal %w[nosniff DENY same-origin no-store],
+                     headers.values_at("x-content-type-options", "x-frame-options", "referrer-policy", "cache-control")
+        refute_match(/ (style|on\w+)=|<style|javascript:|https?:/, last_response.body)
+      end
+
+      test "assets have names of their content, and are kept for ever" do
+        html = page
+        names = html.scan(%r{(?:href|src)="(/larder/assets/[^"]+)"}).flatten
+        assert_equal(%w[css svg js], names.map { |name| name[/\w+\z/] })
+        names.each do |name|
+          get(name)
+          assert_equal 200, last_response.status
+          assert_match(/max-age=31536000, immutable/, last_response.headers["cache-control"])
+          assert_match(/-\h{16}\./, name)
+          refute_match(%r{https?://(?!www\.w3\.org/2000/svg)}, last_response.body)
+        end
+        %w[assets/ assets/dashboard.css assets/../dashboard.rb assets/%2e%2e/html.rb].each do |path|
+          get("/larder/#{path}")
+          assert_equal 404, last_response.status, path
+        end
+      end
+
+      test "other paths and methods are refused" do
+        get("/larder/absent")
+        assert_equal [404, "There is no such page\n"], [last_response.status, last_response.body]
+        %i[put delete patch options].each do |method|
+          send(method, "/larder/")
+          assert_equal [405, "GET, HEAD, POST"], [last_response.status, last_response.headers["allow"]]
+        end
+        post("/larder/keys")
+        assert_equal 405, last_response.status
+      end
+
+      test "HEAD answers without a body" do
+        head("/larder/")
+        assert_equal [200, ""], [last_response.status, last_response.body]
+      end
+
+      test "parameters of any kind are no failure of the program" do
+        ["pattern=%ff%00", "pattern[]=a", "pattern[a]=b", "from=1e9", "sort=x", "pattern=%", "a=1&a[b]=2",
+         "key=#{"a" * 5000}", "text=&by=prefix", "by=%00"].each do |query|
+          %w[keys entry delete clear].each do |path|
+            env = Rack::MockRequest.env_for("/larder/#{path}").merge("QUERY_STRING" => query)
+            status, _, body = app.call(env)
+            body.close if body.respond_to?(:close)
+            assert_operator status, :<, 500, "#{path}?#{query}"
+          end
+        end
+      end
+
+      test "the class is an application, of Rails.cache" do
+        with_environment("RACK_ENV" => "development") do
+          answer = Rack::MockRequest.new(Rack::Lint.new(Dashboard)).get("/")
+          assert_equal 200, answer.status
+          assert_match(/There is no Rails\.cache|is not a Larder store|There is no cache/, answer.body)
+        end
+      end
+    end
+  end
+end

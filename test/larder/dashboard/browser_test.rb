@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+require "support/dashboard_case"
+require "puma"
+require "puma/server"
+require "socket"
+require_relative "../../../rakelib/house/browser"
+
+module Larder
+  class Dashboard
+    # The pages in a browser, with their script and their policy.
+    class BrowserTest < DashboardCase
+      # Each text of the page, with its colour and that behind it.
+      COLOURS = <<~SCRIPT
+        [...document.querySelectorAll("main *, header *, footer *")].filter((each) => {
+          const texts = [...each.childNodes].filter((node) => node.nodeType === 3 && node.textContent.trim());
+          return texts.length && each.checkVisibility() && !each.closest("svg");
+        }).map((each) => {
+          let behind = each;
+          const background = (element) => getComputedStyle(element).backgroundColor;
+          while (behind.parentElement && background(behind) === "rgba(0, 0, 0, 0)") behind = behind.parentElement;
+          return [each.textContent, getComputedStyle(each).color, background(behind)];
+        })
+      SCRIPT
+
+      setup do
+        skip House::Browser.missing if House::Browser.missing
+        fill
+        port = TCPServer.open("127.0.0.1", 0) { |socket| socket.addr[1] }
+        @server = Puma::Server.new(mounted(Dashboard.new(cache: path_of)))
+        @server.add_tcp_listener("127.0.0.1", port)
+        @server.run
+        @address = "http://127.0.0.1:#{port}/larder/"
+        @browser = House::Browser.start
+      end
+
+      teardown do
+        @browser&.close
+        @server&.stop(true)
+      end
+
+      def fill
+        @cache = open_cache("browser.larder", statistics: true)
+        cache.set("#{HOSTILE}/1", HOSTILE)
+        cache.set("l/#{"ong" * 1300}", "1")
+        10.times { |i| cache.get("users/#{i}") || cache.set("users/#{i}", "v" * (i + 1) * 100) }
+        cache.keep_statistics
+      end
+
+      def path_of(name = "browser.larder")
+        super
+      end
+
+      def visit(path = "", **options)
+        @browser.visit("#{@address}#{path}", **options)
+        assert_empty @browser.complaints, path
+      end
+
+      test "no page asks another host, breaks its policy or is wider than its window" do
+        (Pages::TABLE.map do |row|
+          "#{row.path}?key=users/1"
+        end + ["clear?by=prefix&text=users/", "keys?sort=size"]).each do |path|
+          [1280, 390].each do |width|
+            ["light", "dark"].each do |scheme|
+              visit(path, width: width, scheme: scheme)
+              assert_operator @browser.evaluate("document.documentElement.scrollWidth"), :<=, width, path
+              @browser.requests.each { |url| assert url.start_with?(@address), url }
+            end
+          end
+        end
+      end
+
+      test "a table is sorted by its headings" do
+        visit("keys?pattern=users/")
+        sizes = "[...document.querySelectorAll('table tbody tr')].map((row) => row.children[1].textContent)"
+        @browser.evaluate("document.querySelectorAll('thead button')[1].click()")
+        assert_equal Array.new(10) { |i| (10 - i) * 100 }.map { |size| Inspection::Brief.bytes(size) },
+                     @browser.evaluate(sizes)
+        assert_equal "descending", @browser.evaluate("document.querySelectorAll('thead th')[1].ariaSort")
+        @browser.evaluate("document.querySelectorAll('thead button')[1].click()")
+        assert_equal "100B", @browser.evaluate(sizes).first
+      end
+
+      test "a key is deleted by its form, and the browser says that it is from here" do
+        visit("delete?key=users/3")
+        @browser.follow { @browser.evaluate("document.querySelector('form button').click()") }
+        assert_equal "The key was deleted", @browser.evaluate("document.querySelector('h1').textContent")
+        refute cache.exist?("users/3")
+      end
+
+      test "texts can be read: colours have enough contrast in both schemes" do
+        ["light", "dark"].each do |scheme|
+          visit("", scheme: scheme)
+          pairs = @browser.evaluate(COLOURS)
+          assert_operator pairs.size, :>, 20
+          pairs.each { |text, front, back| assert_operator contrast(front, back), :>=, 4.5, "#{text} #{scheme}" }
+        end
+      end
+
+      def contrast(*colours)
+        light, dark = colours.map { |colour| luminance(colour.scan(/\d+/).first(3).map(&:to_i)) }.sort.reverse
+        (light + 0.05) / (dark + 0.05)
+      end
+
+      # By WCAG 2.
+      def luminance(rgb)
+        parts = rgb.map { |part| part / 255.0 }
+        red, green, blue = parts.map { |part| part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055)**2.4 }
+        (0.2126 * red) + (0.7152 * green) + (0.0722 * blue)
+      end
+    end
+  end
+end

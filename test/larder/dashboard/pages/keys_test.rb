@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+require "support/dashboard_case"
+
+module Larder
+  class Dashboard
+    # The list of keys and the page of a key.
+    class KeysTest < DashboardCase
+      KEYS = [HOSTILE, "\xff\x00\n\u202ebin".b, "back\\slash \\x41", "umlaut ä & ?=#%", "", "l/#{"ong" * 1300}"].freeze
+
+      def keys_of(html)
+        html.scan(%r{href="/larder/entry(?:\?key=([^"]*))?"}).map do |query,|
+          Inspection::KeyText.bytes(Rack::Utils.unescape(CGI.unescapeHTML(query.to_s)))
+        end
+      end
+
+      test "keys of any bytes are escaped, and lead to their entries" do
+        KEYS.each { |key| cache.set(key, HOSTILE) }
+        use(values: true)
+        html = page("keys")
+        refute_includes html, "<script>alert"
+        assert_equal KEYS.map(&:b).sort, keys_of(html).sort
+        html.scan(%r{href="(/larder/entry[^"]*)"}).flatten.each do |path|
+          get(CGI.unescapeHTML(path))
+          assert_equal 200, last_response.status
+          refute_includes last_response.body, "<script>alert"
+          assert_includes text_of(last_response.body), "<script>alert(1)</script>"
+        end
+      end
+
+      test "a pattern, a keyspace and an order choose keys" do
+        @cache = open_cache("counted.larder", statistics: true)
+        use(cache: path_of("counted.larder"))
+        3.times { |i| cache.set("users/#{i}", "v" * (i + 1)) || cache.get("users/#{i}") }
+        cache.set("rates/EUR", "1")
+        cache.keep_statistics
+        assert_equal ["rates/EUR"], keys_of(page("keys", pattern: "rates/"))
+        assert_equal ["users/2"], keys_of(page("keys", pattern: "*2"))
+        assert_equal %w[users/2 users/1 users/0], keys_of(page("keys", keyspace: "users", sort: "size"))
+        assert_match(/<option value="users" selected>/, last_response.body)
+        get("/larder/keys?sort=colour")
+        assert_equal 422, last_response.status
+        assert_match(/cannot sort by colour; known: size/, last_response.body)
+      end
+
+      test "a long list is continued until all keys were shown" do
+        all = Array.new(120) { |i| "k#{i}".tap { |key| cache.set(key, "v") } }
+        html = page("keys", pattern: "k")
+        found = keys_of(html)
+        assert_equal 50, found.size
+        assert_match(/Searched about 5\d of 120 keys\./, text_of(html))
+        while (path = html[/href="([^"]*)">Continue the search/, 1])
+          get(CGI.unescapeHTML(path))
+          html = last_response.body
+          found.concat(keys_of(html))
+        end
+        assert_equal all.sort, found.sort
+        assert_match(/Searched 120 of 120 keys\./, text_of(html))
+      end
+
+      test "an entry has what larder get shows, and no value unless that is wanted" do
+        cache.set("k", "secret value", ttl: 3600, tags: %w[a b])
+        text = text_of(page("entry", key: "k"))
+        assert_match(/size 12 bytes expires in 1 hour|size 12 bytes expires in 59 minutes/, text)
+        assert_match(/tags 2 encoding bytes of text/, text)
+        assert_match(/Values are hidden.*values: true/, text)
+        refute_match(/secret/, text)
+        use(values: true)
+        assert_match(/"secret value"/, text_of(page("entry", key: "k")))
+      end
+
+      test "a value is shown without running its code" do
+        cache.set("m", "\x04\bU:\x15Dangerous::Thing[\x06i\x06")
+        use(values: true)
+        assert_match(/Dangerous::Thing/, text_of(page("entry", key: "m")))
+      end
+
+      test "a key that is absent is a 404 with a way to look for it" do
+        get("/larder/entry?key=gone")
+        assert_equal 404, last_response.status
+        assert_match(/href="[^"]*keys\?pattern=\*gone\*"/, last_response.body)
+      end
+
+      test "nothing counts as a read of the application" do
+        cache.set("k", "v")
+        before = cache.stats
+        page("keys", sort: "reads")
+        page("entry", key: "k")
+        page("delete", key: "k")
+        assert_equal before.slice(:hits, :misses), cache.stats.slice(:hits, :misses)
+        assert_equal 0, cache.item("k").reads
+      end
+    end
+  end
+end
