@@ -32,6 +32,11 @@ module Larder
         @prefix.empty? && @rest.nil?
       end
 
+      # @return [Boolean] do all keys match that begin with the prefix?
+      def beginning?
+        @rest.nil?
+      end
+
       # @param key [String] that begins with the prefix
       # @return [Boolean]
       def match?(key)

@@ -44,10 +44,9 @@ module Larder
         began = @cache.progress(cursor)
         found, deadline = nothing, now + @budget
         loop do
-          items, following = @cache.items_from(cursor, prefix: @pattern.prefix)
-          looked_at = take(items.drop(skipped), found)
-          looked_at += skipped
-          return within(found, began, [cursor, following], [looked_at, items.size]) if looked_at < items.size
+          all, following = step(cursor)
+          looked_at = skipped + take(all.drop(skipped), found)
+          return within(found, began, [cursor, following], [looked_at, all.size]) if looked_at < all.size
 
           cursor, skipped = following, 0
           break if cursor.nil? || full?(found) || now >= deadline
@@ -69,15 +68,31 @@ module Larder
         @sort ? Order.new(@sort, @limit, (Time.now.to_f * 1000).to_i) : []
       end
 
-      # @return [Integer] how many items were looked at
-      def take(items, found)
-        items.each_with_index do |item, index|
-          next unless @pattern.match?(item.key) && (@also.nil? || @also.call(item.key))
+      # Items where all of them are wanted; keys where the most are not.
+      def step(cursor)
+        prefix = @pattern.prefix
+        selective? ? @cache.keys_from(cursor, prefix: prefix) : @cache.items_from(cursor, prefix: prefix)
+      end
+
+      def selective?
+        @also || !@pattern.beginning?
+      end
+
+      # @param all [Array<String>, Array<Cache::Item>]
+      # @return [Integer] how many of them were looked at
+      def take(all, found)
+        all.each_with_index do |one, index|
+          item = selective? ? matching(one) : one
+          next unless item
 
           found << item
           return index + 1 if full?(found)
         end
-        items.size
+        all.size
+      end
+
+      def matching(key)
+        @cache.item(key) if @pattern.match?(key) && (@also.nil? || @also.call(key))
       end
 
       # A sorted search may find better ones in all keys.

@@ -106,7 +106,20 @@ module Larder
         [items, cursor]
       end
 
-      # @param position [Integer] of {#items_from}
+      # As {#items_from}, with less work: keys alone.
+      #
+      # @param (see #items_from)
+      # @return [Array(Array<String>, Integer), Array(Array<String>, nil)] the keys, binary, and the next position
+      # @raise (see #items_from)
+      # @example
+      #   cache.set("greeting", "hello")
+      #   cache.keys_from(0) #=> [["greeting"], nil]
+      def keys_from(position, prefix: nil)
+        cursor, keys = _scan(checked_position(position), prefix || "", nil, true)
+        [keys, cursor]
+      end
+
+      # @param position [Integer] of {#items_from} or {#keys_from}
       # @return [Float] which part of the keys is before it, 0.0 to 1.0
       # @raise (see #items_from)
       # @example

@@ -46,6 +46,12 @@ module Larder
       end
       assert_equal keys.sort, found.sort
       assert_operator before, :>, 0.5
+      found, position = cache.keys_from(0, prefix: "k1")
+      while position
+        more, position = cache.keys_from(position, prefix: "k1")
+        found.concat(more)
+      end
+      assert_equal keys.grep(/\Ak1/).sort, found.sort
     end
 
     test "any number is a position" do
@@ -54,6 +60,7 @@ module Larder
       assert_in_delta 0.0, cache.progress((2**64) - 1)
       [-1, 2**64, "0", nil].each do |position|
         assert_raises(InvalidArgument) { cache.items_from(position) }
+        assert_raises(InvalidArgument) { cache.keys_from(position) }
         assert_raises(InvalidArgument) { cache.progress(position) }
       end
     end
