@@ -10,6 +10,9 @@ require "rack/test"
 require "stringio"
 require "support/environment"
 
+# As in test/support/store_case.rb.
+ActiveSupport::Cache.format_version = 7.1 if defined?(ActiveSupport::Cache)
+
 # A test case with `cache` and a dashboard below /larder.
 class DashboardCase < ActiveSupport::TestCase
   include TemporaryCaches

@@ -65,6 +65,8 @@ module Larder
         @controller = Class.new(base) do
           include Action
 
+          # For callbacks and the log, which name the controller.
+          define_singleton_method(:name) { "Larder::DashboardController" }
           skip_forgery_protection if respond_to?(:skip_forgery_protection)
         end
       end
