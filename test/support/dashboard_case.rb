@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What the tests of the dashboard share: a dashboard on a cache of its own, behind Rack::Lint, and a browser without
+# The base of the dashboard's tests: a dashboard on a cache of its own, behind Rack::Lint, and a browser without
 # JavaScript that has cookies.
 
 require "test_helper"

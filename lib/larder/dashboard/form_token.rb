@@ -14,7 +14,7 @@ module Larder
     class FormToken
       COOKIE = "larder_dashboard"
       FIELD = "token"
-      # Of the random text.
+      # The random text.
       NONCE = /\A\h{32}\z/
       # The beginning of a cache file, which has its random id; only its owner reads it.
       HEAD = 4096

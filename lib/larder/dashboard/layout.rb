@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What all pages have: head, navigation, title, foot.
+# Writes the parts of every page: head, navigation, title, foot.
 
 require_relative "html"
 

@@ -9,7 +9,7 @@ module Larder
     # The last readings of this process.
     # @api private
     class Readings
-      # Seconds between two that are remembered, and for which one is of use.
+      # Seconds between two that are remembered, and until one is too old.
       APART = 2
       LONGEST = 60
       private_constant :APART, :LONGEST

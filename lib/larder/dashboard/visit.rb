@@ -7,7 +7,7 @@ require_relative "form_token"
 
 module Larder
   class Dashboard
-    # What a page may use.
+    # The objects that a page may use.
     # @api private
     class Visit
       # @return [Rack::Request]

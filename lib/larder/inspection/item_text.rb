@@ -9,7 +9,7 @@ module Larder
   module Inspection
     # The facts of an item, in words.
     class ItemText
-      # By {Cache::Item#reads}.
+      # Words for the numbers of {Cache::Item#reads}.
       READS = ["not lately", "about once", "about once", "twice or more"].freeze
       SHORT_READS = ["-", "some", "some", "often"].freeze
       private_constant :READS, :SHORT_READS

@@ -4,7 +4,7 @@ require "support/dashboard_case"
 
 module Larder
   class Dashboard
-    # Who may see a dashboard.
+    # Rules say who may see a dashboard.
     class AccessTest < DashboardCase
       teardown { Dashboard.instance_variable_set(:@rule, nil) }
 

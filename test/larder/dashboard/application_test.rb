@@ -63,7 +63,7 @@ module Larder
         assert_equal [200, ""], [last_response.status, last_response.body]
       end
 
-      test "parameters of any kind are no failure of the program" do
+      test "parameters of any kind are answered" do
         ["pattern=%ff%00", "pattern[]=a", "pattern[a]=b", "from=1e9", "sort=x", "pattern=%", "a=1&a[b]=2",
          "key=#{"a" * 5000}", "text=&by=prefix", "by=%00"].each do |query|
           %w[keys entry delete clear].each do |path|

@@ -102,7 +102,7 @@ module Larder
         (light + 0.05) / (dark + 0.05)
       end
 
-      # By WCAG 2.
+      # The relative luminance of WCAG 2.
       def luminance(rgb)
         parts = rgb.map { |part| part / 255.0 }
         red, green, blue = parts.map { |part| part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055)**2.4 }

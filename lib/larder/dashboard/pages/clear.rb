@@ -130,7 +130,7 @@ module Larder
           "#{SENTENCES.fetch(by)} #{part.text}, for all processes at once.#{only}"
         end
 
-        # What a short search finds.
+        # The first keys of a short search.
         def examples(html)
           found = part.search(cache, limit: EXAMPLES).from(Inspection::Search::START)
           return html.p("A short search found none of them.", class: "small") if found.items.empty?

@@ -50,7 +50,7 @@ module Larder
         end
 
         def done(html)
-          html.p("It may have expired meanwhile, or another process was faster.", class: "small") unless @deleted
+          html.p("It has expired since then, or another process deleted it.", class: "small") unless @deleted
           html.p(class: "actions") { html.a("Back to the keys", class: "button quiet", href: path("keys")) }
         end
       end

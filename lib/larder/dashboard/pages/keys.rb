@@ -120,7 +120,7 @@ module Larder
           "These are from the part from #{about(from)} to #{about(to)} #{of}."
         end
 
-        # Has it begun with the first key?
+        # True if it began with the first key.
         def first?
           visit.param("from").empty?
         end
