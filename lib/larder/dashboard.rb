@@ -56,15 +56,16 @@ module Larder
       end
     end
 
-    # @param cache [ActiveSupport::Cache::LarderStore, Larder::Cache, String, Pathname, nil] a store, a cache, or the
-    #   path of a file; nil: Rails.cache
-    # @param allow [#call, :route, nil] as the block of {Dashboard.allow}; `:route`: a constraint around the mount has
-    #   checked the request
-    # @param password [String, nil] asked for with the user "larder"; nil or empty: every request is refused
-    # @param base_controller [String, nil] the name of a controller whose before_action callbacks decide
-    # @param values [Boolean] show the values of keys
-    # @param read_only [Boolean] true: nothing can be deleted
-    # @param actor [#call, nil] gets the Rack::Request; its answer is in the events of deletions as `:actor`
+    # @param options [Hash] none has to be given
+    # @option options [ActiveSupport::Cache::LarderStore, Larder::Cache, String, Pathname, nil] :cache a store, a cache,
+    #   or the path of a file; nil: Rails.cache
+    # @option options [#call, :route] :allow as the block of {Dashboard.allow}; `:route`: a constraint around the mount
+    #   has checked the request
+    # @option options [String, nil] :password asked for with the user "larder"; nil or empty: every request is refused
+    # @option options [String] :base_controller the name of a controller whose before_action callbacks decide
+    # @option options [Boolean] :values show the values of keys
+    # @option options [Boolean] :read_only true: nothing can be deleted
+    # @option options [#call, nil] :actor gets the Rack::Request; its answer is in the events of deletions
     # @raise [ArgumentError] an option is unknown or of the wrong type
     def initialize(**options)
       settings = Settings.new(options)

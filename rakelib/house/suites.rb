@@ -45,7 +45,7 @@ module House
     # their middleware, are left to `bin/test --matrix rails`.
     OF_STACK = [
       "test/active_support/**/*_test.rb", "test/action_dispatch/**/*_test.rb", "test/rack/**/*_test.rb",
-      "test/larder/{bytes/cache,remote,store}/**/*_test.rb",
+      "test/larder/{bytes/cache,dashboard,remote,store}/**/*_test.rb",
       "test/larder/bytes/cache_test.rb", "test/larder/codecs/{cacheable,coder,tree*}_test.rb",
       "test/larder/test_helper{_test.rb,/**/*_test.rb}", "test/generators/**/*_test.rb",
       "test/rails/{first_hour,install}_test.rb", "test/house/testing_guide_test.rb"
@@ -79,7 +79,8 @@ module House
       "lab/test/larder/lab/cleanup" => 15, "lab/test/larder/lab/reports/html_" => 10,
       "lab/test/larder/lab/advice/report" => 10, "lab/test/larder/lab/yjit" => 10,
       "test/rails/rails_application" => 40, "test/rails/" => 30, "test/guards/" => 40, "test/examples/" => 20,
-      "test/larder/cli" => 20, "test/larder/bytes/doctor" => 10, "test/larder/bytes/own_failure" => 10,
+      "test/larder/cli" => 20, "test/larder/dashboard/browser" => 15,
+      "test/larder/bytes/doctor" => 10, "test/larder/bytes/own_failure" => 10,
       "test/larder/bytes/cache/garbage_collection" => 5, "test/larder/store/records" => 5,
       "test/larder/codecs/cacheable/promise" => 10,
       "test/active_support/cache/larder_store/fast_path_collections" => 20,

@@ -71,7 +71,8 @@ module Larder
 
     # @param subject [String, #cache] the path of an existing file, or a LarderStore
     # @param sessions [#call, nil] gets the open Cache and answers whether it holds sessions; nil: it holds none
-    # @param quick [Boolean] true: without the checks that start other programs or read other files
+    # @param quick [Boolean] true: without the checks that start other programs or read other files; for a process that
+    #   has the cache open, as it does not open the lock file
     # @return [Report]
     def self.run(subject, sessions: nil, quick: false)
       new(subject, sessions, quick: quick).report
@@ -82,7 +83,7 @@ module Larder
     # @param quick [Boolean] see {.run}
     def initialize(subject, sessions = nil, quick: false)
       @asks_sessions = sessions
-      @left_out = quick ? LONG : []
+      @quick = quick
       @store = subject unless subject.is_a?(String)
       @path = File.absolute_path(@store ? @store.cache.path : subject).dup.force_encoding(Encoding::UTF_8)
       @lock = "#{@path}.lock"
@@ -91,7 +92,7 @@ module Larder
     # @return [Report]
     def report
       answers = answers_of(FIRST)
-      answers.update(answers_of(CHECKS.keys - FIRST - @left_out)) if answers.each_value.none?(Array)
+      answers.update(answers_of(CHECKS.keys - FIRST - (@quick ? LONG : []))) if answers.each_value.none?(Array)
       findings = answers.filter_map do |check, (what, fix)|
         Finding.new(check: check, what: what, fix: fix) if what.is_a?(String)
       end

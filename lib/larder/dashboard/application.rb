@@ -54,16 +54,17 @@ module Larder
         rendered(row.page.new(visit), visit)
       rescue Problem => error
         problem(error, visit)
-      rescue OpenError, DamagedError => error
-        problem(Problem.new("The cache cannot be read", error.message, visit.source.command("doctor"), status: 503),
-                visit)
       rescue Inspection::Invalid, Inspection::Failure, InvalidArgument => error
         problem(Problem.new("That is not possible", error.message, status: 422), visit)
+      rescue Larder::Error => error
+        problem(Problem.new("The cache cannot be used", error.message, visit.source.command("doctor"), status: 503),
+                visit)
       end
 
       def posted(row, visit)
         return refused(405) unless row.page.changes?
 
+        visit.cache # the token needs the file
         objection = visit.token.objection(visit.param(FormToken::FIELD))
         if objection
           raise Problem.new("The form was not accepted", "#{objection} Nothing was changed.",

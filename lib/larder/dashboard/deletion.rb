@@ -68,9 +68,19 @@ module Larder
 
       def announced(subject)
         payload = { cache: @cache.path, **subject, count: nil, actor: actor }
-        ActiveSupport::Notifications.instrument(EVENT, payload) do
+        result = ActiveSupport::Notifications.instrument(EVENT, payload) do
           yield.tap { |count, *| payload[:count] = count }
         end
+        check_behind
+        result
+      end
+
+      # The store remembers what the one behind the file has not got.
+      def check_behind
+        return unless @store&.stats&.dig(:remote, :waiting)
+
+        raise Problem.new("The store behind the file does not answer",
+                          "It is deleted on this machine, and there as soon as the store answers again.", status: 503)
       end
 
       # Without the name of the actor the event would be of no use, so then nothing is deleted.

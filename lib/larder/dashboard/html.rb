@@ -21,7 +21,6 @@ module Larder
       WITHIN = %r{\A(?:/(?!/)|#|\?)}
       private_constant :TAGS, :VOID, :NAME, :FORBIDDEN, :LEADING, :WITHIN
 
-      # @param title [String]
       # @yieldparam html [Html]
       # @return [String] a whole document
       def self.document

@@ -86,13 +86,18 @@ module Larder
       end
 
       def check(found)
-        unless File.exist?(found) || File.symlink?(found)
-          forget
-          raise Problem.new("There is no file yet", "The application creates #{Remedy.shown(found)} at its first use.",
-                            Obstacle.at(found))
-        end
-        return if Obstacle.usable?(found)
+        File.lstat(found)
+        foreign(found) unless !File.exist?(found) || Obstacle.usable?(found)
+      rescue Errno::ENOENT
+        forget
+        raise Problem.new("There is no file yet", "The application creates #{Remedy.shown(found)} at its first use.",
+                          Obstacle.at(found))
+      rescue SystemCallError => error
+        raise Problem.new("The file cannot be seen", Obstacle.at(found) || error.message, command("doctor"),
+                          status: 503)
+      end
 
+      def foreign(found)
         owner = File.stat(found).uid
         raise Problem.new("The cache belongs to another user",
                           "#{Remedy.shown(found)} belongs to #{Remedy.user(owner)}, and this process runs as " \

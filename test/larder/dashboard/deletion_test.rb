@@ -110,8 +110,19 @@ module Larder
 
     # A store with one behind it, which other machines use too.
     class RemoteDeletionTest < DashboardCase
+      # Does not delete while it is down.
+      class Behind < ActiveSupport::Cache::MemoryStore
+        attr_accessor :down
+
+        private
+
+        def delete_entry(*, **)
+          down ? raise(Errno::ECONNREFUSED) : super
+        end
+      end
+
       setup do
-        @behind = ActiveSupport::Cache::MemoryStore.new
+        @behind = Behind.new
         @store = ActiveSupport::Cache::LarderStore.new(path_of("front.larder"), remote: @behind, namespace: "shop",
                                                                                 error_handler: nil)
         use(cache: @store)
@@ -135,6 +146,14 @@ module Larder
         refute @behind.exist?("shop:users/1")
         assert @behind.exist?("shop:views/1")
         assert_nil @store.read("users/1")
+      end
+
+      test "a store behind the file that does not answer is named" do
+        page("delete", key: "shop:users/1")
+        @behind.down = true
+        send_form("delete", key: "shop:users/1")
+        assert_equal 503, last_response.status
+        assert_match(/The store behind the file does not answer/, last_response.body)
       end
 
       test "parts and all are deleted behind the file too" do

@@ -76,6 +76,14 @@ module Larder
         refused(/too old/, token: good)
       end
 
+      test "a form after the file was removed is answered by what is the case" do
+        page("delete", key: "a")
+        File.delete(path_of)
+        assert_equal 200, send_form("delete", key: "a").status
+        assert_match(/There is no file yet/, last_response.body)
+        refute_path_exists path_of
+      end
+
       test "reading pages deletes nothing" do
         ["delete?key=a", "clear?by=all", "clear?by=prefix&text=a"].each do |path|
           get("/larder/#{path}")

@@ -62,13 +62,21 @@ module Larder
         File.write(foreign, "not a cache" * 1000)
         Cache.open(damaged, size: 1 << 20) { |other| other.set("a", "1") }
         File.open(damaged, "r+b") { |file| file.write("\xff" * 8192) }
-        [foreign, damaged, directory].each do |file|
+        link = path_of("link.larder")
+        File.symlink("nowhere", link)
+        [foreign, damaged, directory, link].each do |file|
           use(cache: file)
           before = (File.binread(file) if File.file?(file))
           assert_match(/cannot be opened.*larder doctor/, problem)
           assert_equal 503, last_response.status
           assert_equal before, File.binread(file) if before
         end
+      end
+
+      test "a directory that is not one is explained" do
+        use(cache: "#{path_of}/c.larder")
+        assert_match(/The file cannot be seen.*test\.larder is a file, and no file can be in it/, problem)
+        assert_equal 503, last_response.status
       end
 
       test "the file of another user is explained, with the command for that user" do

@@ -89,7 +89,8 @@ module Larder
         return false unless File.readable?(file)
 
         case file
-        when /\.lock\z/ then !@store && !begins?(file, LOCK_MAGIC) # the application's POSIX locks would be dropped
+        when /\.lock\z/ # where this process has the cache open, its POSIX locks would be dropped
+          !@store && !@quick && !begins?(file, LOCK_MAGIC)
         when /\.journal\z/ then !larders?(file) && !zeros?(File.binread(file, HEAD))
         when /\.stats\z/ then !begins?(file, STATISTICS_MAGIC)
         when /\.pending\z/ then false # only its name counts

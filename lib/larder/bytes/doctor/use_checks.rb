@@ -128,7 +128,7 @@ module Larder
 
       # Also outside of the application, by the file that is there as long as changes are listed.
       def remote
-        return if !@left_out.include?(:journal) && journal.is_a?(Array) # which is why
+        return if !@quick && journal.is_a?(Array) # which is why
 
         told = @stats && @stats[:remote]
         return if told.nil? && !changes_listed?

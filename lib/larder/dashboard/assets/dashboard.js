@@ -69,7 +69,8 @@
     const start = () => {
       button.setAttribute("aria-pressed", "true");
       timer = setInterval(() => {
-        if (!document.hidden) refresh(live).catch(stop);
+        const reading = live.contains(document.activeElement);
+        if (!document.hidden && !reading) refresh(live).catch(stop);
       }, Number(live.dataset.refresh) * 1000);
     };
     button.addEventListener("click", () => (timer ? stop() : start()));

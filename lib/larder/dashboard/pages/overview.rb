@@ -139,7 +139,7 @@ module Larder
         def full(html)
           figure(html, "Full", Words.percent(@stats[:fullness]),
                  ["of #{Words.bytes(@stats[:size_bytes])}, #{Words.counted(@stats[:items], "item")}",
-                  ("the oldest was stored #{Words.span(@stats[:oldest_age])} ago" if @stats[:oldest_age])]) do
+                  ("the oldest is #{Brief.span(@stats[:oldest_age])} old" if @stats[:oldest_age])]) do
             bar(html, @stats[:fullness], "Full")
           end
         end
@@ -199,10 +199,10 @@ module Larder
            column("Share of reads", :number) { |out, row| share(out, used.share(row.counts), row) },
            column("Hits", :number) { |_, row| percent(row.counts.hit_ratio) },
            column("Misses", :number) { |_, row| Brief.count(row.counts.misses) },
-           column("Stored", :number) { |_, row| Brief.bytes(row.counts.stored_bytes) },
+           column("Stored bytes", :number) { |_, row| Brief.bytes(row.counts.stored_bytes) },
            column("Evicted", :number) { |_, row| Brief.count(row.counts.evictions) },
-           column("After", :number) { |_, row| Brief.span(row.counts.mean_evicted_age) || "–" },
-           column("Computing", :number) { |_, row| Brief.span(row.counts.mean_compute) || "–" }]
+           column("Evicted after", :number) { |_, row| Brief.span(row.counts.mean_evicted_age) || "–" },
+           column("Time to compute", :number) { |_, row| Brief.span(row.counts.mean_compute) || "–" }]
         end
 
         def keyspace(out, row)
