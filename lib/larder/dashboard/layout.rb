@@ -86,7 +86,7 @@ module Larder
       # @param html [Html]
       # @return [void]
       def body(html)
-        html.section(class: "card problem") do
+        html.section(class: ["card", "problem", *("mild" if @problem.status == 200)]) do
           html.p(@problem.message)
           html.p { html.code(@problem.remedy, class: "command") } if @problem.remedy
         end

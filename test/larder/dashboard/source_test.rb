@@ -9,7 +9,7 @@ module Larder
     class SourceTest < DashboardCase
       def problem(path = "")
         get("/larder/#{path}")
-        assert_match(/class="card problem"/, last_response.body)
+        assert_match(/class="card problem/, last_response.body)
         text_of(last_response.body)
       end
 

@@ -26,7 +26,7 @@ module Larder
         def body(html)
           html.section(class: "card") do
             html.h2("Key")
-            html.p { html.code(KeyText.shown(key), class: "key") }
+            html.p(class: "whole", tabindex: "0") { html.code(KeyText.shown(key), class: "key") }
             found ? facts(html, found_facts) : absent(html)
             actions(html)
           end

@@ -83,7 +83,9 @@ module Larder
         def sound(html)
           html.p(class: "sound") do
             html.strong("No problems.")
-            html.text(" larder doctor checks more: git, copies, the disk.")
+            html.text(" ")
+            html.code(visit.source.command("doctor"))
+            html.text(" also checks git, copies and the journal.")
           end
         end
 
@@ -109,9 +111,10 @@ module Larder
 
         def hits(html)
           ratio, when_ = now
+          times = [[@hour, "in the last hour"], [@day, "in the last day"]]
           figure(html, "Reads that hit", percent(ratio),
-                 [when_, *([[@hour, "last hour"], [@day, "last day"]].map do |bucket, time|
-                   "#{percent(bucket.whole.hit_ratio)} in the #{time}" if bucket
+                 [ratio ? when_ : "nothing was read yet", *(times.map do |bucket, time|
+                   "#{percent(bucket.whole.hit_ratio)} #{time}" if bucket&.whole&.hit_ratio
                  end)])
         end
 
