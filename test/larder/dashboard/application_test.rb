@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "support/dashboard_case"
+require "nokogiri"
 
 module Larder
   class Dashboard
@@ -28,6 +29,17 @@ module Larder
         assert_equal %w[nosniff DENY same-origin no-store],
                      headers.values_at("x-content-type-options", "x-frame-options", "referrer-policy", "cache-control")
         refute_match(/ (style|on\w+)=|<style|javascript:|https?:/, last_response.body)
+      end
+
+      test "pages are valid HTML, also with keys that are not text" do
+        [HOSTILE, "\xff\x00\u202e".b].each { |key| cache.set(key, key) }
+        use(values: true)
+        paths = Pages::TABLE.map(&:path) + ["entry?key=absent", "clear?by=all", "clear?by=prefix&text=<", "keys?sort=ttl",
+                                            "keys?sort=<", "entry?key=#{Rack::Utils.escape(HOSTILE)}"]
+        paths.each do |path|
+          get("/larder/#{path}")
+          assert_empty Nokogiri::HTML5(last_response.body, max_errors: 10).errors.map(&:to_s), path
+        end
       end
 
       test "assets have names of their content, and are kept for ever" do

@@ -10,6 +10,8 @@ module Larder
   class Dashboard
     # The pages in a browser, with their script and their policy.
     class BrowserTest < DashboardCase
+      include Processes
+
       # Each text of the page, with its colour and that behind it.
       COLOURS = <<~SCRIPT
         [...document.querySelectorAll("main *, header *, footer *")].filter((each) => {
@@ -79,6 +81,19 @@ module Larder
         assert_equal "descending", @browser.evaluate("document.querySelectorAll('thead th')[1].ariaSort")
         @browser.evaluate("document.querySelectorAll('thead button')[1].click()")
         assert_equal "100B", @browser.evaluate(sizes).first
+      end
+
+      test "the figures are read again while that is wanted" do
+        visit
+        @browser.evaluate("document.getElementById('live').dataset.refresh = 0.1")
+        cache.set("one more", "1")
+        items = "document.querySelector('.figures').textContent.match(/(\\d+) items/)[1]"
+        assert_equal "12", @browser.evaluate(items)
+        @browser.evaluate("document.querySelector('button.live').click()")
+        assert(eventually { @browser.evaluate(items) == "13" })
+        @browser.evaluate("document.querySelector('button.live').click()")
+        assert_equal "false", @browser.evaluate("document.querySelector('button.live').ariaPressed")
+        assert_empty @browser.complaints
       end
 
       test "a key is deleted by its form, and the browser says that it is from here" do
