@@ -78,7 +78,7 @@ module Larder
 
         def choices(html)
           MEANINGS.each do |name, meaning|
-            html.form(class: "card search", method: "get", action: path("clear")) do
+            html.form(class: "card search part", method: "get", action: path("clear")) do
               html.input(type: "hidden", name: "by", value: name)
               html.div(class: "wide") do
                 html.label(meaning, for: "text-#{name}")
