@@ -56,7 +56,7 @@ module Larder
         problem(error, visit)
       rescue Inspection::Invalid, Inspection::Failure, InvalidArgument => error
         problem(Problem.new("That is not possible", error.message, status: 422), visit)
-      rescue Larder::Error => error
+      rescue Larder::Error, SystemCallError => error # the file may go away at any moment
         problem(Problem.new("The cache cannot be used", error.message, visit.source.command("doctor"), status: 503),
                 visit)
       end
