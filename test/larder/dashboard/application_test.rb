@@ -34,8 +34,9 @@ module Larder
       test "pages are valid HTML, also with keys that are not text" do
         [HOSTILE, "\xff\x00\u202e".b].each { |key| cache.set(key, key) }
         use(values: true)
-        paths = Pages::TABLE.map(&:path) + ["entry?key=absent", "clear?by=all", "clear?by=prefix&text=<", "keys?sort=ttl",
-                                            "keys?sort=<", "entry?key=#{Rack::Utils.escape(HOSTILE)}"]
+        paths = Pages::TABLE.map(&:path) +
+                ["entry?key=absent", "clear?by=all", "clear?by=prefix&text=<", "keys?sort=ttl", "keys?sort=<",
+                 "entry?key=#{Rack::Utils.escape(HOSTILE)}"]
         paths.each do |path|
           get("/larder/#{path}")
           assert_empty Nokogiri::HTML5(last_response.body, max_errors: 10).errors.map(&:to_s), path

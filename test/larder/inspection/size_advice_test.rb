@@ -34,7 +34,7 @@ module Larder
         assert_equal "With about 100.0 MiB nothing would have been evicted.", found.needed
       end
 
-      test "the present size is kept where others are no better, or not known" do
+      test "the present size is kept where no other is better, or known to be" do
         same = advice({ 0.5 => 0.4, 2 => 0.5, 4 => 0.51 })
         assert_match(/\AA larger file would hardly help: four times/, same.sentences.first)
         assert_equal "Too few reads yet to tell: 900 reads of the sample so far.",
