@@ -12,7 +12,6 @@ require "active_support/notifications"
 require "larder"
 require_relative "inspection"
 require_relative "dashboard/settings"
-require_relative "dashboard/access"
 require_relative "dashboard/controller"
 require_relative "dashboard/application"
 
@@ -29,6 +28,9 @@ module Larder
   # @example In config.ru
   #   # map("/larder") { run Larder::Dashboard.new(cache: "cache.larder", password: ENV["LARDER_PASSWORD"]) }
   class Dashboard
+    GUIDE = "docs/guides/dashboard.md"
+    private_constant :GUIDE
+
     class << self
       # @api private
       # @return [#call, nil]
@@ -69,7 +71,7 @@ module Larder
     # @raise [ArgumentError] an option is unknown or of the wrong type
     def initialize(**options)
       settings = Settings.new(options)
-      @access = Access.new(settings)
+      @access = Web::Access.new("the dashboard", settings.access, guide: GUIDE, rule: -> { Dashboard.rule })
       application = Application.new(settings)
       name = settings.base_controller
       @inner = name ? Controller.new(name, application) : application
@@ -78,7 +80,11 @@ module Larder
     # @param env [Hash] of Rack
     # @return [Array(Integer, Hash, #each)]
     def call(env)
-      @access.refusal(Rack::Request.new(env)) || @inner.call(env)
+      case @access.refusal(env)
+      when nil then @inner.call(env)
+      when :hidden then Response.hidden
+      else Response.unauthorized(@access.challenge)
+      end
     end
   end
 end

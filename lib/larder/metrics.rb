@@ -63,14 +63,14 @@ module Larder
 
     # @param cache [ActiveSupport::Cache::LarderStore, String, Pathname, nil] a store, or the path of its file; nil:
     #   Rails.cache
-    # @param access [Hash] one of: `allow:` a Proc that gets the request and answers whether it may see the page, or
+    # @param given [Hash] one of: `allow:` a Proc that gets the request and answers whether it may see the page, or
     #   :route, if the routes of the application decide that; `password:` of HTTP basic authentication; `token:` of
     #   `Authorization: Bearer`
     # @raise [ArgumentError] the cache is something else, or an option is not known or has a wrong value
     # @example
     #   Larder::Metrics.new(cache: "shop.larder", token: "secret").call("REQUEST_METHOD" => "GET").first #=> 404
-    def initialize(cache: nil, **access)
-      @access = Access.new(access)
+    def initialize(cache: nil, **given)
+      @access = access(given)
       @source = Source.new(cache)
     end
 

@@ -3,8 +3,8 @@
 # Checks the dependency rule: a layer uses only the layers below it. Reads #include lines of C, and requires and
 # constants of Ruby; prints each offending line.
 #
-#   lab > commands > cli > dashboard > metrics > inspection > rails > test_helper > sessions > store > entry > remote >
-#   codecs > bytes > application > glue > engine
+#   lab > commands > cli > dashboard > metrics > web > inspection > rails > test_helper > sessions > store > entry >
+#   remote > codecs > bytes > application > glue > engine
 #
 # Run as a program: ruby rakelib/house/layers.rb [DIRECTORY]
 
@@ -37,6 +37,7 @@ module House
       Layer.new("rails", ["lib/larder/rails/**/*.rb"], ["Lab"], ["larder/lab"]),
       Layer.new("inspection", ["lib/larder/inspection{.rb,/**/*.rb}"],
                 ["ActiveSupport", "Rails", "Rack", "Lab"], ["active_support", "rails", "rack", "larder/lab"]),
+      Layer.new("web", ["lib/larder/web/**/*.rb"], ["Lab"], ["larder/lab"]),
       Layer.new("metrics", ["lib/larder/metrics{.rb,/**/*.rb}"], ["Lab"], ["larder/lab"]),
       Layer.new("dashboard", ["lib/larder/dashboard{.rb,/**/*.rb}"], ["Lab"], ["larder/lab"]),
       Layer.new("cli", ["lib/larder/cli{.rb,/**/*.rb}", "exe/larder"],

@@ -52,9 +52,10 @@ module Larder
          ["Not Found\n"]]
       end
 
+      # @param challenge [String] of Web::Access
       # @return (see page)
-      def unauthorized
-        plain("A password is needed", status: 401, "www-authenticate" => 'Basic realm="Larder", charset="UTF-8"')
+      def unauthorized(challenge)
+        plain("A password is needed", status: 401, "www-authenticate" => challenge)
       end
 
       # @param path [String]

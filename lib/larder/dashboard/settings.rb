@@ -3,6 +3,7 @@
 # Checks the options of a dashboard.
 
 require "pathname"
+require_relative "../web/access"
 
 module Larder
   class Dashboard
@@ -19,9 +20,6 @@ module Larder
                             [String, Pathname, Larder::Cache].any? { |type| given.is_a?(type) } ||
                               given.respond_to?(:fetch_multi)
                           end),
-        allow: Option.new("a block (->(request) { ... }) or :route",
-                          ->(given) { given == :route || CALLABLE.call(given) }),
-        password: Option.new("a String", ->(given) { given.is_a?(String) }),
         base_controller: Option.new("the name of a controller, such as \"AdminController\"",
                                     ->(given) { given.is_a?(String) && given.match?(/\A[A-Z][\w:]*\z/) }),
         values: Option.new("true or false", SWITCH),
@@ -32,10 +30,8 @@ module Larder
 
       # @return [Object, nil] nil: Rails.cache
       attr_reader :cache
-      # @return [#call, :route, nil]
-      attr_reader :allow
-      # @return [String, nil] nil: none was given, or it is empty
-      attr_reader :password
+      # @return [Hash{Symbol => Object}] of Web::Access. A base controller decides as a route does
+      attr_reader :access
       # @return [String, nil]
       attr_reader :base_controller
       # @return [#call, nil]
@@ -44,18 +40,13 @@ module Larder
       # @param options [Hash]
       # @raise [ArgumentError] names the option, its value and what it takes
       def initialize(options)
-        options.each { |name, given| check(name, given) }
-        @cache, @allow, @base_controller, @actor = options.values_at(:cache, :allow, :base_controller, :actor)
-        @asks_password = options.key?(:password)
-        @password = options[:password] unless options[:password].to_s.strip.empty?
+        @access = options.slice(*Web::Access::OPTIONS)
+        options.except(*Web::Access::OPTIONS).each { |name, given| check(name, given) }
+        @cache, @base_controller, @actor = options.values_at(:cache, :base_controller, :actor)
+        @access[:allow] ||= :route if @base_controller && !@access.key?(:allow)
         @values = options.fetch(:values, false) || false
         @read_only = options.fetch(:read_only, false) || false
         forbid_nil(options)
-      end
-
-      # @return [Boolean] was `password:` given, of whatever value?
-      def asks_password?
-        @asks_password
       end
 
       # @return [Boolean]
@@ -73,21 +64,19 @@ module Larder
       def check(name, given)
         option = TABLE.fetch(name) do
           raise ::ArgumentError, "unknown option #{name.inspect} of Larder::Dashboard; known: " \
-                                 "#{TABLE.keys.map(&:inspect).join(", ")}"
+                                 "#{[*Web::Access::OPTIONS, *TABLE.keys].map(&:inspect).join(", ")}"
         end
         return if given.nil? || option.test.call(given)
 
-        shown = name == :password ? "of #{given.class}" : given.inspect
-        raise ::ArgumentError, "#{name.inspect} of Larder::Dashboard is #{shown}; it takes #{option.takes}"
+        raise ::ArgumentError, "#{name.inspect} of Larder::Dashboard is #{given.inspect}; it takes #{option.takes}"
       end
 
-      # A rule that is nil by mistake, as a constant of another environment, must not mean that there is none.
+      # A controller that is nil by mistake, as a constant of another environment, must not mean that there is none.
       def forbid_nil(options)
-        name = [:allow, :base_controller].find { |key| options.key?(key) && options[key].nil? }
-        return unless name
+        return unless options.key?(:base_controller) && options[:base_controller].nil?
 
-        raise ::ArgumentError, "#{name.inspect} of Larder::Dashboard is nil; it takes #{TABLE.fetch(name).takes}, or " \
-                               "leave it out"
+        raise ::ArgumentError, ":base_controller of Larder::Dashboard is nil; it takes " \
+                               "#{TABLE.fetch(:base_controller).takes}, or leave it out"
       end
     end
   end

@@ -2,11 +2,12 @@
 
 # The Rack side of a page that a monitoring system reads.
 
-require_relative "access"
+require_relative "../web/access"
 
 module Larder
   class Metrics
-    # For a class with `@access` and the method `answer`. Needs no gem: a Rack application is what answers to `call`.
+    # For a class with `@access`, see {access}, and the method `answer`. Needs no gem: a Rack application is an object
+    # that answers to `call`.
     # @api private
     module Endpoint
       TEXT = "text/plain; charset=utf-8"
@@ -24,7 +25,11 @@ module Larder
       # @param env [Hash] of a Rack request
       # @return [Array] status, headers, body
       def call(env)
-        return denied unless @access.allowed?(env)
+        case @access.refusal(env)
+        when :hidden then return response(404, TEXT, "Not Found\n")
+        when :unauthorized
+          return response(401, TEXT, "Unauthorized\n", "www-authenticate" => @access.challenge)
+        end
 
         case env["REQUEST_METHOD"]
         when "GET" then answer(env)
@@ -35,12 +40,10 @@ module Larder
 
       private
 
-      # A page that is not open is not there. Only a password is asked for.
-      def denied
-        challenge = @access.challenge
-        return response(404, TEXT, "Not Found\n") unless challenge
-
-        response(401, TEXT, "Unauthorized\n", "www-authenticate" => challenge)
+      # @param given [Hash] options
+      # @return [Web::Access]
+      def access(given)
+        Web::Access.new("a page of metrics or health", given, guide: "docs/guides/metrics.md")
       end
 
       def response(status, type, body, more = {})

@@ -68,15 +68,15 @@ module Larder
 
       # @param cache (see .check)
       # @param wait (see .check)
-      # @param access [Hash] as of {Metrics#initialize}
+      # @param given [Hash] as of {Metrics#initialize}
       # @raise (see .check)
-      def initialize(cache: nil, wait: WAIT, **access)
+      def initialize(cache: nil, wait: WAIT, **given)
         unless wait.respond_to?(:to_f) && !wait.is_a?(String) && wait.to_f >= 0
           raise ::ArgumentError, "wait: #{wait.inspect} must be a number of seconds from 0 on"
         end
 
         @wait = wait.to_f
-        @access = Access.new(access)
+        @access = access(given)
         @source = cache.is_a?(Source) ? cache : Source.new(cache)
         @since = nil
       end

@@ -22,10 +22,16 @@ module Larder
       MARK = :larder_test_helper
       # Names from which keys are made, on a Rails whose events have names.
       Naming = Struct.new(:store) do
+        # @param name [Object] of an event
+        # @param payload [Hash] of the event
+        # @return [String]
         def key(name, payload)
           Larder::Store::Keys::INSTRUMENTS_KEYS ? name : normalized(name, payload)
         end
 
+        # @param names [Array, Hash] of an event
+        # @param payload [Hash] of the event
+        # @return [Array<String>, Hash]
         def keys(names, payload)
           return names unless names.is_a?(Array)
 

@@ -27,7 +27,7 @@ module Larder
       }.freeze
       # The name of the cookie in a statement that configures sessions.
       COOKIE = /\bkey:\s*("[^"]*"|'[^']*')/
-      DASHBOARD_STEP = "Set LARDER_PASSWORD in production, the password of the user larder; without it the " \
+      DASHBOARD_STEP = "Set LARDER_PASSWORD in production, the password for any user name; without it the " \
                        "dashboard is denied"
       METRICS_STEP = "Set LARDER_METRICS_TOKEN in production, the bearer token of the collector; without it the " \
                      "metrics are denied"
