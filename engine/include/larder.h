@@ -195,6 +195,15 @@ typedef struct larder_details {
     uint64_t reserved[2];
 } larder_details;
 
+/* The lease of a key whose value is being computed, see larder_scan_leases. */
+typedef struct larder_leased {
+    int64_t age_ms;     /* since it was taken */
+    int64_t left_ms;    /* until it ends by itself */
+    uint32_t pid;       /* of its owner, a number that the owner's container gives */
+    uint32_t has_value; /* 1: there is an old value */
+    uint64_t reserved;
+} larder_leased;
+
 typedef struct {
     /* Returns memory for a value of `bytes` with these flags, or NULL: it is not to be read. Must not use the
      * cache. No lock is held, so it may leave the call by longjmp. */
@@ -657,6 +666,15 @@ larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, s
 larder_status larder_scan_details(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes,
                                   void *buffer, size_t buffer_bytes, size_t *count, size_t *used,
                                   const larder_call *call);
+
+/*
+ * As larder_scan, of the keys that have leases, also where there is no value yet, with a larder_leased between the
+ * length of each key and its bytes. It is not aligned. `buffer` has at least LARDER_MAX_KEY + 4 +
+ * sizeof(larder_leased) bytes.
+ */
+larder_status larder_scan_leases(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes,
+                                 void *buffer, size_t buffer_bytes, size_t *count, size_t *used,
+                                 const larder_call *call);
 
 /* `*passed_ppm`: which part of the walk is behind `cursor`, in millionths. 0 for a cursor of a file that was
  * replaced, as the walk begins again. If no file is attached, the reason is returned. Takes no lock. */

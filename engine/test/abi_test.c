@@ -82,6 +82,12 @@ static void what_is_answered_has_its_places(void) {
     AT(larder_details, tag_count, 44);
     AT(larder_details, reserved, 48);
     BYTES(larder_details, 64);
+    AT(larder_leased, age_ms, 0);
+    AT(larder_leased, left_ms, 8);
+    AT(larder_leased, pid, 16);
+    AT(larder_leased, has_value, 20);
+    AT(larder_leased, reserved, 24);
+    BYTES(larder_leased, 32);
     AT(larder_stats, hits, 0);
     AT(larder_stats, lock_waits, 96);
     AT(larder_stats, items, 192);
@@ -182,6 +188,8 @@ static void calls_of_a_later_version(void) {
         CHECK(larder_touch(cache, "k", 1, -1, call) == LARDER_INVALID);
         CHECK(larder_scan(cache, &cursor, NULL, 0, buffer, sizeof buffer, &count, &used, call) == LARDER_INVALID);
         CHECK(larder_scan_details(cache, &cursor, NULL, 0, buffer, sizeof buffer, &count, &used, call) ==
+              LARDER_INVALID);
+        CHECK(larder_scan_leases(cache, &cursor, NULL, 0, buffer, sizeof buffer, &count, &used, call) ==
               LARDER_INVALID);
         CHECK(larder_inspect(cache, "k", 1, NULL, 0, NULL, &details, call) == LARDER_INVALID);
         CHECK(larder_prune(cache, NULL, call) == LARDER_INVALID);

@@ -60,6 +60,24 @@ static bool is_absent(void) {
            larder_get_multi(cache, &lookup, 1, &at) == LARDER_OK && lookup.status == LARDER_MISS;
 }
 
+/* The lease of the key in a walk; false: the walk does not visit it, or visits another key. */
+static bool is_visited(larder_leased *leased) {
+    static char buffer[LARDER_MAX_KEY + 4 + sizeof *leased];
+    uint64_t cursor = 0;
+    size_t count, used, found = 0, all = 0;
+    do {
+        if (larder_scan_leases(cache, &cursor, "", 0, buffer, sizeof buffer, &count, &used, &at) != LARDER_OK) {
+            return false;
+        }
+        all += count;
+        if (count && buffer[4 + sizeof *leased] == 'k') {
+            memcpy(leased, buffer + 4, sizeof *leased);
+            found++;
+        }
+    } while (cursor);
+    return found == 1 && all == 1;
+}
+
 static larder_status get_stale(const char *value, larder_item *item) {
     char out[64] = "";
     larder_call call = {.now_ms = at.now_ms, .flags = LARDER_CALL_STALE};
@@ -399,6 +417,7 @@ static void the_lease_of_a_process_that_was_killed_is_free_at_once(void) {
         raise(SIGKILL);
     }
     CHECK(waitpid(child, NULL, 0) == child);
+    CHECK(!is_visited(&(larder_leased){0}), "a walk leaves it out");
     CHECK(take(&lease) == LARDER_OK && lease.process == larder_process(cache));
     CHECK(put_leased("computed", &lease) == LARDER_OK && has("computed"));
     end();
@@ -556,7 +575,26 @@ static void bad_arguments_are_errors(void) {
     end();
 }
 
+static void leases_are_visited(void) {
+    larder_lease lease;
+    larder_leased leased = {0};
+    cache = open_cache(1 << 20);
+    at.now_ms = START_MS;
+    CHECK(set(cache, "other", "v") == LARDER_OK && !is_visited(&leased));
+    CHECK(take(&lease) == LARDER_OK && is_visited(&leased));
+    CHECK(leased.pid == (uint32_t)getpid() && !leased.has_value && leased.reserved == 0);
+    CHECK(leased.left_ms > 0 && leased.age_ms >= 0 && leased.age_ms + leased.left_ms == LEASE_MS, "%ld + %ld",
+          (long)leased.age_ms, (long)leased.left_ms);
+    CHECK(put_leased("v", &lease) == LARDER_OK && !is_visited(&leased));
+    CHECK(put_stale_soon("old") == LARDER_OK && !is_visited(&leased));
+    at.now_ms += 1500;
+    CHECK(take(&lease) == LARDER_OK && is_visited(&leased) && leased.has_value);
+    CHECK(larder_lease_end(cache, "k", 1, &lease, 0, &at) == LARDER_OK && !is_visited(&leased));
+    larder_close(cache);
+}
+
 static const test_case tests[] = {
+    TEST(leases_are_visited, "a walk of leases visits keys that have one, with a value or without"),
     TEST(one_caller_has_it_and_the_others_see_whose_it_is, "one caller has it and the others see whose it is"),
     TEST(a_placeholder_is_no_item, "a placeholder is no item"),
     TEST(deletes_clears_and_writes_win_over_what_is_computed,

@@ -1,5 +1,6 @@
 /*
- * scan.c — larder_scan and larder_scan_details: visit keys without a lock, from where the last call stopped.
+ * scan.c — larder_scan, larder_scan_details and larder_scan_leases: visit keys without a lock, from where the last
+ * call stopped.
  * larder_scan_progress: how far that is.
  *
  * Items move to higher buckets when the index grows, so a walk in bucket order visits every key that stays, some
@@ -20,6 +21,9 @@
 #include "segment/record.h"
 
 #include <string.h>
+
+/* Which keys are visited: those that a get finds; those of stale values and of leases, too; those of leases. */
+typedef enum { PRESENT, ALL, LEASED } choice;
 
 #define BUCKETS_PER_CALL 4096
 
@@ -76,20 +80,31 @@ static bool is_found(larder *cache, lard_map *map, const void *key, size_t key_b
     return lard_read_exists(cache->core, map, &wanted, NULL, now_ms);
 }
 
-/* Is it a record that a get may find? With `all` also one whose value is stale or being computed. */
+static bool has_lease(const lard_view *view, uint64_t offset, const lard_record_info *info) {
+    lard_extension extension;
+    size_t bytes;
+    return LARD_WORD0_TYPE(info->word0) == LARD_TYPE_EXTENDED &&
+           lard_record_extended(view, offset, info, &extension, NULL, 0, &bytes) == LARDER_OK &&
+           lard_extension_leased_ms(&extension) > 0;
+}
+
+/* Is it a record of the keys that are visited? Of those that a get finds, it may be one. */
 static bool is_listed(const lard_view *view, uint64_t offset, const lard_record_info *info, int64_t now_ms,
-                      bool all) {
+                      choice choice) {
     unsigned type = LARD_WORD0_TYPE(info->word0);
+    if (choice == LEASED) {
+        return has_lease(view, offset, info);
+    }
     if (type == LARD_TYPE_EXTENDED) {
-        return all || (!lard_record_expired(info, now_ms) &&
-                       lard_record_extended_is_fresh(view, offset, info, now_ms, &type));
+        return choice == ALL || (!lard_record_expired(info, now_ms) &&
+                                 lard_record_extended_is_fresh(view, offset, info, now_ms, &type));
     }
     return type != LARD_TYPE_CHUNK && !lard_record_expired(info, now_ms);
 }
 
 /* Copies the key of a slot's item to `key`, if it is listed. Returns its length, or -1. */
 static int64_t listed_key(larder *cache, const lard_view *view, lard_u64 *slot, unsigned char *key, int64_t now_ms,
-                          bool all) {
+                          choice choice) {
     for (int attempt = 0; attempt < 8; attempt++) {
         lard_record_info info;
         uint64_t value = lard_load_acquire(slot);
@@ -98,7 +113,7 @@ static int64_t listed_key(larder *cache, const lard_view *view, lard_u64 *slot, 
         if (!offset) {
             return -1;
         }
-        bool fit = lard_record_of_slot(view, settled, &info) && is_listed(view, offset, &info, now_ms, all);
+        bool fit = lard_record_of_slot(view, settled, &info) && is_listed(view, offset, &info, now_ms, choice);
         lard_head head = {{0, 0}, 0, 0, 0};
         if (fit) {
             lard_record_copy_key(view, offset, &info, key);
@@ -107,7 +122,7 @@ static int64_t listed_key(larder *cache, const lard_view *view, lard_u64 *slot, 
         lard_fence_acquire();
         if (lard_load(slot) == value) {
             size_t key_bytes = LARD_WORD0_KEY_BYTES(info.word0);
-            if (fit && !all) {
+            if (fit && choice == PRESENT) {
                 fit = value != settled ? is_found(cache, view->map, key, key_bytes, now_ms)
                                        : !head.value_bytes || lard_large_is_whole(cache->core, view->map, &head);
             }
@@ -117,10 +132,34 @@ static int64_t listed_key(larder *cache, const lard_view *view, lard_u64 *slot, 
     return -1;
 }
 
-/* `details_bytes` is the size of larder_details, or 0: keys alone. */
+/* Writes what is between the length of a key and its bytes. False: the key is to be left out. */
+typedef bool describe(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, void *out,
+                      int64_t now_ms);
+
+static bool describe_item(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, void *out,
+                          int64_t now_ms) {
+    larder_details details;
+    bool found = lard_details_find(cache, map, key, key_bytes, &details, now_ms);
+    if (found) {
+        memcpy(out, &details, sizeof details);
+    }
+    return found;
+}
+
+static bool describe_lease(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, void *out,
+                           int64_t now_ms) {
+    larder_leased leased;
+    bool found = lard_details_lease(cache, map, key, key_bytes, &leased, now_ms);
+    if (found) {
+        memcpy(out, &leased, sizeof leased);
+    }
+    return found;
+}
+
+/* `describe` writes `details_bytes`; NULL and 0: keys alone. */
 static larder_status scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,
-                          size_t buffer_bytes, size_t *count, size_t *used, const larder_call *call,
-                          size_t details_bytes) {
+                          size_t buffer_bytes, size_t *count, size_t *used, const larder_call *call, choice choice,
+                          describe *describe, size_t details_bytes) {
     unsigned char key[LARDER_MAX_KEY + 8];
     int64_t now_ms = lard_clock_of_call(call);
     if (!cache || !cursor || !buffer || !count || !used || (!prefix && prefix_bytes) ||
@@ -130,7 +169,6 @@ static larder_status scan(larder *cache, uint64_t *cursor, const void *prefix, s
     *count = *used = 0;
     lard_map *map = lard_enter(cache->core);
     unsigned walked = 0;
-    bool all = details_bytes || (call && (call->flags & LARDER_CALL_STALE));
     if (!map) {
         return lard_enter_failure(cache->core);
     }
@@ -153,7 +191,7 @@ static larder_status scan(larder *cache, uint64_t *cursor, const void *prefix, s
         for (; at.bucket < lard_bucket_count(&view); at.bucket++, at.slot = 0) {
             lard_bucket *bucket = lard_bucket_at(&view, at.bucket);
             for (; bucket && at.slot < LARD_BUCKET_SLOTS; at.slot++) {
-                int64_t bytes = listed_key(cache, &view, &bucket->slots[at.slot], key, now_ms, all);
+                int64_t bytes = listed_key(cache, &view, &bucket->slots[at.slot], key, now_ms, choice);
                 if (bytes < (int64_t)prefix_bytes || (prefix_bytes && memcmp(key, prefix, prefix_bytes) != 0)) {
                     continue;
                 }
@@ -163,12 +201,8 @@ static larder_status scan(larder *cache, uint64_t *cursor, const void *prefix, s
                     *cursor = pack(map, at);
                     return LARDER_OK;
                 }
-                if (details_bytes) {
-                    larder_details details;
-                    if (!lard_details_find(cache->core, map, key, length, &details, now_ms)) {
-                        continue;
-                    }
-                    memcpy(entry + 4, &details, sizeof details);
+                if (describe && !describe(cache->core, map, key, length, entry + 4, now_ms)) {
+                    continue;
                 }
                 memcpy(entry, &length, 4);
                 memcpy(entry + 4 + details_bytes, key, length);
@@ -192,14 +226,22 @@ static larder_status scan(larder *cache, uint64_t *cursor, const void *prefix, s
 
 larder_status larder_scan(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes, void *buffer,
                           size_t buffer_bytes, size_t *count, size_t *used, const larder_call *call) {
-    return scan(cache, cursor, prefix, prefix_bytes, buffer, buffer_bytes, count, used, call, 0);
+    choice choice = call && (call->flags & LARDER_CALL_STALE) ? ALL : PRESENT;
+    return scan(cache, cursor, prefix, prefix_bytes, buffer, buffer_bytes, count, used, call, choice, NULL, 0);
 }
 
 larder_status larder_scan_details(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes,
                                   void *buffer, size_t buffer_bytes, size_t *count, size_t *used,
                                   const larder_call *call) {
-    return scan(cache, cursor, prefix, prefix_bytes, buffer, buffer_bytes, count, used, call,
+    return scan(cache, cursor, prefix, prefix_bytes, buffer, buffer_bytes, count, used, call, ALL, describe_item,
                 sizeof(larder_details));
+}
+
+larder_status larder_scan_leases(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes,
+                                 void *buffer, size_t buffer_bytes, size_t *count, size_t *used,
+                                 const larder_call *call) {
+    return scan(cache, cursor, prefix, prefix_bytes, buffer, buffer_bytes, count, used, call, LEASED,
+                describe_lease, sizeof(larder_leased));
 }
 
 larder_status larder_scan_progress(larder *cache, uint64_t cursor, uint32_t *passed_ppm) {

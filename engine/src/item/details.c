@@ -6,6 +6,7 @@
 #include "file/belief.h"
 #include "file/view.h"
 #include "item/large.h"
+#include "proc/process.h"
 #include "segment/segment.h"
 
 void lard_details_of(lard_map *map, const lard_key *key, const larder_item *item, const lard_hit *hit,
@@ -30,5 +31,24 @@ bool lard_details_find(lard_core *cache, lard_map *map, const void *key, size_t 
         return false;
     }
     lard_details_of(map, &wanted, &item, &hit, details);
+    return true;
+}
+
+bool lard_details_lease(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, larder_leased *leased,
+                        int64_t now_ms) {
+    lard_key wanted = lard_key_of(map, &lard_belief_any, key, key_bytes);
+    lard_hit hit;
+    larder_status found = lard_lookup(cache, map, &wanted, NULL, NULL, 0, NULL, &hit, now_ms);
+    int64_t left_ms = hit.slot ? lard_extension_leased_ms(&hit.extension) : 0;
+    uint32_t owner = left_ms > 0 ? lard_process_owner_of(hit.extension.token) : 0;
+    if (left_ms <= 0 || !lard_process_alive(cache, map, owner)) {
+        return false;
+    }
+    *leased = (larder_leased){
+        .age_ms = hit.extension.lease_ms - left_ms,
+        .left_ms = left_ms,
+        .pid = lard_load(&map->processes[LARD_OWNER_SLOT(owner)].pid),
+        .has_value = found == LARDER_OK,
+    };
     return true;
 }

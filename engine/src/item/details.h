@@ -12,5 +12,8 @@ void lard_details_of(lard_map *map, const lard_key *key, const larder_item *item
 /* Finds the key's item, of any configuration, whole, fresh or stale. Not counted as a read. */
 bool lard_details_find(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, larder_details *details,
                        int64_t now_ms);
+/* Finds the lease of the key, of any configuration; false: it has none, or its owner has died. */
+bool lard_details_lease(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, larder_leased *leased,
+                        int64_t now_ms);
 
 #endif

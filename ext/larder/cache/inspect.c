@@ -1,5 +1,5 @@
 /*
- * inspect.c — native methods for people who look at a cache: _item, _scan_items, _scan_progress.
+ * inspect.c — native methods for people who look at a cache: _item, _scan_items, _scan_leases, _scan_progress.
  *
  * None is counted as a read. They show the items of each configuration.
  */
@@ -80,7 +80,12 @@ static VALUE cache_item(VALUE self, VALUE item_class, VALUE key, VALUE now, VALU
 
 /* ---- a walk ---- */
 
+typedef larder_status scan_function(larder *engine, uint64_t *cursor, const void *prefix, size_t prefix_bytes,
+                                    void *buffer, size_t buffer_bytes, size_t *count, size_t *used,
+                                    const larder_call *call);
+
 struct scan {
+    scan_function *function;
     uint64_t cursor;
     const char *prefix;
     size_t prefix_bytes;
@@ -94,49 +99,82 @@ struct scan {
 static void run_scan(larder *engine, void *arg) {
     struct scan *scan = arg;
 
-    scan->status = larder_scan_details(engine, &scan->cursor, scan->prefix, scan->prefix_bytes, scan->buffer,
-                                       SCAN_BYTES, &scan->count, &scan->used, &scan->call);
+    scan->status = scan->function(engine, &scan->cursor, scan->prefix, scan->prefix_bytes, scan->buffer,
+                                  SCAN_BYTES, &scan->count, &scan->used, &scan->call);
 }
 
-static VALUE items_of(const struct scan *scan, VALUE item_class) {
-    VALUE items = rb_ary_new_capa((long)scan->count);
+/* Makes an object of a key and of what the walk knows of it. */
+typedef VALUE make_function(VALUE result_class, VALUE key, const void *details);
+
+static VALUE make_item(VALUE item_class, VALUE key, const void *details) {
+    larder_details aligned;
+
+    memcpy(&aligned, details, sizeof(aligned));
+    return item_of(item_class, key, &aligned);
+}
+
+/* A Larder::Cache::Lease, whose members these are. */
+static VALUE make_lease(VALUE lease_class, VALUE key, const void *details) {
+    larder_leased leased;
+
+    memcpy(&leased, details, sizeof(leased));
+    VALUE members[] = {key, DBL2NUM((double)leased.age_ms / 1000), DBL2NUM((double)leased.left_ms / 1000),
+                       UINT2NUM(leased.pid), leased.has_value ? Qtrue : Qfalse};
+    return rb_class_new_instance((int)(sizeof members / sizeof *members), members, lease_class);
+}
+
+static VALUE objects_of(const struct scan *scan, VALUE result_class, size_t details_bytes, make_function *make) {
+    VALUE objects = rb_ary_new_capa((long)scan->count);
     const char *at = scan->buffer;
 
     for (size_t i = 0; i < scan->count; i++) {
         uint32_t bytes;
-        larder_details details;
+        const char *details = at + sizeof(bytes);
 
         memcpy(&bytes, at, sizeof(bytes));
-        memcpy(&details, at + sizeof(bytes), sizeof(details));
-        at += sizeof(bytes) + sizeof(details);
-        rb_ary_push(items, item_of(item_class, rb_str_new(at, (long)bytes), &details));
+        at = details + details_bytes;
+        rb_ary_push(objects, make(result_class, rb_str_new(at, (long)bytes), details));
         at += bytes;
     }
-    return items;
+    return objects;
 }
 
-/* Returns [next cursor, items]; the cursor is nil when the walk is over. */
-static VALUE cache_scan_items(VALUE self, VALUE item_class, VALUE cursor, VALUE prefix, VALUE now) {
+/* Returns [next cursor, objects]; the cursor is nil when the walk is over. */
+static VALUE walk(VALUE self, VALUE cursor, VALUE prefix, struct scan *scan, VALUE result_class,
+                  size_t details_bytes, make_function *make) {
     VALUE holder = Qnil;
     VALUE result;
-    struct scan scan = {.cursor = NUM2ULL(cursor), .call = glue_call(now)};
 
+    scan->cursor = NUM2ULL(cursor);
     glue_check_string(prefix, "prefix");
     prefix = rb_str_new_frozen(prefix);
-    scan.prefix = RSTRING_PTR(prefix);
-    scan.prefix_bytes = (size_t)RSTRING_LEN(prefix);
-    scan.buffer = ALLOCV_N(char, holder, SCAN_BYTES);
+    scan->prefix = RSTRING_PTR(prefix);
+    scan->prefix_bytes = (size_t)RSTRING_LEN(prefix);
+    scan->buffer = ALLOCV_N(char, holder, SCAN_BYTES);
     do {
-        glue_attach_and_call_released(self, run_scan, &scan);
-    } while (scan.status != LARDER_OK && glue_attached_again(self));
-    if (scan.status != LARDER_OK) {
+        glue_attach_and_call_released(self, run_scan, scan);
+    } while (scan->status != LARDER_OK && glue_attached_again(self));
+    if (scan->status != LARDER_OK) {
         glue_raise_unless_attached(self, Qnil);
-        glue_raise(scan.status);
+        glue_raise(scan->status);
     }
-    result = rb_assoc_new(scan.cursor == 0 ? Qnil : ULL2NUM(scan.cursor), items_of(&scan, item_class));
+    result = rb_assoc_new(scan->cursor == 0 ? Qnil : ULL2NUM(scan->cursor),
+                          objects_of(scan, result_class, details_bytes, make));
     ALLOCV_END(holder);
     RB_GC_GUARD(prefix);
     return result;
+}
+
+static VALUE cache_scan_items(VALUE self, VALUE item_class, VALUE cursor, VALUE prefix, VALUE now) {
+    struct scan scan = {.function = larder_scan_details, .call = glue_call(now)};
+
+    return walk(self, cursor, prefix, &scan, item_class, sizeof(larder_details), make_item);
+}
+
+static VALUE cache_scan_leases(VALUE self, VALUE lease_class, VALUE cursor, VALUE prefix) {
+    struct scan scan = {.function = larder_scan_leases, .call = glue_call(Qnil)};
+
+    return walk(self, cursor, prefix, &scan, lease_class, sizeof(larder_leased), make_lease);
 }
 
 struct progress {
@@ -169,4 +207,5 @@ void glue_inspect_init(VALUE cache_class) {
     rb_define_private_method(cache_class, "_item", cache_item, 4);
     rb_define_private_method(cache_class, "_scan_items", cache_scan_items, 4);
     rb_define_private_method(cache_class, "_scan_progress", cache_scan_progress, 1);
+    rb_define_private_method(cache_class, "_scan_leases", cache_scan_leases, 3);
 }

@@ -46,6 +46,20 @@ module Larder
       end
     end
 
+    # The right to compute a key's value, which one caller has, see {Items#each_lease}.
+    #
+    # @!attribute [r] key
+    #   @return [String] binary
+    # @!attribute [r] age
+    #   @return [Float] seconds since it was taken
+    # @!attribute [r] left
+    #   @return [Float] seconds until it ends by itself
+    # @!attribute [r] pid
+    #   @return [Integer] of the process that has it, as numbered in its container
+    # @!attribute [r] stale_value
+    #   @return [Boolean] is there an old value?
+    Lease = Struct.new(:key, :age, :left, :pid, :stale_value)
+
     # Looks at items without a lock, and without counting that as a read. Shows items of each configuration, see
     # {Cache.open}, and those that are kept although they are stale.
     module Items
@@ -85,6 +99,30 @@ module Larder
           items.each(&block)
         end
         self
+      end
+
+      # Visits the keys whose values are being computed under a lease, as {#each_item} visits items. A lease that is
+      # taken or ends meanwhile may be among them or not.
+      #
+      # @param prefix [String, nil] of the keys to visit, nil: all
+      # @param seconds [Numeric, nil] the walk stops after so long; nil: it visits all keys
+      # @yieldparam lease [Lease]
+      # @return [Boolean, Enumerator] true: all keys were visited, false: the time was over before; an Enumerator
+      #   without a block
+      # @raise (see #each_item)
+      # @example
+      #   cache.each_lease.map(&:key) #=> []
+      def each_lease(prefix: nil, seconds: nil, &block)
+        return enum_for(:each_lease, prefix: prefix, seconds: seconds) unless block
+
+        deadline = seconds && (Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds)
+        cursor = 0
+        loop do
+          cursor, leases = _scan_leases(Lease, cursor, prefix || "")
+          leases.each(&block)
+          return true unless cursor
+          return false if deadline && Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+        end
       end
 
       # One step of {#each_item}, for a caller that stops and goes on later, also in another process. A step looks at

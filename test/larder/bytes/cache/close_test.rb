@@ -27,7 +27,7 @@ class LarderCacheCloseTest < ActiveSupport::TestCase
   end
 
   test "every public method is covered here" do
-    apart = %i[close closed? path each_key each_item when_attached]
+    apart = %i[close closed? path each_key each_item each_lease when_attached]
     assert_equal (Larder::Cache.public_instance_methods - Object.public_instance_methods).sort,
                  (CALLS.keys + apart).sort
   end
@@ -45,6 +45,7 @@ class LarderCacheCloseTest < ActiveSupport::TestCase
     assert_raises(Larder::ClosedError) { cache.set("k", "v" * 500_000) }
     assert_raises(Larder::ClosedError) { cache.set_multi({ "k" => "v" * 500_000 }) }
     assert_raises(Larder::ClosedError) { cache.each_key.to_a }
+    assert_raises(Larder::ClosedError) { cache.each_lease.to_a }
   end
 
   test "closing twice does nothing, and path stays" do

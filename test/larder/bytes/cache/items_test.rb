@@ -108,6 +108,25 @@ module Larder
       assert_equal ["its", "v"], [item_in_walk("its").key, cache.item_with_value("its").last]
     end
 
+    test "a key has a lease while its value is computed" do
+      store = ActiveSupport::Cache.lookup_store(:larder_store, cache.path)
+      store.write("old", 1, expires_in: 0.05, stale_while_revalidate: 60)
+      sleep 0.01 while cache.exist?("old")
+      store.fetch("first", single_flight: true) do
+        store.fetch("old", single_flight: true) { @leases = cache.each_lease.sort_by(&:key) }
+      end
+      assert_equal [["first", Process.pid, false], ["old", Process.pid, true]],
+                   @leases.map { |lease| lease.to_h.values_at(:key, :pid, :stale_value) }
+      assert(@leases.all? { |lease| lease.age >= 0 && lease.left > 1 })
+      assert_empty cache.each_lease.to_a
+    end
+
+    test "a walk of leases ends by itself, or when its time is over" do
+      cache.set_multi((0...30_000).to_h { |i| ["user/#{i}", ""] })
+      assert_equal true, cache.each_lease { |lease| flunk(lease.key) }
+      assert_equal false, cache.each_lease(seconds: 0) { |lease| flunk(lease.key) }
+    end
+
     test "misuse is refused" do
       assert_raise(TypeError) { cache.item(:symbol) }
       assert_raise(InvalidArgument) { cache.item("k" * 5000) }
