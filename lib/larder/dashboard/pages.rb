@@ -24,7 +24,8 @@ module Larder
         Row.new("keys", "Keys", "keys"),
         Row.new("entry", nil, "entry"),
         Row.new("delete", nil, "delete"),
-        Row.new("clear", "Clear", "clear")
+        Row.new("clear", "Clear", "clear"),
+        Row.new("computations", "Computations", "computations")
       ].freeze
       TABLE.each { |row| require_relative "pages/#{row.file}" }
 
