@@ -242,6 +242,15 @@ module Larder
         Thread.current[REQUEST]&.first
       end
 
+      # @api private
+      # @return [Statistics, nil] those that questions are about; nil: no sessions are configured
+      # @raise [InvalidArgument] they are configured wrongly
+      def current
+        statistics
+      rescue NotConfiguredError
+        nil
+      end
+
       private
 
       # Devise accepts a cookie that is newer than remember_created_at, and none if that is nil. `forget_me!` alone does
@@ -263,10 +272,8 @@ module Larder
       def configured
         config = Rails.application&.config if defined?(Rails) && Rails.respond_to?(:application)
         options = config.session_options if config&.session_store.to_s == "ActionDispatch::Session::LarderStore"
-        unless options
-          raise Error, "no sessions of Larder's are configured: config.session_store :larder_store in Rails, " \
-                       "or use Rack::Session::Larder"
-        end
+        raise NotConfiguredError unless options
+
         repository(**Configuration.split(options).first)
       end
     end

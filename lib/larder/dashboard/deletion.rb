@@ -2,6 +2,7 @@
 
 # Deletes a key or a part of a cache, and announces who did it.
 
+require_relative "audit"
 require_relative "problem"
 
 module Larder
@@ -66,11 +67,8 @@ module Larder
                           "larder sessions logout --help", status: 403)
       end
 
-      def announced(subject)
-        payload = { cache: @cache.path, **subject, count: nil, actor: actor }
-        result = ActiveSupport::Notifications.instrument(EVENT, payload) do
-          yield.tap { |count, *| payload[:count] = count }
-        end
+      def announced(subject, &change)
+        result = Audit.new(@visit).announce(EVENT, { cache: @cache.path, **subject }, &change)
         check_behind
         result
       end
@@ -81,16 +79,6 @@ module Larder
 
         raise Problem.new("The store behind the file does not answer",
                           "It is deleted on this machine, and there as soon as the store answers again.", status: 503)
-      end
-
-      # Without the name of the actor the event would be of no use, so then nothing is deleted.
-      def actor
-        @visit.settings.actor&.call(@visit.request)
-      rescue StandardError => error
-        ::Larder::Application.log("larder: the dashboard deleted nothing, as actor: raised #{error.class}: " \
-                                  "#{error.message}")
-        raise Problem.new("Nothing was deleted", "The option actor: of the dashboard raised #{error.class}.",
-                          status: 500)
       end
 
       def remotely(selection)

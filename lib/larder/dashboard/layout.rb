@@ -52,7 +52,7 @@ module Larder
           html.nav(aria: { label: "Dashboard" }) do
             html.ul do
               Pages::TABLE.each do |row|
-                next if row.label.nil? || (row.page.changes? && @visit.settings.read_only?)
+                next unless listed?(row)
 
                 current = "page" if row.path == @visit.page
                 html.li { html.a(row.label, href: @visit.path(row.path), aria: { current: current }) }
@@ -60,6 +60,12 @@ module Larder
             end
           end
         end
+      end
+
+      def listed?(row)
+        return false if row.label.nil? || (row.page.changes? && @visit.settings.read_only?)
+
+        row.page.listed?(@visit)
       end
 
       def foot(html)

@@ -16,6 +16,12 @@ module Larder
         method_defined?(:submit)
       end
 
+      # @param _visit [Visit]
+      # @return [Boolean] is there anything to show? Otherwise the navigation leaves it out
+      def self.listed?(_visit)
+        true
+      end
+
       # @param visit [Visit]
       def initialize(visit)
         @visit = visit

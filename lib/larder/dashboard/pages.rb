@@ -24,8 +24,11 @@ module Larder
         Row.new("keys", "Keys", "keys"),
         Row.new("entry", nil, "entry"),
         Row.new("delete", nil, "delete"),
-        Row.new("clear", "Clear", "clear"),
-        Row.new("computations", "Computations", "computations")
+        Row.new("computations", "Computations", "computations"),
+        Row.new("sessions", "Sessions", "sessions"),
+        Row.new("sessions/user", nil, "user_sessions"),
+        Row.new("sessions/end", nil, "sign_out"),
+        Row.new("clear", "Clear", "clear")
       ].freeze
       TABLE.each { |row| require_relative "pages/#{row.file}" }
 

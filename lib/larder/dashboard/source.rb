@@ -31,7 +31,7 @@ module Larder
       # @return [ActiveSupport::Cache::LarderStore, nil] nil: the file is that of a path or of a Larder::Cache
       # @raise [Problem] Rails.cache is another store, or is not there
       def store
-        return if [String, Pathname, Larder::Cache].any? { |type| @given.is_a?(type) }
+        return if file?
 
         found = @given || rails_cache
         return found if larders?(found)
@@ -39,6 +39,11 @@ module Larder
         name = @given ? "The cache" : "Rails.cache"
         raise Problem.new("There is no Larder store", "#{name} is #{found.class}, not a Larder store.",
                           "config.cache_store = :larder_store")
+      end
+
+      # @return [Boolean] is it a file without a store, that of a path or of a Larder::Cache?
+      def file?
+        [String, Pathname, Larder::Cache].any? { |type| @given.is_a?(type) }
       end
 
       # @return [String] absolute

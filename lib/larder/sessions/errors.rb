@@ -10,6 +10,15 @@ module Larder
     # The base class.
     class Error < Larder::Error; end
 
+    # The application has no sessions of Larder's.
+    class NotConfiguredError < Error
+      # @api private
+      def initialize
+        super("no sessions of Larder's are configured: config.session_store :larder_store in Rails, or use " \
+              "Rack::Session::Larder")
+      end
+    end
+
     # The serializer cannot read the bytes of a session.
     class UnreadableError < Error; end
 

@@ -26,9 +26,19 @@ module Larder
         @index = repository.index
       end
 
-      # @return [String, nil] the path of the sessions' file; nil: they are in a store of cache:
+      # @return [String] where the sessions are, for people
+      def place
+        @repository.backend.to_s
+      end
+
+      # @return [String, nil] the path of the file that has them; nil: a store has them
       def file
         @repository.backend.cache.path if @repository.backend.respond_to?(:cache)
+      end
+
+      # @return [Lifetimes]
+      def lifetimes
+        @repository.lifetimes
       end
 
       # @return [Hash{Symbol => Integer, Float, nil}] see {Sessions.stats}
@@ -53,16 +63,17 @@ module Larder
 
       # @return [Hash{String => Time}] see {Sessions.online}
       def online(last:, limit: nil)
-        since = @repository.now - seconds(last)
-        unless limit.nil? || (limit.is_a?(Integer) && limit.positive?)
-          raise InvalidArgument, "limit: #{limit.inspect} is no number of users above 0"
-        end
+        recently(last, limit).first
+      end
 
-        used = Hash.new(0)
-        @repository.sessions.map(&:last).each do |record|
-          record.users.each { |user| used[user] = [used[user], record.used].max } if record.used >= since
-        end
-        used.min_by(limit || used.size) { |user, at| [-at, user] }.to_h.transform_values { |at| Time.at(at) }
+      # As {#online}, and stops when the time is over.
+      #
+      # @param seconds [Numeric] that reading may take
+      # @return [Array(Hash{String => Time}, Integer, Boolean)] users, how many sessions were read, and whether these
+      #   are all
+      def online_within(seconds, last:, limit: nil)
+        deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
+        recently(last, limit) { Process.clock_gettime(Process::CLOCK_MONOTONIC) < deadline }
       end
 
       # @return [Boolean] see {Sessions.logged_in?}
@@ -146,6 +157,26 @@ module Larder
         return last.to_f if last.respond_to?(:to_f) && !last.is_a?(String) && last.to_f.positive?
 
         raise InvalidArgument, "last: #{last.inspect} is no number of seconds above 0"
+      end
+
+      # Asks the block before each session, if there is one, whether to go on.
+      def recently(last, limit)
+        since = @repository.now - seconds(last)
+        unless limit.nil? || (limit.is_a?(Integer) && limit.positive?)
+          raise InvalidArgument, "limit: #{limit.inspect} is no number of users above 0"
+        end
+
+        used = Hash.new(0)
+        count, whole = 0, true
+        @repository.sessions.map(&:last).each do |record|
+          whole = !block_given? || yield
+          break unless whole
+
+          count += 1
+          record.users.each { |user| used[user] = [used[user], record.used].max } if record.used >= since
+        end
+        newest = used.min_by(limit || used.size) { |user, at| [-at, user] }
+        [newest.to_h.transform_values { |at| Time.at(at) }, count, whole]
       end
 
       def end_all(user, kept)

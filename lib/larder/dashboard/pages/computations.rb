@@ -18,9 +18,8 @@ module Larder
           waits: ["Waits", "calls that waited for the value of another caller"],
           stale_hits: ["Stale answers", "reads that a value answered whose time was over"],
           refreshes: ["Refreshes", "values that were computed again while an old one was served"],
-          lone_computes: ["Computed alone", "values that a caller computed for itself, as it could not wait any longer"],
-          lost_leases: ["Lost leases", "values that were not stored: their key was changed meanwhile, or they took too " \
-                                       "long"]
+          lone_computes: ["Computed alone", "values that a caller computed for itself, as it could not wait longer"],
+          lost_leases: ["Lost leases", "values that were not stored: their key was changed, or they took too long"]
         }.freeze
         EXAMPLE = "Rails.cache.fetch(key, expires_in: 5.minutes, single_flight: true, stale_while_revalidate: 1.minute)"
         Row = Struct.new(:name, :counts) do

@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+# Finds the sessions that a dashboard shows: those of the file that it was given, or of the application.
+
+require_relative "../sessions/offline"
+require_relative "problem"
+
+module Larder
+  class Dashboard
+    # Creates no file. A store that does not answer becomes a {Problem}.
+    # @api private
+    class SessionSource
+      CONFIGURE = "config.session_store :larder_store"
+      private_constant :CONFIGURE
+
+      # @param source [Source]
+      def initialize(source)
+        @source = source
+      end
+
+      # @return [Boolean] are there sessions to show? false also if that cannot be found out
+      def any?
+        of_file? || !Sessions.current.nil?
+      rescue Larder::Error
+        false
+      end
+
+      # @yieldparam statistics [Sessions::Statistics]
+      # @yieldparam settings [Sessions::Settings, nil] nil: these are the application's own
+      # @return [Object] the block's value
+      # @raise [Problem] there are no sessions, or their store does not answer
+      def use(&block)
+        return Sessions::Offline.open(@source.path, &block) if of_file?
+
+        yield of_application
+      rescue Sessions::UnavailableError => error
+        raise Problem.new("The store of the sessions does not answer", error.message, status: 503)
+      end
+
+      private
+
+      def of_file?
+        @source.file? && @source.sessions?
+      end
+
+      def of_application
+        statistics = Sessions.current
+        unless statistics
+          raise Problem.new("There are no sessions to show",
+                            "This application does not keep its sessions with Larder, or runs in another process. " \
+                            "The dashboard also takes the path of a file of sessions as cache:.", CONFIGURE)
+        end
+        return statistics if statistics.file.nil? || File.exist?(statistics.file)
+
+        raise Problem.new("There are no sessions yet",
+                          "The application creates #{Remedy.shown(statistics.file)} for its first session.")
+      end
+    end
+  end
+end
