@@ -25,6 +25,7 @@ module Larder
         Row.new("entry", nil, "entry"),
         Row.new("delete", nil, "delete"),
         Row.new("computations", "Computations", "computations"),
+        Row.new("machines", "Machines", "machines"),
         Row.new("sessions", "Sessions", "sessions"),
         Row.new("sessions/user", nil, "user_sessions"),
         Row.new("sessions/end", nil, "sign_out"),

@@ -46,6 +46,11 @@ module Larder
         Listener.at?(@path)
       end
 
+      # @return [Boolean] are there changes of which the other machines do not know?
+      def unsent?
+        !@journal.unsent.nil?
+      end
+
       # Listens from now on, if this process is the one that has to.
       #
       # @param (see Listener#start)

@@ -41,6 +41,12 @@ module Larder
         @mutex.synchronize { trip(@clock.call) }
       end
 
+      # @return [Boolean] are no calls made at this moment?
+      def open?
+        ends = @open_until
+        @pid == Process.pid && !ends.nil? && @clock.call < ends
+      end
+
       # @param long [Boolean] may the call take any time?
       # @yield makes the call
       # @return [Object] the block's value

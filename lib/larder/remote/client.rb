@@ -120,6 +120,11 @@ module Larder
         @breaker.open
       end
 
+      # @return [Boolean] are no calls made at this moment, because the last ones have failed late?
+      def pauses?
+        @breaker.open?
+      end
+
       # @return [Boolean]
       def answers?
         attempt(:read) { @store.send(:read_entry, name_of(own_key(PROBE))) }

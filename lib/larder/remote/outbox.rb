@@ -34,7 +34,7 @@ module Larder
       attr_reader :journal
 
       # As of Journal.
-      def_delegators :@journal, :note, :machine, :unlisted, :empty?, :stats, :when_absent
+      def_delegators :@journal, :note, :machine, :known_machine, :turn?, :unlisted, :empty?, :stats, :when_absent
 
       # Reads of the client wait for it from then on.
       #

@@ -26,10 +26,14 @@ module Larder
       # Adds what this process has counted by keyspace to the file of statistics, unless it did so within the last
       # second. Rails calls it at the end of each request and job. A failure is logged, once for each cause.
       #
+      # With `remote:` a thread of one process of the machine also publishes the status that {#machines} shows, once a
+      # minute.
+      #
       # @return [nil]
       # @example
       #   Rails.cache.keep_statistics
       def keep_statistics
+        level.roster.publish_if_due if @remote
         error = @cache.keep_statistics(if_due: true)
         return if error.nil? || error.message == @statistics_failure
 
@@ -83,6 +87,19 @@ module Larder
       #   Rails.cache.stats[:fast_path] #=> { on: true, reasons: [] }
       def stats
         { **level.stats, fast_path: FastPath.report(self) }
+      end
+
+      # The machines that share the store of `remote:`, as far as they have published their status within the last hour.
+      # Each does so once a minute, if it answers requests or jobs of Rails, or calls {#keep_statistics}.
+      #
+      # @return [Array<MachineStatus>, nil] this machine first, then by name; empty without `remote:`; nil: the remote
+      #   store does not answer
+      # @example
+      #   Rails.cache.machines.map { |machine| [machine.host, machine.trusted, machine.age] }
+      def machines
+        return [] unless @remote
+
+        level.failsafe.guard(:machines) { level.roster.all }
       end
 
       # @return [String]

@@ -7,6 +7,7 @@ require "larder/store/two_levels/back_offs"
 require "larder/store/two_levels/copies"
 require "larder/store/two_levels/machines"
 require "larder/store/two_levels/remote_lease"
+require "larder/store/two_levels/roster"
 require "larder/store/two_levels/tag_versions"
 require "larder/store/two_levels/changes"
 require "larder/store/two_levels/expiry"
@@ -39,6 +40,8 @@ module Larder
       attr_reader :back_offs
       # @return [ComputeTimes]
       attr_reader :times
+      # @return [Roster]
+      attr_reader :roster
 
       # As of LocalLevel.
       def_delegators :@reads, :read, :read_many, :kept, :kept_many, :remote_many
@@ -74,6 +77,7 @@ module Larder
         @changes = Changes.new(self)
         @expiry = Expiry.new(self)
         @swaps = Swaps.new(self)
+        @roster = Roster.new(self)
       end
 
       # As of LocalLevel.

@@ -23,6 +23,15 @@ module Larder
         assert_equal "answer", @breaker.call { "answer" }
       end
 
+      test "it says whether it is open" do
+        assert_not_predicate @breaker, :open?
+        3.times { fail_after(1) }
+        assert_predicate @breaker, :open?
+        assert_not in_child { @breaker.open? }
+        @now += 2.1
+        assert_not_predicate @breaker, :open?
+      end
+
       test "failures at once, other errors and failures long ago do not count" do
         10.times { fail_after(0.05) }
         10.times { assert_raises(ArgumentError) { @breaker.call { (@now += 1) && raise(ArgumentError) } } }

@@ -226,9 +226,30 @@ module Larder
 
         # @return [String] the same in all processes, unless the file cannot be opened
         def machine
-          @file || file_id || SecureRandom.hex(8)
+          known_machine || SecureRandom.hex(8)
+        end
+
+        # @return [String, nil] as {#machine}; nil: the file cannot be opened
+        def known_machine
+          @file || file_id
         rescue Larder::Error
-          SecureRandom.hex(8)
+          nil
+        end
+
+        # For work that one process of the machine does for all.
+        #
+        # @param name [String] of the work
+        # @param seconds [Numeric] between two times
+        # @return [Boolean] is it the turn of this process? true also if the file cannot be opened
+        def turn?(name, seconds)
+          cache.add("turn/#{name}/#{@lock}", "", ttl: seconds)
+        rescue Larder::Error
+          true
+        end
+
+        # @return [Time, nil] since when changes are listed; nil: none are, or that is not known
+        def since
+          @mark.since
         end
 
         # A message about a change could not be sent to other machines.

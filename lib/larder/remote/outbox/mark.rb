@@ -23,6 +23,13 @@ module Larder
           File.exist?(@path)
         end
 
+        # @return [Time, nil] when it was made; nil: it is not there, or the file system does not say
+        def since
+          File.birthtime(@path)
+        rescue SystemCallError, NotImplementedError
+          nil
+        end
+
         # @return [void]
         def make
           return if there?

@@ -56,6 +56,11 @@ module Larder
           @retry_at = 0
         end
 
+        # @return (see Single#remote_stats)
+        def remote_stats
+          { store: @behind, **@outbox.stats }
+        end
+
         # @param (see File#read)
         # @return (see File#read)
         def read(key)

@@ -94,6 +94,10 @@ module Larder
 
         # @return [String, nil] the class of the store that has copies, nil: there is none
         def behind; end
+
+        # @return [Hash{Symbol=>Object}, nil] of the store behind the file, or of `cache:`, as `:remote` of
+        #   LarderStore#stats; nil: there is none, or it is called by each request
+        def remote_stats; end
       end
 
       # Keeps sessions in a {Larder::Cache}. Its compare-and-swap makes each change atomic.

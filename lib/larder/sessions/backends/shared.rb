@@ -94,6 +94,12 @@ module Larder
           true
         end
 
+        # @return (see Single#remote_stats)
+        def remote_stats
+          figures = @larder.stats[:remote]
+          @copies ? figures : figures.except(:trusted)
+        end
+
         private
 
         def copy(key, at_once: false)

@@ -39,6 +39,16 @@ module Larder
           @backplane&.listener?
         end
 
+        # @return [Boolean] is there a backplane?
+        def any?
+          !@backplane.nil?
+        end
+
+        # @return [Boolean] as of Remote::Backplane
+        def unsent?
+          @backplane ? @backplane.unsent? : false
+        end
+
         # A process makes sure from its first use on that one process of the machine listens to the backplane.
         #
         # @return [Boolean] does one?
