@@ -21,7 +21,7 @@ module Larder
       # @param since [Time, nil] when changes began to wait
       # @return [Array<Line>]
       def self.of_store(remote, since: nil)
-        lines = [*(trust(remote[:trusted]) if remote.key?(:trusted)), waiting(remote, since)].compact
+        lines = [(trust(remote[:trusted]) if remote.key?(:trusted)), waiting(remote, since)].compact
         lines.empty? ? [Line.new("No change waits for it.", true)] : lines
       end
 

@@ -15,13 +15,14 @@ module Larder
       Brief = Inspection::Brief
       KeyText = Inspection::KeyText
 
-      # A column of a table. `heading`; `kind`: :text or :number; the block gets the document and the row.
+      # A column of a table. `heading`; `kind`: :text, :number or "text wide", which takes a whole line on a narrow
+      # screen; the block gets the document and the row.
       Column = Struct.new(:heading, :kind, :write)
 
       private
 
       # @param heading [String]
-      # @param kind [Symbol] :text or :number
+      # @param kind [Symbol, String] see {Column}
       # @yieldparam html [Html]
       # @yieldparam row [Object]
       # @yieldreturn [String, Object] a String is written; the block may write by itself
@@ -64,6 +65,22 @@ module Larder
             html.div do
               html.dt(name)
               html.dd(text)
+            end
+          end
+        end
+      end
+
+      # Links to the same page with another value of a parameter.
+      #
+      # @param html [Html]
+      # @param label [String] for screen readers
+      # @param links [Hash{String=>String}] texts and paths
+      # @param chosen [String, nil] the text of the present one
+      def choices(html, label, links, chosen)
+        html.nav(aria: { label: label }) do
+          html.ul(class: "choices") do
+            links.each do |text, path|
+              html.li { html.a(text, href: path, aria: { current: ("page" if text == chosen) }) }
             end
           end
         end

@@ -13,6 +13,17 @@ module Larder
       CONFIGURE = "config.session_store :larder_store"
       private_constant :CONFIGURE
 
+      # @param visit [Visit]
+      # @return [String] the name of the user of a request, see {Sessions::Identity}
+      # @raise [Problem] none is named
+      # @raise [InvalidArgument] it is not a name
+      def self.user(visit)
+        given = visit.param("user").strip
+        return Sessions::Identity.of(given) unless given.empty?
+
+        raise Problem.new("No user is named", "Go to the sessions, and name the user there.")
+      end
+
       # @param source [Source]
       def initialize(source)
         @source = source

@@ -103,7 +103,7 @@ module Larder
         use(actor: ->(_request) { raise "nobody" })
         page("delete", key: "a")
         log = logged { send_form("delete", key: "a") }
-        assert_match(/deleted nothing, as actor: raised RuntimeError: nobody/, log)
+        assert_match(/changed nothing, as actor: raised RuntimeError: nobody/, log)
         assert_equal ["a"], keys
       end
     end

@@ -105,7 +105,8 @@ module Larder
           name = TIMES.key?(visit.param("time")) ? visit.param("time") : "hour"
           text, seconds = TIMES.fetch(name)
           bucket = usage.last(seconds)
-          times(html, name)
+          links = TIMES.to_h { |time, (label, _)| [label.capitalize, path("computations", time: time)] }
+          choices(html, "Time", links, text.capitalize)
           summary(html, text, bucket)
           rows = rows_of(bucket)
           return html.p("No value was computed in #{text}.", class: "empty") if rows.empty?
@@ -113,17 +114,6 @@ module Larder
           table(html, "Keyspaces in #{text}, by the time of computing", keyspace_columns(bucket), rows)
           html.p("Computing: from a miss until the same process stored the key. Saved: hits × the mean of that time.",
                  class: "small")
-        end
-
-        def times(html, chosen)
-          html.nav(class: "times-nav", aria: { label: "Time" }) do
-            html.ul do
-              TIMES.each do |name, (text, _)|
-                current = "page" if name == chosen
-                html.li { html.a(text.capitalize, href: path("computations", time: name), aria: { current: current }) }
-              end
-            end
-          end
         end
 
         def summary(html, text, bucket)

@@ -79,7 +79,7 @@ module Larder
 
         def columns
           [column("Machine") { |out, status| name(out, status) },
-           column("State") { |out, status| state(out, status) },
+           column("State", "text wide") { |out, status| state(out, status) },
            column("Seen") { |_, status| MachineWords.new(status).seen },
            column("Processes", :number) { |_, status| number(status.processes) },
            column("Items", :number) { |_, status| number(status.items) },
@@ -89,15 +89,21 @@ module Larder
         end
 
         def name(out, status)
-          out.span(KeyText.shown(status.host))
-          out.strong(" this machine") if status.here
+          out.strong(KeyText.shown(status.host))
+          out.text(" this machine") if status.here
           out.p(KeyText.shown(status.path), class: "small")
         end
 
         def state(out, status)
           words = MachineWords.new(status)
-          out.p("When it was last seen:", class: "small") if words.old?
-          words.lines.each { |line| line.good ? out.p(line.text) : out.p { out.strong(line.text, class: "bad") } }
+          out.div do
+            out.p("When it was last seen:", class: "small") if words.old?
+            lines(out, words.lines)
+          end
+        end
+
+        def lines(out, lines)
+          lines.each { |line| out.p(line.text, class: ("bad" unless line.good)) }
         end
 
         def number(count)
@@ -116,7 +122,7 @@ module Larder
           html.section(class: "card", aria: { labelledby: "sessions" }) do
             html.h2("Sessions of this machine", id: "sessions")
             html.p("Their store is #{remote[:store]}.", class: "small")
-            words.each { |line| line.good ? html.p(line.text) : html.p { html.strong(line.text, class: "bad") } }
+            lines(html, words)
           end
         end
 

@@ -106,24 +106,12 @@ module Larder
           chosen = visit.param("online")
           html.section(class: "card", aria: { labelledby: "online" }) do
             html.h2("Who is online", id: "online")
-            windows(html, chosen)
+            links = WINDOWS.to_h { |seconds, text| ["In the last #{text}", path("sessions", online: seconds)] }
+            choices(html, "Time", links, "In the last #{WINDOWS[chosen]}")
             next users(html, chosen) if WINDOWS.key?(chosen)
 
             html.p("Each of these reads all sessions, for #{Words.counted(PATIENCE, "second")} at most: 100,000 take " \
                    "about a second.", class: "small")
-          end
-        end
-
-        def windows(html, chosen)
-          html.nav(class: "times-nav", aria: { label: "Time" }) do
-            html.ul do
-              WINDOWS.each do |seconds, text|
-                html.li do
-                  html.a("In the last #{text}", href: path("sessions", online: seconds),
-                                                aria: { current: ("page" if seconds == chosen) })
-                end
-              end
-            end
           end
         end
 

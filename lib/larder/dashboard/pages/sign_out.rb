@@ -45,7 +45,7 @@ module Larder
         private
 
         def user
-          @user ||= ::Larder::Sessions::Identity.of(visit.param("user").strip)
+          @user ||= SessionSource.user(visit)
         end
 
         def handle

@@ -35,7 +35,7 @@ module Larder
         private
 
         def user
-          @user ||= ::Larder::Sessions::Identity.of(visit.param("user").strip)
+          @user ||= SessionSource.user(visit)
         end
 
         def nothing(html, statistics)
@@ -60,7 +60,7 @@ module Larder
                      column("Also signed in") { |_, info| others(info) }]
           return columns if read_only?
 
-          columns << column("") do |out, info|
+          columns << column("End") do |out, info|
             out.a("End…", class: "button quiet", href: path("sessions/end", user: user, handle: info.handle))
           end
         end
