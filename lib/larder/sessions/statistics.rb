@@ -36,8 +36,9 @@ module Larder
         @repository.backend.cache.path if @repository.backend.respond_to?(:cache)
       end
 
-      # @return [Hash{Symbol=>Object}, nil] of the store behind the file, or of `cache:`: `:store`, its class; `:waiting`,
-      #   `:listed` and `:overflown`, of changes that it has not got; with copies `:trusted`; nil: there is none
+      # @return [Hash{Symbol=>Object}, nil] of the store behind the file, or of `cache:`: `:store`, its class;
+      #   `:waiting`, `:listed` and `:overflown`, of changes that it has not got; with copies `:trusted`; nil: there
+      #   is none
       def remote
         @repository.backend.remote_stats
       end

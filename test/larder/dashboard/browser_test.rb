@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "active_support/cache/larder_store"
 require "support/dashboard_case"
 require "puma"
 require "puma/server"
@@ -28,11 +29,7 @@ module Larder
       setup do
         skip House::Browser.missing if House::Browser.missing
         fill
-        port = TCPServer.open("127.0.0.1", 0) { |socket| socket.addr[1] }
-        @server = Puma::Server.new(mounted(Dashboard.new(cache: path_of)))
-        @server.add_tcp_listener("127.0.0.1", port)
-        @server.run
-        @address = "http://127.0.0.1:#{port}/larder/"
+        serve(cache: path_of)
         @browser = House::Browser.start
       end
 
@@ -41,12 +38,26 @@ module Larder
         @server&.stop(true)
       end
 
+      def serve(**options)
+        @server&.stop(true)
+        port = TCPServer.open("127.0.0.1", 0) { |socket| socket.addr[1] }
+        @server = Puma::Server.new(mounted(Dashboard.new(**options)))
+        @server.add_tcp_listener("127.0.0.1", port)
+        @server.run
+        @address = "http://127.0.0.1:#{port}/larder/"
+      end
+
       def fill
         @cache = open_cache("browser.larder", statistics: true)
         cache.set("#{HOSTILE}/1", HOSTILE)
         cache.set("l/#{"ong" * 1300}", "1")
         10.times { |i| cache.get("users/#{i}") || cache.set("users/#{i}", "v" * (i + 1) * 100) }
         cache.keep_statistics
+      end
+
+      def store_at(path, remote)
+        store = ActiveSupport::Cache::LarderStore.new(path, remote: remote, error_handler: nil)
+        store.tap { store.cache.size }
       end
 
       def path_of(name = "browser.larder")
@@ -70,6 +81,37 @@ module Larder
             end
           end
         end
+      end
+
+      test "long names of keys, machines and users are not wider than the window" do
+        name = "ong" * 80
+        shared = ActiveSupport::Cache::MemoryStore.new
+        store, other = [path_of("a"), path_of("o#{name}"[0, 200])].map { |path| store_at(path, shared) }
+        other.level.roster.publish
+        sessions = ::Larder::Sessions.repository(file: path_of("sessions"), size: 1 << 20, ephemeral: true)
+        ::Larder::Sessions.use(sessions)
+        sessions.begin("k" * 32, { "user_id" => name[0, 200], "agent" => name * 3 })
+        serve(cache: store)
+        store.fetch("l#{name}", single_flight: true) do
+          ["computations", "machines", "sessions?online=300", "sessions/user?user=#{name[0, 200]}"].each do |path|
+            [1280, 390].each do |width|
+              visit(path, width: width)
+              assert_operator @browser.evaluate("document.documentElement.scrollWidth"), :<=, width, path
+              assert_includes @browser.evaluate("document.querySelector('main').textContent"), "ongong", path
+            end
+          end
+          1
+        end
+      end
+
+      test "a session is ended by its form" do
+        sessions = ::Larder::Sessions.repository(file: path_of("sessions"), size: 1 << 20, ephemeral: true)
+        ::Larder::Sessions.use(sessions)
+        sessions.begin("k" * 32, { "user_id" => 7 })
+        visit("sessions/end?user=7")
+        @browser.follow { @browser.evaluate("document.querySelector('form button').click()") }
+        assert_equal "1 session was ended", @browser.evaluate("document.querySelector('h1').textContent")
+        refute ::Larder::Sessions.logged_in?(7)
       end
 
       test "a table is sorted by its headings" do

@@ -55,6 +55,7 @@ module Larder
         # ---- the cache ----
 
         def machines(html, store)
+          cache # raises if there is no file, which the calls below would create
           found, problem = statuses(store)
           html.section(class: "card", aria: { labelledby: "machines" }) do
             html.h2(Words.counted(found.size, "machine"), id: "machines")

@@ -56,8 +56,8 @@ module Larder
         def columns
           columns = [column("Last used") { |_, info| moment(info.used_at) },
                      column("Began") { |_, info| moment(info.began_at) },
-                     column("Browser") { |_, info| agent(info) },
-                     column("Also signed in") { |_, info| others(info) }]
+                     column("Browser") { |out, info| out.span(agent(info), class: "long") },
+                     column("Also signed in") { |out, info| out.span(others(info), class: "long") }]
           return columns if read_only?
 
           columns << column("End") do |out, info|
