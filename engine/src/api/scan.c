@@ -88,7 +88,7 @@ static bool has_lease(const lard_view *view, uint64_t offset, const lard_record_
            lard_extension_leased_ms(&extension) > 0;
 }
 
-/* Is it a record of the keys that are visited? Of those that a get finds, it may be one. */
+/* Whether the choice has the record's key, or for PRESENT may have it. */
 static bool is_listed(const lard_view *view, uint64_t offset, const lard_record_info *info, int64_t now_ms,
                       choice choice) {
     unsigned type = LARD_WORD0_TYPE(info->word0);

@@ -46,7 +46,7 @@ module Larder
         Listener.at?(@path)
       end
 
-      # @return [Boolean] are there changes of which the other machines do not know?
+      # @return [Boolean] are there changes that the other machines do not know?
       def unsent?
         !@journal.unsent.nil?
       end

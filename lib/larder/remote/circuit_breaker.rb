@@ -41,7 +41,7 @@ module Larder
         @mutex.synchronize { trip(@clock.call) }
       end
 
-      # @return [Boolean] are no calls made at this moment?
+      # @return [Boolean] does it refuse calls at this moment?
       def open?
         ends = @open_until
         @pid == Process.pid && !ends.nil? && @clock.call < ends

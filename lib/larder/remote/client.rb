@@ -120,7 +120,7 @@ module Larder
         @breaker.open
       end
 
-      # @return [Boolean] are no calls made at this moment, because the last ones have failed late?
+      # @return [Boolean] does the breaker refuse calls at this moment, because the last ones have failed late?
       def pauses?
         @breaker.open?
       end

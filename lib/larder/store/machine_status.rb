@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What a machine publishes about itself for people who look at all machines.
+# The status that a machine publishes, for people who look at all machines.
 
 require "json"
 
@@ -35,7 +35,7 @@ module Larder
     # @!attribute [r] listener
     #   @return [Boolean, nil] does one of its processes listen to it? nil: there is none, or it is not known
     # @!attribute [r] unsent
-    #   @return [Boolean] are there changes of which the other machines do not know?
+    #   @return [Boolean] are there changes that the other machines do not know?
     # @!attribute [r] waiting
     #   @return [Boolean] are there changes that the remote store has not got?
     # @!attribute [r] listed

@@ -24,7 +24,7 @@ module Larder
         assert_equal "web-1", MachineStatus.parse(more).host
       end
 
-      test "what others may have written is not believed" do
+      test "texts of another form are refused, as others may have written them" do
         hostile = { id: "../../etc", host: "x" * 256, path: 7, larder: nil, seen_at: "now", processes: -1, items: 1.5,
                     size_bytes: 2**70, fullness: 1.1, hit_ratio: -0.1, trusted: "yes", backplane: 1, listener: "7",
                     unsent: [], waiting: {}, listed: true, overflown: 0, waiting_since: "x", paused: "no" }

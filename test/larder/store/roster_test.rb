@@ -119,7 +119,7 @@ module Larder
         assert_equal 1, one.machines.size
       end
 
-      test "a remote store that does not answer is no error of a request" do
+      test "a remote store that does not answer does not make a request fail" do
         errors = []
         one = machine("one", remote: Down.new, error_handler: ->(**error) { errors << error })
         assert_nil one.keep_statistics

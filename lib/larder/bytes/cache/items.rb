@@ -102,7 +102,7 @@ module Larder
       end
 
       # Visits the keys whose values are being computed under a lease, as {#each_item} visits items. A lease that is
-      # taken or ends meanwhile may be among them or not.
+      # taken or ends during the walk may be among them or not.
       #
       # @param prefix [String, nil] of the keys to visit, nil: all
       # @param seconds [Numeric, nil] the walk stops after so long; nil: it visits all keys

@@ -86,7 +86,7 @@ module Larder
 
           html.section(class: "card problem") do
             html.h2("Nearly full")
-            html.p("From 90 % on sign-ins are refused (503). Let sessions end earlier, or stop the application, give " \
+            html.p("Sign-ins are refused (503) from 90 % on. Let sessions end earlier, or stop the application, give " \
                    "it a larger size:, and")
             path = @statistics.file
             html.p { html.code(::Larder::Sessions::Enlarging.command(path, File.size(path)), class: "command") }

@@ -72,7 +72,7 @@ module Larder
         end
 
         def done(html)
-          html.p("It may have ended meanwhile.", class: "small") if @ended.zero?
+          html.p("It may have ended since the question was asked.", class: "small") if @ended.zero?
           if @copies
             html.p("Copies are left in #{@copies}. The application's next requests delete them. If the file of " \
                    "sessions and its journal are lost before, the copies come back until they expire.", class: "small")

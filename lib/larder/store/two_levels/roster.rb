@@ -24,7 +24,7 @@ module Larder
       class Roster
         include MonotonicClock
 
-        # Seconds between two writes of a machine, and for which its entry is kept.
+        # Seconds between two writes of a machine, and the life of its entry.
         EVERY = 60
         KEPT = 3600
         # Seconds after which a machine renews its id in the list, so that the others do not drop it.

@@ -85,7 +85,7 @@ module Larder
           assert_match(/The other machines are not known: the remote store could not read/, main)
         end
 
-        test "what others have written there is escaped" do
+        test "texts that others have written there are escaped" do
           publish(1, host: "<script>alert(1)</script>", path: "\u202e\"'&", larder: "<b>")
           use(cache: machine("one"))
           page("machines")

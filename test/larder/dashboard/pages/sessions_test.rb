@@ -146,7 +146,7 @@ module Larder
           assert_empty ::Larder::Sessions::Statistics.new(@sessions).for(7)
         end
 
-        test "an application without Larder's sessions is told so" do
+        test "an application without Larder's sessions gets an explanation" do
           ::Larder::Sessions.use(nil)
           page("sessions")
           assert_includes main, "config.session_store :larder_store"
