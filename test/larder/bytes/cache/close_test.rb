@@ -14,7 +14,8 @@ class LarderCacheCloseTest < ActiveSupport::TestCase
     set_multi: [{ "k" => "v" }], delete: ["k"], delete_multi: [["k"]], increment: ["k"], decrement: ["k"],
     touch: ["k"], exist?: ["k"], ttl: ["k"], clear: [], prune: [], stats: [], verify: [], size: [], max_value: [],
     max_pinned: [], pids: [], process: [], process_lives?: [0], resize: [8 << 20], fits_in?: [8 << 20],
-    name_keyspaces: [], keep_statistics: [], item: ["k"], item_with_value: ["k"], other_sizes: []
+    name_keyspaces: [], keep_statistics: [], item: ["k"], item_with_value: ["k"], other_sizes: [],
+    items_from: [0], keys_from: [0], progress: [0]
   }.freeze
 
   # Is the file mapped into this process?
