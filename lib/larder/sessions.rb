@@ -245,7 +245,7 @@ module Larder
       # @api private
       # @return [Statistics, nil] those that questions are about; nil: no sessions are configured
       # @raise [InvalidArgument] they are configured wrongly
-      def current
+      def statistics_if_configured
         statistics
       rescue NotConfiguredError
         nil

@@ -31,7 +31,7 @@ module Larder
 
       # @return [Boolean] are there sessions to show? false also if that cannot be found out
       def any?
-        of_file? || !Sessions.current.nil?
+        of_file? || !Sessions.statistics_if_configured.nil?
       rescue Larder::Error
         false
       end
@@ -55,7 +55,7 @@ module Larder
       end
 
       def of_application
-        statistics = Sessions.current
+        statistics = Sessions.statistics_if_configured
         unless statistics
           raise Problem.new("There are no sessions to show",
                             "This application does not keep its sessions with Larder, or runs in another process. " \

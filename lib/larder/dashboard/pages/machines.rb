@@ -129,7 +129,7 @@ module Larder
 
         # Those of a file that is not there are not opened, as that creates it.
         def remote_of_sessions
-          statistics = ::Larder::Sessions.current
+          statistics = ::Larder::Sessions.statistics_if_configured
           statistics.remote if statistics && (statistics.file.nil? || File.exist?(statistics.file))
         rescue Larder::Error
           nil
