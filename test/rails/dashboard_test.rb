@@ -95,7 +95,7 @@ class RailsDashboardTest < ActiveSupport::TestCase
       assert_equal false, found["#{mount} leaves"]
     end
     assert_equal false, found["file"]
-    assert_equal 1, File.read(path_of("log.txt")).scan("the dashboard answers 404 outside of development").size
+    assert_equal 1, File.read(path_of("log.txt")).scan("the dashboard answers 404, outside of development").size
   end
 
   test "in development it is seen" do
