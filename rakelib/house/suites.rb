@@ -48,7 +48,8 @@ module House
       "test/larder/{bytes/cache,dashboard,remote,store}/**/*_test.rb",
       "test/larder/bytes/cache_test.rb", "test/larder/codecs/{cacheable,coder,tree*}_test.rb",
       "test/larder/test_helper{_test.rb,/**/*_test.rb}", "test/generators/**/*_test.rb",
-      "test/rails/{dashboard,dashboard_pages,first_hour,install}_test.rb", "test/house/testing_guide_test.rb"
+      "test/rails/{dashboard,dashboard_pages,first_hour,five_commands,install}_test.rb",
+      "test/house/testing_guide_test.rb"
     ].freeze
     NOT_OF_STACK = ["test/active_support/cache/larder_store/fast_path_{check,collections}_test.rb",
                     "test/larder/bytes/cache/garbage_collection_test.rb"].freeze
