@@ -45,7 +45,7 @@ module House
       "lookup.c" => ["out"],
       "record.c" => ["(unsigned char *)out + i * 8"],
       "resize.c" => ["&bytes", "error"],
-      "scan.c" => ["entry", "entry + 4", "entry + 4 + details_bytes", "out"],
+      "scan.c" => ["entry", "entry + 4", "entry + 4 + details_bytes"],
       "stats.c" => ["stats"],
       "usage.c" => ["keyspace->name", "keys[i].key", "error", "usage", "name"]
     }.freeze

@@ -133,25 +133,25 @@ static int64_t listed_key(larder *cache, const lard_view *view, lard_u64 *slot, 
 }
 
 /* Writes what is between the length of a key and its bytes. False: the key is to be left out. */
-typedef bool describe(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, void *out,
+typedef bool describe(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, void *entry,
                       int64_t now_ms);
 
-static bool describe_item(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, void *out,
+static bool describe_item(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, void *entry,
                           int64_t now_ms) {
     larder_details details;
     bool found = lard_details_find(cache, map, key, key_bytes, &details, now_ms);
     if (found) {
-        memcpy(out, &details, sizeof details);
+        memcpy(entry, &details, sizeof details);
     }
     return found;
 }
 
-static bool describe_lease(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, void *out,
+static bool describe_lease(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, void *entry,
                            int64_t now_ms) {
     larder_leased leased;
     bool found = lard_details_lease(cache, map, key, key_bytes, &leased, now_ms);
     if (found) {
-        memcpy(out, &leased, sizeof leased);
+        memcpy(entry, &leased, sizeof leased);
     }
     return found;
 }

@@ -71,7 +71,7 @@ module Larder
       def lines
         since = Time.at(@status.waiting_since) if @status.waiting_since
         lines = self.class.of_store(@status.to_h.slice(:trusted, :waiting, :listed, :overflown), since: since)
-        lines << Line.new("No process is known to listen to the backplane.", false) if deaf?
+        lines << Line.new("No process listens to the backplane.", false) if deaf?
         lines << Line.new("The other machines do not know of its last changes yet.", false) if @status.unsent
         lines << Line.new("The store is not called for a moment, as it did not answer.", false) if @status.paused
         lines
@@ -79,7 +79,6 @@ module Larder
 
       private
 
-      # Whether one listens cannot be found out on each system; where copies are trusted, one does.
       def deaf?
         @status.backplane && @status.trusted == false && @status.listener == false
       end

@@ -93,6 +93,13 @@ module Larder
         assert(eventually { remote.written.size == 4 })
       end
 
+      test "a cache that is not used yet is not created" do
+        unused = ActiveSupport::Cache::LarderStore.new(path_of("unused.larder"), remote: remote)
+        unused.keep_statistics
+        assert_nil thread_of(unused.level.roster)
+        assert_empty Dir[path_of("unused*")]
+      end
+
       test "a machine that was lost from the list enters itself again, and old ones are dropped" do
         one, two = machine("one"), machine("two")
         [one, two].each { |store| published(store) }

@@ -46,11 +46,13 @@ module Larder
           @errand = Remote::Backplane::Errand.new { Application.in_executor { publish } }
         end
 
-        # Has a thread publish the status, if no process of the machine has done so within a minute.
+        # Has a thread publish the status, if no process of the machine has done so within a minute. A cache that the
+        # application has not used yet has no file, and none is created.
+        #
         # @return [void]
         def publish_if_due
           now = monotonic_now
-          return if now < @due_at
+          return if now < @due_at || !File.exist?(@cache.path)
 
           @due_at = now + EVERY
           @errand.start if @remote.outbox.turn?(LIST, EVERY)
