@@ -59,7 +59,7 @@ module Larder
           page("machines")
           row = rows_of("Machines").last
           assert_equal "12m ago", row[2]
-          assert_match(/\AWhen it was last seen:.*not trusted.*No process is known to listen/, row[1])
+          assert_match(/\AWhen it was last seen:.*not trusted.*No process listens/, row[1])
         end
 
         test "changes that wait are shown, how many and since when" do
