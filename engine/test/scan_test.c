@@ -51,6 +51,7 @@ static void progress_grows_to_the_end(void) {
     uint64_t cursor = 0;
     size_t count, used;
     uint32_t before = 0, passed = 1, steps = 0;
+    CHECK(larder_scan_progress(cache, 0, &passed) == LARDER_OK && passed == 0, "%u of an empty cache", passed);
     for (int i = 0; i < STAYING; i++) {
         snprintf(key, sizeof key, "stays %d", i);
         CHECK(set(cache, key, "") == LARDER_OK);

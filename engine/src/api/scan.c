@@ -258,8 +258,11 @@ larder_status larder_scan_progress(larder *cache, uint64_t cursor, uint32_t *pas
     uint64_t shard_ppm = 0;
     if (at.shard < shards) {
         lard_view view = lard_view_of(map, at.shard);
+        /* A shard without items may have no buckets yet. */
         uint64_t buckets = lard_bucket_count(&view), bucket = at.bucket;
-        shard_ppm = bucket < buckets ? bucket * 1000000 / buckets : 1000000;
+        if (bucket > 0) {
+            shard_ppm = bucket < buckets ? bucket * 1000000 / buckets : 1000000;
+        }
     }
     uint64_t passed = ((uint64_t)at.shard * 1000000 + shard_ppm) / shards;
     *passed_ppm = passed < 1000000 ? (uint32_t)passed : 1000000;

@@ -167,7 +167,7 @@ module LarderStore
         write_on(@a, "k" => "old")
         assert_nil two.read("k")
         assert_equal false, two.delete("k")
-        assert_equal({ waiting: true, listed: nil, overflown: nil, trusted: true },
+        assert_equal({ waiting: true, listed: nil, overflown: nil, trusted: true, listener: nil },
                      two.stats[:remote].except(:store))
         FileUtils.rm_rf(path_of("two.larder.journal"))
         assert(eventually { two.read("none").nil? && !two.stats[:remote][:waiting] })
