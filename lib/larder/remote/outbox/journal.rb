@@ -226,7 +226,7 @@ module Larder
 
         # @return [String] the same in all processes, unless the file cannot be opened
         def machine
-          known_machine || SecureRandom.hex(8)
+          @file || known_machine || SecureRandom.hex(8)
         end
 
         # @return [String, nil] as {#machine}; nil: the file cannot be opened
