@@ -67,7 +67,7 @@ module Larder
       #   changes that they have not got
       # @param cache_id [String, nil] names the servers of `cache:`, where they are not known before it connects, as
       #   those of `redis: -> { … }`; another text for other servers
-      # @param serializer [Symbol] :json, :hybrid or :marshal, see {Format}
+      # @param serializer [Symbol, nil] :json, :hybrid or :marshal, see {Format}; nil: :json, see {Format.default}
       # @param migrate_from [Symbol, Array, Class, #find_session, #call, nil] the store that had the sessions before:
       #   :cookie_store, :cache_store, :mem_cache_store or :active_record_store, with options as in [:cache_store,
       #   { cache: }], a middleware, or a lambda that returns a Hash or nil for a request and an id; see {Migration}
@@ -81,7 +81,7 @@ module Larder
       #   raised; nil: 503
       # @raise [InvalidArgument] naming the option
       def initialize(file: nil, size: nil, backed_by: nil, ephemeral: nil, cache: nil, cache_id: nil,
-                     backplane: nil, serializer: :json, idle_timeout: IDLE, anonymous_timeout: ANONYMOUS,
+                     backplane: nil, serializer: nil, idle_timeout: IDLE, anonymous_timeout: ANONYMOUS,
                      max_lifetime: nil, per_user: PER_USER, user: nil, migrate_from: nil, on_full: nil)
         check_place(file, cache, backed_by, backplane)
         check_cache_id(cache_id, cache)
@@ -93,7 +93,7 @@ module Larder
         @cache_id = cache_id
         @backplane = backplane
         @migrate_from = migrate_from
-        @format = Format.fetch(serializer)
+        @format = serializer.nil? ? Format.default : Format.fetch(serializer)
         @user = Identity.finder(user)
         @hint = SignInHint.new(self.class.method(:report)) unless user
         @per_user = count(:per_user, per_user)

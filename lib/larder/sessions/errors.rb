@@ -115,15 +115,38 @@ module Larder
       end
     end
 
+    # How messages name a place in a session.
+    module Place
+      # Characters of a key in a message.
+      LONGEST_SHOWN = 60
+      private_constant :LONGEST_SHOWN
+
+      module_function
+
+      # @param path [Array] keys and indexes that lead to a value
+      # @return [String] as "session[\"cart\"][0]"
+      def of(path)
+        "session#{path.map { |step| "[#{shown(step)}]" }.join}"
+      end
+
+      # @param step [Object]
+      # @return [String]
+      def shown(step)
+        return "a #{step.class}" unless step.is_a?(String) || step.is_a?(Symbol) || step.is_a?(Integer)
+
+        text = step.inspect
+        text.size > LONGEST_SHOWN ? "#{text[0, LONGEST_SHOWN]}..." : text
+      end
+      private_class_method :shown
+    end
+
     # A value of a session that its serializer cannot keep, and that was left out. Reported once for each key of the
     # session and class, never raised.
     class LossyValueError < Error
-      # Characters of a key in a message.
-      LONGEST_SHOWN = 60
       JSON = "Keep what JSON has in sessions (of a record its id, of bytes their Base64), or choose serializer: " \
              ":marshal with the session store."
       NAME = Module.instance_method(:name)
-      private_constant :LONGEST_SHOWN, :JSON, :NAME
+      private_constant :JSON, :NAME
 
       # @return [Array(String, String)] the session's key and the class: what an application repairs in one place
       attr_reader :about
@@ -134,17 +157,25 @@ module Larder
       # @param remedy [String]
       def initialize(path, type, reason, remedy: JSON)
         @about = [path.first.to_s, NAME.bind_call(type).to_s]
-        where = path.map { |step| "[#{shown(step)}]" }.join
-        super("session#{where} is #{reason}, and was left out: the next request does not find it. #{remedy}")
+        super("#{Place.of(path)} is #{reason}, and was left out: the next request does not find it. #{remedy}")
       end
+    end
 
-      private
+    # A value of a session that the next request reads as another class, as JSON has it, in an application whose cookies
+    # keep the class. Reported once for each key of the session and class, never raised.
+    class ConvertedValueError < Error
+      # @return [Array(String, String)] the session's key and the class
+      attr_reader :about
 
-      def shown(step)
-        return "a #{step.class}" unless step.is_a?(String) || step.is_a?(Symbol) || step.is_a?(Integer)
-
-        text = step.inspect
-        text.size > LONGEST_SHOWN ? "#{text[0, LONGEST_SHOWN]}..." : text
+      # @param path [Array] keys and indexes that lead to the value
+      # @param type [Class] of the value, or of the key at the end of the path
+      # @param keys [Boolean] the key is converted
+      def initialize(path, type, keys: false)
+        @about = [path.first.to_s, type.to_s]
+        found = keys ? "#{Place.of(path[0..-2])} has keys of the class #{type}" : "#{Place.of(path)} is a #{type}"
+        super("#{found}, and the next request reads what JSON has instead, as a String for a Symbol. The " \
+              "cookies of this application keep Ruby objects (config.action_dispatch.cookies_serializer), so it may " \
+              "expect them. Say serializer: :marshal with the session store if it does, or serializer: :json if not.")
       end
     end
   end

@@ -28,6 +28,24 @@ module Larder
         end
       end
 
+      # With these values of config.action_dispatch.cookies_serializer cookies keep Symbols and other objects. nil is
+      # Marshal.
+      OF_OBJECTS = [nil, :marshal, :message_pack, :message_pack_allow_marshal].freeze
+      private_constant :OF_OBJECTS
+
+      # Without serializer: a session is JSON. An application whose cookies keep Ruby objects may expect them of its
+      # sessions, too, so its values are watched.
+      #
+      # @return [Module]
+      def self.default
+        return Json unless defined?(::Rails.application) && ::Rails.application
+
+        config = ::Rails.application.config
+        return Json unless config.respond_to?(:action_dispatch)
+
+        OF_OBJECTS.include?(config.action_dispatch.cookies_serializer&.to_sym) ? Watched : Json
+      end
+
       # JSON, with the values that {JsonRoundTrip} names. Safe to read whoever wrote it. Nested 100 deep at most, the
       # library's default: to pass it, or any option, doubles the time.
       module Json
@@ -68,6 +86,18 @@ module Larder
         # @return [Hash{String => Object}] what is read of them later; the same object where that is what they are
         def convert(values, &left_out)
           JsonRoundTrip.convert(values, &left_out)
+        end
+      end
+
+      # JSON of an application that may not know that its sessions are JSON.
+      module Watched
+        extend Json
+
+        # @param values [Hash{String => Object}]
+        # @yieldparam error [LossyValueError, ConvertedValueError] of each value that the next request reads otherwise
+        # @return (see Json#convert)
+        def self.convert(values, &left_out)
+          JsonRoundTrip.convert(values, watched: true, &left_out)
         end
       end
 

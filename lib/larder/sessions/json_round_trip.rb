@@ -38,11 +38,12 @@ module Larder
 
       class << self
         # @param session [Hash{String => Object}]
-        # @yieldparam error [LossyValueError] of each value that is left out
+        # @param watched [Boolean] values that change their class are errors, too
+        # @yieldparam error [LossyValueError, ConvertedValueError] of each value that is left out
         # @return [Hash{String => Object}] what JSON brings back: the same object where nothing is to be converted
-        def convert(session, &left_out)
+        def convert(session, watched: false, &left_out)
           kept = session.all? { |key, value| plain?(key) && kept?(value) }
-          kept ? session : new(left_out).pairs(session)
+          kept ? session : new(left_out, watched).pairs(session)
         end
 
         # This uses case, because an ActiveSupport::Duration answers is_a?(Integer) with true.
@@ -77,8 +78,10 @@ module Larder
       private_class_method :new
 
       # @param left_out [#call, nil] called with a LossyValueError
-      def initialize(left_out)
+      # @param watched [Boolean] it is also called with a ConvertedValueError
+      def initialize(left_out, watched)
         @left_out = left_out
+        @converted = watched ? left_out : nil
         @path = []
       end
 
@@ -108,13 +111,18 @@ module Larder
 
       def form(value, type)
         form = FORMS.values_at(*type.ancestors.map { |each| NAME.bind_call(each) }).compact.first
-        form ? form.call(value) : leave_out(type, "a #{type}, which has no form in JSON")
+        return leave_out(type, "a #{type}, which has no form in JSON") unless form
+
+        @converted&.call(ConvertedValueError.new(@path, type))
+        form.call(value)
       end
 
       def name(key)
         case key
         when String then text(key)
-        when *KEYS then text(key.to_s)
+        when *KEYS
+          @converted&.call(ConvertedValueError.new(@path, key.class, keys: true))
+          text(key.to_s)
         else leave_out(key.class, "stored under a #{key.class}, which is not a name")
         end
       end

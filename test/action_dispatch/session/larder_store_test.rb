@@ -51,6 +51,54 @@ module ActionDispatch
         assert_equal "ActionDispatch::Session::LarderStore 0 false", out
       end
 
+      # A Rails application that stores a Symbol and a Hash with Symbols in its session, and prints what is reported.
+      CONVERTING = <<~RUBY
+        require "rails"
+        require "action_controller/railtie"
+        require "larder"
+        class KeeperController < ActionController::Base
+          def keep
+            session[:step] = :paid
+            session[:query] = { id: 7, "filters" => { "status" => { operator: "=" } } }
+            head :ok
+          end
+        end
+        class Application < Rails::Application
+          config.eager_load = false
+          config.logger = Logger.new(nil)
+          config.secret_key_base = "0" * 64
+          config.hosts.clear
+          config.action_dispatch.cookies_serializer = COOKIES
+          config.session_store :larder_store, key: "_app", file: "sessions.larder", **OPTIONS
+        end
+        Application.initialize!
+        Application.routes.draw { get "/keep" => "keeper#keep" }
+        reports = Class.new do
+          def report(error, **)
+            puts error.message
+          end
+        end
+        ActiveSupport.error_reporter.subscribe(reports.new)
+        2.times do
+          response = Rack::MockRequest.new(Application).get("/keep")
+          abort response.body unless response.status == 200
+        end
+      RUBY
+
+      test "an application whose cookies keep Ruby objects learns once of values that the next request reads as JSON" do
+        reports = converted("nil", "{}").lines(chomp: true)
+        assert_equal 2, reports.size, reports.join("\n")
+        assert_match(/\Asession\["step"\] is a Symbol, .* String for a Symbol\. .* serializer: :marshal /,
+reports.first)
+        assert_match(/\Asession\["query"\] has keys of the class Symbol, .* serializer: :json if not/, reports.last)
+      end
+
+      test "an application whose cookies are JSON, or that has chosen a serializer, is not told" do
+        [[":json", "{}"], ["nil", "{ serializer: :json }"]].each do |cookies, options|
+          assert_equal "", converted(cookies, options), "#{cookies} #{options}"
+        end
+      end
+
       test "a session lasts over requests, its cookie is for HTTP alone" do
         first = get
         assert_match(/\A_app_session=\h{32}; path=\/; httponly; samesite=lax\z/i, first["set-cookie"].to_s)
@@ -344,6 +392,15 @@ module ActionDispatch
       end
 
       private
+
+      # @return [String] what the application prints
+      def converted(cookies, options)
+        script = CONVERTING.sub("COOKIES", cookies).sub("OPTIONS", options)
+        lib = ::File.expand_path("../../../lib", __dir__)
+        out, err, status = Open3.capture3(RbConfig.ruby, "-I#{lib}", "-e", script, chdir: Dir.mktmpdir(nil, directory))
+        assert status.success?, err
+        out
+      end
 
       def get(after = nil, cookie: after && after["set-cookie"].to_s[/[^;]+/], env: {})
         Rack::MockRequest.new(app).get("/", { "HTTP_COOKIE" => cookie, **env }.compact)
