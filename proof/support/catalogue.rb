@@ -9,8 +9,8 @@ module Proof
   module Catalogue
     # name on the command line => class
     ALL = [
-      Contract, Coverage, CrashPoints, Environment, Faults, Fuzzing, Interleave, Linear, Machines, Matrix, Models,
-      PowerLoss, Resources, Security, Sessions, Soak
+      Contract, Coverage, CrashPoints, Environment, Faults, ForeignApplications, Fuzzing, Interleave, Linear, Machines,
+      Matrix, Models, PowerLoss, Resources, Security, Sessions, Soak
     ].to_h { |proof| [proof::NAME, proof] }.freeze
   end
 end

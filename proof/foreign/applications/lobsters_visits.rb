@@ -1,0 +1,137 @@
+# frozen_string_literal: true
+
+require_relative "../visits"
+
+module Foreign
+  # A reader of Lobsters.
+  class LobstersVisits < Visits
+    STEPS = { lists: 8, story: 10, tag: 3, user: 3, tree: 2, own: 3, feeds: 2, search: 1, parts: 3, moderations: 2,
+              comment: 3, vote: 3, save: 2, message: 1, new_story: 1, settings: 1, sign_in_again: 1 }.freeze
+    LISTS = ["/", "/page/2", "/active", "/newest", "/recent", "/top", "/top/1w", "/comments", "/newest/page/2",
+             "/tags"].freeze
+
+    def sign_in
+      change do
+        get("/login")
+        page = post("/login", "email" => "reader#{number}", "password" => "password#{number}")
+        raise "reader#{number} could not sign in: #{page.status}" unless page.status == 302
+      end
+      @stories = ["/newest", "/newest/page/2"].flat_map { |path| get(path).body.scan(%r{href="(/s/[a-z0-9]{6})}) }
+                                               .flatten.uniq.first(30)
+      @tags = get("/newest").body.scan(%r{href="(/t/[a-z]+)"}).flatten.uniq
+    end
+
+    def lists
+      get(pick(LISTS))
+    end
+
+    def story
+      get(a_story)
+    end
+
+    def tag
+      get(@tags.empty? ? "/tags" : pick(@tags))
+    end
+
+    def user
+      get("/~reader#{1 + pair.random.rand(8)}#{pick(["", "/threads", "/standing"])}")
+    end
+
+    # Fragments and a query that are cached.
+    def tree
+      get(pick(["/users", "/users?by=karma", "/stats", "/hats"]))
+    end
+
+    def own
+      get(pick(["/inbox/all", "/saved", "/upvoted/stories", "/threads", "/messages/sent", "/settings", "/filters"]))
+    end
+
+    def feeds
+      get(pick(["/rss", "/comments.rss", "/hottest.json", "/newest.json", "#{a_story}.json"]))
+    end
+
+    def search
+      get("/search?q=#{pick(["dolor", "quia", "voluptas"])}&what=comments&order=newest")
+    end
+
+    def parts
+      pair.together("/", a_story, "/inbox/unread")
+    end
+
+    def moderations
+      get(pick(["/moderations", "/moderations/page/2", "/moderations?moderator=%28All%29&what%5Bstories%5D=stories"]))
+    end
+
+    def comment
+      path = a_story
+      change do
+        get(path)
+        post("/comments", "story_id" => path[-6..], "comment" => words(60))
+        get(path)
+      end
+    end
+
+    def vote
+      path = a_story
+      change do
+        get(path)
+        post("/stories/#{path[-6..]}/upvote", {})
+        get(path)
+      end
+    end
+
+    def save
+      path = a_story
+      change do
+        get(path)
+        post("/stories/#{path[-6..]}/#{pick(["save", "unsave"])}", {})
+        get("/saved")
+      end
+    end
+
+    def message
+      change do
+        get("/messages")
+        post("/messages", "message[recipient_username]" => "reader#{1 + pair.random.rand(8)}",
+                          "message[subject]" => words(3), "message[body]" => words(50))
+        get("/messages/sent")
+      end
+    end
+
+    def new_story
+      change do
+        get("/stories/new")
+        post("/stories", "story[title]" => "New #{words(4)}", "story[description]" => words(80),
+"story[tags][]" => "test")
+      end
+    end
+
+    def settings
+      change do
+        get("/settings")
+        post("/settings", "user[about]" => words(10), "user[homepage]" => "", "user[username]" => "reader#{number}",
+                          "user[email]" => "reader#{number}@example.net", "current_password" => "password#{number}")
+        get("/settings")
+      end
+    end
+
+    def sign_in_again
+      change do
+        get("/settings")
+        post("/logout", {})
+        get("/settings")
+      end
+      sign_in
+    end
+
+    private
+
+    def a_story
+      pick(@stories)
+    end
+
+    def words(count)
+      Array.new(count) { pick(["cache", "reader", "shard", "queue", "writer", "release"]) }.join(" ")
+    end
+  end
+end
