@@ -36,6 +36,8 @@ module Larder
       SHORT = 4
       # Options of the cookie. Rack has more, with similar names.
       COOKIE = %i[domain expire_after httponly partitioned same_site secure].freeze
+      # Values of same_site: that Rack takes.
+      SAME_SITE = [nil, false, true, :none, :None, "None", :lax, :Lax, "Lax", :strict, :Strict, "Strict"].freeze
       # Option names of other session stores, with the names here.
       MEANT = {
         "expire_after: for the cookie and the session, or idle_timeout: for the session alone" =>
@@ -52,7 +54,7 @@ module Larder
         "per_user:"                                                          => %w[max_sessions sessions_per_user],
         "user:"                                                              => %w[user_id user_key]
       }.freeze
-      private_constant :LOSSES, :TYPOS, :SHORT, :COOKIE, :MEANT
+      private_constant :LOSSES, :TYPOS, :SHORT, :COOKIE, :SAME_SITE, :MEANT
 
       # @param file [String, Pathname, nil] where sessions are kept, in a file of their own
       # @param size [Integer, String, nil] bytes of that file when it is created, also as "64MB"; signed-in sessions
@@ -141,6 +143,7 @@ module Larder
       def self.split(options)
         own, others = options.partition { |name, _| OPTIONS.include?(name.to_sym) }.map(&:to_h)
         others.each_key { |name| check_name(name) }
+        check_same_site(others[:same_site])
         life = Lifetimes.of_cookie(others)
         [{ **(life ? { idle_timeout: life, anonymous_timeout: life } : {}), **own.transform_keys(&:to_sym) }, others]
       end
@@ -153,6 +156,14 @@ module Larder
 
         raise InvalidArgument, "key: #{given.inspect} is no name of a cookie"
       end
+
+      # Rack raises for other values when it sends a cookie, in each response.
+      def self.check_same_site(given)
+        return if SAME_SITE.include?(given) || given.respond_to?(:call)
+
+        raise InvalidArgument, "same_site: #{given.inspect} is not one of :lax, :strict, :none and nil (no SameSite)"
+      end
+      private_class_method :check_same_site
 
       # An unknown option may be Rack's and is accepted. A name of another store, or a misspelled one, is refused.
       def self.check_name(name)

@@ -162,7 +162,19 @@ module Larder
         end
         racks = %i[key path domain expire_after secure httponly defer renew drop skip sidbits secure_random cookie_only
                    same_site assume_ssl partitioned max_age id sid coder secret coders hmac let_me_verify threadsafe]
-        assert_equal racks.uniq, Configuration.split(racks.to_h { |name| [name, 1] }).last.keys
+        given = racks.to_h { |name| [name, 1] }.merge(same_site: :lax)
+        assert_equal racks.uniq, Configuration.split(given).last.keys
+      end
+
+      test "a same_site: that Rack would refuse in each response is refused at once" do
+        ["lax", :strct, 1].each do |given|
+          error = assert_raises(InvalidArgument) { Configuration.split({ same_site: given }) }
+          assert_equal "same_site: #{given.inspect} is not one of :lax, :strict, :none and nil (no SameSite)",
+error.message
+        end
+        [nil, true, :strict, "Lax", :None, ->(_request, _response) { :lax }].each do |given|
+          assert_equal({ same_site: given }, Configuration.split({ same_site: given }).last)
+        end
       end
 
       test "where nothing is configured a question says so" do
