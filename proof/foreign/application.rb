@@ -16,6 +16,7 @@ module Foreign
   # COOKIE (of its sessions, as it configures them), TESTS (a group, and globs of files) and VISITS.
   class Application
     SETTINGS = File.join(__dir__, "settings.rb")
+    OF_SESSIONS = File.join(__dir__, "sessions.rb")
     ENVIRONMENTS = ["test", "production"].freeze
     # How its tests run.
     SUITE = Suite
@@ -196,6 +197,8 @@ module Foreign
       FileUtils.mkdir_p(at)
       text = File.read(SETTINGS).sub(/^  # MORE\n/) { self.class::SETTINGS_TOO.gsub(/^(?=.)/, "  ") }
       File.write(File.join(target, "config/foreign_settings.rb"), text)
+      FileUtils.mkdir_p(File.join(target, "config/initializers"))
+      FileUtils.cp(OF_SESSIONS, File.join(target, "config/initializers/zz_foreign_sessions.rb"))
       settings = { side: side, directory: at, cache: cache, sessions: sessions, cookie: self.class::COOKIE,
                    more_caches: self.class::MORE_CACHES, user_key: self.class::USER_KEY }
       File.write(File.join(target, "config/foreign.json"), JSON.pretty_generate(settings))

@@ -2,9 +2,6 @@
 
 # The events in the life of an application.
 
-require "json"
-require "open3"
-require "rbconfig"
 require_relative "shell"
 
 module Foreign
@@ -38,8 +35,7 @@ module Foreign
     end
 
     def commands
-      figures = JSON.parse(larder("stat", @life.cache_file, "--json"))
-      raise Wrong, "larder stat counts no items: #{figures}" unless figures.fetch("items").positive?
+      raise Wrong, "larder stat counts no items" unless items.positive?
 
       keys = larder("keys", "--file", @life.cache_file, "--names", "--limit", "20").lines(chomp: true)
       raise Wrong, "larder keys lists nothing" if keys.empty?
@@ -176,17 +172,14 @@ may_fail: true).include?("it opens")
 
     # @return [String] what the command printed
     def larder(*arguments, may_fail: false)
-      @life.findings.count("larder's commands")
-      argv = [RbConfig.ruby, "-I#{@life.application.larder}/lib", "#{@life.application.larder}/exe/larder", *arguments]
-      env = @life.env("larder").merge("LARDER_SESSIONS" => @life.sessions_file)
-      text, status = Open3.capture2e(env, *argv, stdin_data: "")
+      text, status = @life.larder(*arguments)
       raise Wrong, "larder #{arguments.join(" ")}: #{text}" unless status.success? || may_fail
 
       text
     end
 
     def items
-      Integer(JSON.parse(larder("stat", @life.cache_file, "--json")).fetch("items"))
+      Integer(@life.figures.fetch("items"))
     end
 
     def await(what, seconds = 60)

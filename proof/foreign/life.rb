@@ -4,6 +4,9 @@
 # come deploys, kills, a full disk and an administrator.
 
 require "fileutils"
+require "json"
+require "open3"
+require "rbconfig"
 require_relative "disk"
 require_relative "events"
 require_relative "pair"
@@ -102,6 +105,21 @@ module Foreign
       File.join(@disk.directory, "sessions.larder")
     end
 
+    # Runs a command of Larder's.
+    #
+    # @param arguments [Array<String>]
+    # @return [Array(String, Process::Status)] all that it printed, and how it ended
+    def larder(*arguments)
+      @findings.count("larder's commands")
+      argv = [RbConfig.ruby, "-I#{@application.larder}/lib", "#{@application.larder}/exe/larder", *arguments]
+      Open3.capture2e(env("larder").merge("LARDER_SESSIONS" => sessions_file), *argv, stdin_data: "")
+    end
+
+    # @return [Hash{String => Object}] those of larder stat
+    def figures
+      JSON.parse(larder("stat", cache_file, "--json").first)
+    end
+
     # A second server of a side, as a deploy of another kind has it: both are asked while the block runs.
     #
     # @param release [Integer] which copy they serve
@@ -152,8 +170,16 @@ sessions: { **SESSIONS, **@application.class::SESSIONS })
       @over = true
       threads.each { |thread| ended(thread) }
       note("the users have left")
+      summarize
     ensure
       @over = true
+    end
+
+    def summarize
+      counted = figures
+      note(format("Larder's cache since its file was made: %<hits>d hits, %<misses>d misses, %<items>d items",
+                  counted.transform_keys(&:to_sym)))
+      note("memory of servers: #{SIDES.map { |side| "#{side} #{servers.fetch(side).memory >> 20} MiB" }.join(", ")}")
     end
 
     # A user who gives up is a failure, and the others go on.

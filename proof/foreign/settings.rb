@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The settings of a copy of an application: its caches and its sessions. It is copied to config/foreign_settings.rb
+# The caches of a copy of an application; for its sessions see sessions.rb. It is copied to config/foreign_settings.rb
 # there and is loaded at the end of the environment's file; config/foreign.json says the side and its options.
 #
 #   { "side": "larder", "directory": "…", "cache": { … }, "sessions": { … }, "key": "_app_session" }
@@ -19,18 +19,8 @@ Rails.application.configure do
     config.cache_store = :file_store, File.join(directory, "file-store")
   end
 
-  if foreign.fetch(:side) == "larder"
-    path = File.join(directory, "cache.larder")
-    config.cache_store = :larder_store, path, foreign.fetch(:cache)
-    cookie = foreign.fetch(:cookie)
-    cookie[:same_site] &&= cookie[:same_site].to_sym # JSON has no Symbols
-    key = foreign.fetch(:user_key)
-    cookie[:user] = ->(session) { session[key] } if key
-    sessions = foreign.fetch(:sessions)
-    sessions[:serializer] &&= sessions[:serializer].to_sym
-    config.session_store :larder_store, file: File.join(directory, "sessions.larder"), ephemeral: true, **cookie,
-**sessions
-  end
+  path = File.join(directory, "cache.larder")
+  config.cache_store = :larder_store, path, foreign.fetch(:cache) if foreign.fetch(:side) == "larder"
 
   # Caches that the application has in addition, which processes share on both sides.
   foreign.fetch(:more_caches).each do |name|

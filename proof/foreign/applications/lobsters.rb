@@ -21,6 +21,7 @@ module Foreign
     VARYING = [[%r{((?:/|\b)(?:s|c|stories|comments|messages|story|comment)[/_])[a-z0-9]{6}\b}, "\\1ID"],
                [/((?:data-shortid|id|for|name|value|data-id)="(?:story_|c_|comment_folder_|reply_)?)[a-z0-9]{6}"/,
                 "\\1ID\""],
+               [/((?:id|name)="delete_)[a-z0-9]{6}"/, "\\1ID\""], [/data-at-unix="\d+"/, "data-at-unix=\"TIME\""],
                [/"short_id":"[a-z0-9]{6}"/, "\"short_id\":\"ID\""]].freeze
 
     TESTS = { "models" => ["spec/{models,helpers,jobs,extras,mailers,mailboxes,routing}/**/*_spec.rb"],

@@ -110,7 +110,9 @@ module Foreign
       change do
         get("/settings")
         post("/settings", "user[about]" => words(10), "user[homepage]" => "", "user[username]" => "reader#{number}",
-                          "user[email]" => "reader#{number}@example.net", "current_password" => "password#{number}")
+                          "user[email]" => "reader#{number}@example.net", "user[password]" => "",
+                          "user[password_confirmation]" => "",
+                          "current_password" => "password#{number}")
         get("/settings")
       end
     end

@@ -47,11 +47,11 @@ module Foreign
       get("/projects/#{project}/activity?from=2026-11-20")
     end
 
-    # The second page has the results that the first one has stored.
+    # A search without a page stores its results, and its second page reads them.
     def search
       change do
         word = pick(["shard", "reader", "deploy", "queue"])
-        get("/search?q=#{word}&all_words=1&scope=all&page=1")
+        get("/search?q=#{word}&all_words=1&scope=all")
         get("/search?q=#{word}&all_words=1&scope=all&page=2")
       end
     end

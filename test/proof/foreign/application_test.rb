@@ -18,10 +18,11 @@ module Foreign
 
     teardown { FileUtils.rm_rf(@directory) }
 
-    test "copies differ in their side and options alone, and share files where they are told to" do
+    test "copies differ in their side and options alone, and share the files that they are given" do
       settings = [["default", {}], ["larder", { size: 1 << 20 }]].map do |side, cache|
         copy = @application.copy("copy-#{side}", side: side, files: File.join(@directory, "files"), cache: cache)
         assert_path_exists File.join(copy, "config/foreign_settings.rb")
+        assert_equal "zz_foreign_sessions.rb", Dir.children(File.join(copy, "config/initializers")).max
         JSON.parse(File.read(File.join(copy, "config/foreign.json")))
       end
       assert_equal ["default", "larder"], settings.map { |one| one.delete("side") }
