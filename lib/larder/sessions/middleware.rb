@@ -124,7 +124,7 @@ module Larder
         return keep(request, session, found) if found && stays?(request, session)
 
         options = session.options
-        return if unused?(session, options)
+        return if unused?(request, session, options)
         return super unless options[:renew] && !options[:drop]
 
         renew(request, session)
@@ -175,7 +175,7 @@ module Larder
       end
 
       # True if it is only loaded to send its cookie again, while the store cannot tell whether there is a session.
-      def unused?(session, options)
+      def unused?(_request, session, options)
         return false if options[:renew] || options[:drop] || !session.respond_to?(:loaded?) || session.loaded?
 
         force_options?(options) && session.empty?

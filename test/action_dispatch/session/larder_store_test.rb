@@ -99,6 +99,18 @@ reports.first)
         end
       end
 
+      test "the first form of a visitor is accepted, also where expire_after: sends the cookie with each response" do
+        [{}, { expire_after: 3600 }].each do |options|
+          @options = options
+          @app = nil
+          Controller.does = -> { form_authenticity_token }
+          form = get
+          assert_match(/\A#{KEY}=\h{32};/o, form["set-cookie"].to_s, options.inspect)
+          Controller.does = ACCEPTED
+          assert_equal "true", post(form, form.body).body, options.inspect
+        end
+      end
+
       test "a session lasts over requests, its cookie is for HTTP alone" do
         first = get
         assert_match(/\A_app_session=\h{32}; path=\/; httponly; samesite=lax\z/i, first["set-cookie"].to_s)

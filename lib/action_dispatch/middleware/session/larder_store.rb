@@ -22,7 +22,9 @@ module ActionDispatch
       # Where Rails keeps the token against forged requests, see
       # ActionController::RequestForgeryProtection::SessionStore.
       TOKEN = :_csrf_token
-      private_constant :TOKEN
+      # Where a request has it until its session is stored.
+      TOKEN_OF_REQUEST = "action_controller.csrf_token"
+      private_constant :TOKEN, :TOKEN_OF_REQUEST
 
       # The session that a request sees.
       class Values < Request::Session
@@ -79,6 +81,11 @@ module ActionDispatch
       def keep(request, session, found)
         request.commit_csrf_token
         super
+      end
+
+      # The token of a visitor's first form is not in the session yet.
+      def unused?(request, session, options)
+        !request.has_header?(TOKEN_OF_REQUEST) && super
       end
 
       # Rails asks which session it is before it asks for it, and again after that: the answer stays.
