@@ -34,6 +34,8 @@ module Foreign
     STALE_SECONDS = 2
     # Patterns of text that may differ in its pages, see Page::VARYING.
     VARYING = [].freeze
+    # Empties its own caches, as Ruby that the application runs.
+    EMPTY = "Rails.cache.clear"
     # Programs that cron would start, as arguments of bundle exec.
     JOBS = [].freeze
     # A console's work with the cache, as Ruby that the application runs.

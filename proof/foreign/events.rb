@@ -167,7 +167,7 @@ may_fail: true).include?("it opens")
 
     # Applications cache pages that have no expiry and grow old, so both sides begin with an empty cache.
     def empty_the_other
-      job("default", ["rails", "runner", "Rails.cache.clear"])
+      job("default", ["rails", "runner", @life.application.class::EMPTY])
     end
 
     # @return [String] what the command printed

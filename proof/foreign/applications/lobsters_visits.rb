@@ -16,6 +16,8 @@ module Foreign
         page = post("/login", "email" => "reader#{number}", "password" => "password#{number}")
         raise "reader#{number} could not sign in: #{page.status}" unless page.status == 302
       end
+      raise "reader#{number} is not signed in" unless get("/settings").status == 200
+
       @stories = ["/newest", "/newest/page/2"].flat_map { |path| get(path).body.scan(%r{href="(/s/[a-z0-9]{6})}) }
                                                .flatten.uniq.first(30)
       @tags = get("/newest").body.scan(%r{href="(/t/[a-z]+)"}).flatten.uniq

@@ -16,6 +16,7 @@ module Foreign
     MORE_CACHES = ["redmine_search_cache_store"].freeze
     # Names of forms are random, and each database has keys of feeds of its own.
     VARYING = [[/name="(\w[\w-]*)-\h{8}"/, "name=\"\\1\""], [/\bkey=\h{40}/, "key=KEY"]].freeze
+    EMPTY = "Rails.cache.clear; Redmine::Search.cache_store.clear"
     JOBS = [["rake", "redmine:tokens:prune"]].freeze
     TESTS = { "integration" => ["test/integration/**/*_test.rb"],
               "functional" => ["test/functional/**/*_test.rb"],

@@ -20,7 +20,7 @@ module Foreign
 "back_url" => "/my/page")
         raise "user#{number} could not sign in: #{page.status}" unless page.status == 302
       end
-      get("/my/page")
+      raise "user#{number} is not signed in" unless get("/my/page").status == 200
     end
 
     def home
@@ -47,7 +47,7 @@ module Foreign
       get("/projects/#{project}/activity?from=2026-11-20")
     end
 
-    # A search without a page stores its results, and its second page reads them.
+    # The first has no page and is never cached; the results of a page are.
     def search
       change do
         word = pick(["shard", "reader", "deploy", "queue"])
