@@ -15,8 +15,8 @@ module Larder
       Brief = Inspection::Brief
       KeyText = Inspection::KeyText
 
-      # A column of a table. `heading`; `kind`: :text, :number or "text wide", which takes a whole line on a narrow
-      # screen; the block gets the document and the row.
+      # A column of a table. `heading`; `kind`: :text, :number, or on a narrow screen a whole line: "number line" with
+      # the heading, "text wide" without it; the block gets the document and the row.
       Column = Struct.new(:heading, :kind, :write)
 
       private

@@ -1,17 +1,23 @@
 # frozen_string_literal: true
 
-require "active_support/cache/larder_store"
-require "support/dashboard_case"
-require "puma"
-require "puma/server"
-require "socket"
-require_relative "../../../rakelib/house/browser"
+require "support/dashboard_browser"
 
 module Larder
   class Dashboard
     # The pages in a browser, with their script and their policy.
     class BrowserTest < DashboardCase
-      include Processes
+      include DashboardBrowser
+
+      # Puts the longest figures and long names into all cells of tables.
+      LONGEST = <<~SCRIPT
+        document.querySelectorAll("details").forEach((each) => { each.open = true });
+        document.querySelectorAll(".rows tbody td.number").forEach((cell) => {
+          (cell.querySelector(".amount") || cell).textContent = ">99 % \u00b1999 % 1,023.9 MiB 9,999,999,999,999";
+        });
+        document.querySelectorAll(".rows tbody th, .rows tbody td.text").forEach((cell) => {
+          (cell.querySelector("a, code") || cell).textContent = "views/products/".repeat(9) + "w".repeat(150);
+        });
+      SCRIPT
 
       # Each text of the page, with its colour and that behind it.
       COLOURS = <<~SCRIPT
@@ -26,81 +32,36 @@ module Larder
         })
       SCRIPT
 
-      setup do
-        skip House::Browser.missing if House::Browser.missing
-        fill
-        serve(cache: path_of)
-        @browser = House::Browser.start
-      end
-
-      teardown do
-        @browser&.close
-        @server&.stop(true)
-      end
-
-      def serve(**options)
-        @server&.stop(true)
-        port = TCPServer.open("127.0.0.1", 0) { |socket| socket.addr[1] }
-        @server = Puma::Server.new(mounted(Dashboard.new(**options)))
-        @server.add_tcp_listener("127.0.0.1", port)
-        @server.run
-        @address = "http://127.0.0.1:#{port}/larder/"
-      end
-
-      def fill
-        @cache = open_cache("browser.larder", statistics: true)
-        cache.set("#{HOSTILE}/1", HOSTILE)
-        cache.set("l/#{"ong" * 1300}", "1")
-        10.times { |i| cache.get("users/#{i}") || cache.set("users/#{i}", "v" * (i + 1) * 100) }
-        cache.keep_statistics
-      end
-
-      def store_at(path, remote)
-        store = ActiveSupport::Cache::LarderStore.new(path, remote: remote, error_handler: nil)
-        store.tap { store.cache.size }
-      end
-
-      def path_of(name = "browser.larder")
-        super
-      end
-
-      def visit(path = "", **options)
-        @browser.visit("#{@address}#{path}", **options)
-        assert_empty @browser.complaints, path
-      end
-
-      test "no page asks another host, breaks its policy or is wider than its window" do
-        (Pages::TABLE.map do |row|
-          "#{row.path}?key=users/1"
-        end + ["clear?by=prefix&text=users/", "keys?sort=size"]).each do |path|
-          [1280, 390].each do |width|
-            ["light", "dark"].each do |scheme|
-              visit(path, width: width, scheme: scheme)
-              assert_operator @browser.evaluate("document.documentElement.scrollWidth"), :<=, width, path
+      test "no page asks another host, breaks its policy or has an element that is wider than its window" do
+        serve_all do
+          every_page.each do |path|
+            [1280, 390, 320].each do |width|
+              visit(path, width: width)
+              assert_fits(width, path)
               @browser.requests.each { |url| assert url.start_with?(@address), url }
             end
           end
         end
       end
 
-      test "long names of keys, machines and users are not wider than the window" do
-        name = "ong" * 80
-        shared = ActiveSupport::Cache::MemoryStore.new
-        store, other = [path_of("a"), path_of("o#{name}"[0, 200])].map { |path| store_at(path, shared) }
-        other.level.roster.publish
-        sessions = ::Larder::Sessions.repository(file: path_of("sessions"), size: 1 << 20, ephemeral: true)
-        ::Larder::Sessions.use(sessions)
-        sessions.begin("k" * 32, { "user_id" => name[0, 200], "agent" => name * 3 })
-        serve(cache: store)
-        store.fetch("l#{name}", single_flight: true) do
-          ["computations", "machines", "sessions?online=300", "sessions/user?user=#{name[0, 200]}"].each do |path|
-            [1280, 390].each do |width|
+      test "long names of keys, machines and users are on their pages" do
+        serve_all do
+          ["computations", "machines", "sessions?online=300", "sessions/user?user=#{LONG[0, 200]}"].each do |path|
+            visit(path)
+            assert_includes @browser.evaluate("document.querySelector('main').textContent"), "ongong", path
+          end
+        end
+      end
+
+      test "tables with the longest figures and names fit into narrow windows" do
+        serve_all do
+          every_page.each do |path|
+            [390, 320].each do |width|
               visit(path, width: width)
-              assert_operator @browser.evaluate("document.documentElement.scrollWidth"), :<=, width, path
-              assert_includes @browser.evaluate("document.querySelector('main').textContent"), "ongong", path
+              @browser.evaluate(LONGEST)
+              assert_fits(width, path)
             end
           end
-          1
         end
       end
 
@@ -153,6 +114,8 @@ module Larder
           pairs.each { |text, front, back| assert_operator contrast(front, back), :>=, 4.5, "#{text} #{scheme}" }
         end
       end
+
+      private
 
       def contrast(*colours)
         light, dark = colours.map { |colour| luminance(colour.scan(/\d+/).first(3).map(&:to_i)) }.sort.reverse

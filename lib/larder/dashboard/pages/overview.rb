@@ -199,7 +199,7 @@ module Larder
 
         def keyspace_columns(used)
           [column("Keyspace") { |out, row| keyspace(out, row) },
-           column("Share of reads", :number) { |out, row| share(out, used.share(row.counts), row) },
+           column("Share of reads", "number line") { |out, row| share(out, used.share(row.counts), row) },
            column("Hits", :number) { |_, row| percent(row.counts.hit_ratio) },
            column("Misses", :number) { |_, row| Brief.count(row.counts.misses) },
            column("Stored bytes", :number) { |_, row| Brief.bytes(row.counts.stored_bytes) },
