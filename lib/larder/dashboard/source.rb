@@ -56,6 +56,13 @@ module Larder
         end
       end
 
+      # @return [String, nil] with which keys of the store begin, as "shop:"; nil: it has none, it is computed for each
+      #   call, or there is no store
+      def namespace
+        found = store&.options&.fetch(:namespace, nil)
+        "#{found}:" if found.is_a?(String) || found.is_a?(Symbol)
+      end
+
       # @return [Cache] opened with create: false
       # @raise [Problem] why it cannot be shown
       def cache

@@ -98,8 +98,34 @@ module Larder
               table(html, headline, columns, @result.items)
             else
               html.p(@result.position ? "None in this part of the keys." : "There is no such key.", class: "empty")
+              elsewhere(html) if beginning?
             end
             actions(html)
+          end
+        end
+
+        # Does the pattern say how keys begin? A namespace may come before that.
+        def beginning?
+          first? && !@pattern.empty? && !@pattern.start_with?("*")
+        end
+
+        # Other patterns that may be meant.
+        def elsewhere(html)
+          namespace = visit.source.namespace
+          html.p("The pattern says how a key begins. Keys of a store with a namespace begin with that: search for",
+                 class: "small")
+          html.ul do
+            if namespace && !@pattern.start_with?(namespace)
+              other_pattern(html, namespace + @pattern, " which begins with the store's namespace")
+            end
+            other_pattern(html, "*#{@pattern}#{"*" unless @pattern.match?(/[*?]/)}", " anywhere in the keys")
+          end
+        end
+
+        def other_pattern(html, pattern, words)
+          html.li do
+            html.a(pattern, class: "key", href: path("keys", pattern: pattern, keyspace: @keyspace, sort: @sort))
+            html.text(words)
           end
         end
 

@@ -1,11 +1,15 @@
 # frozen_string_literal: true
 
+require "active_support/cache/larder_store"
 require "support/dashboard_case"
+require "support/dashboard_tables"
 
 module Larder
   class Dashboard
     # The list of keys and the page of a key.
     class KeysTest < DashboardCase
+      include DashboardTables
+
       KEYS = [HOSTILE, "\xff\x00\n\u202ebin".b, "back\\slash \\x41", "umlaut ä & ?=#%", "", "l/#{"ong" * 1300}"].freeze
 
       def keys_of(html)
@@ -41,6 +45,38 @@ module Larder
         get("/larder/keys?sort=colour")
         assert_equal 422, last_response.status
         assert_match(/cannot sort by colour; known: size/, last_response.body)
+      end
+
+      test "a search without result leads to the keys of the store's namespace, and to those that contain the text" do
+        store = ActiveSupport::Cache::LarderStore.new(path_of, namespace: "shop")
+        store.write("products/1", "a")
+        store.write("products/2", "b", namespace: "other")
+        use(cache: store)
+        ["products/*", "products/"].each do |pattern|
+          page("keys", pattern: pattern)
+          assert_match(/There is no such key\. .*shop:#{Regexp.escape(pattern)} which begins with .* namespace/, main)
+          follow("shop:#{pattern}")
+          assert_equal ["shop:products/1"], keys_of(last_response.body)
+          page("keys", pattern: pattern)
+          follow("*products/*")
+          assert_equal ["other:products/2", "shop:products/1"], keys_of(last_response.body).sort
+        end
+        { "shop:absent" => ["*shop:absent*"], "*absent*" => [], "products?1" => ["shop:products?1", "*products?1"] }
+          .each do |pattern, links|
+          page("keys", pattern: pattern)
+          assert_equal links, document.css("main li a").map(&:text)
+        end
+      end
+
+      test "without a known namespace a search without result leads to the keys that contain the text" do
+        cache.set("shop:a", "1")
+        [path_of, ActiveSupport::Cache::LarderStore.new(path_of, namespace: -> { "shop" })].each do |given|
+          use(cache: given)
+          page("keys", pattern: "a")
+          assert_equal ["*a*"], document.css("main li a").map(&:text)
+          follow("*a*")
+          assert_equal ["shop:a"], keys_of(last_response.body)
+        end
       end
 
       test "a long list is continued until all keys were shown" do
