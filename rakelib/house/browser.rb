@@ -101,10 +101,10 @@ module House
     end
 
     # @param expression [String] of JavaScript
-    # @return [Object] its value, as JSON has it
+    # @return [Object] its value, as JSON has it; of a promise, that which it is resolved with
     # @raise [Error]
     def evaluate(expression)
-      answer = command("Runtime.evaluate", expression: expression, returnByValue: true)
+      answer = command("Runtime.evaluate", expression: expression, returnByValue: true, awaitPromise: true)
       raise Error, answer["exceptionDetails"].to_s if answer["exceptionDetails"]
 
       answer.dig("result", "value")
