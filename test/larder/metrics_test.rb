@@ -78,7 +78,7 @@ module Larder
         Rack::MockRequest.new(Rack::Lint.new(Metrics.new(cache: store, **options)))
       end
       [closed, token].map { |page| page.get("/") }.each do |answer|
-        assert_equal [404, "Not Found\n"], [answer.status, answer.body]
+        assert_equal [404, "Not Found\n", "pass"], [answer.status, answer.body, answer.headers["x-cascade"]]
       end
       asked = password.get("/")
       assert_equal [401, 'Basic realm="Larder", charset="UTF-8"'], [asked.status, asked.headers["www-authenticate"]]

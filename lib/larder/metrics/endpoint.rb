@@ -26,7 +26,7 @@ module Larder
       # @return [Array] status, headers, body
       def call(env)
         case @access.refusal(env)
-        when :hidden then return response(404, TEXT, "Not Found\n")
+        when :hidden then return response(404, TEXT, "Not Found\n", "x-cascade" => "pass") # to Rails' own page
         when :unauthorized
           return response(401, TEXT, "Unauthorized\n", "www-authenticate" => @access.challenge)
         end
