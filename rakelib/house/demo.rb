@@ -35,6 +35,9 @@ module House
       first start takes some minutes longer: it installs gems into vendor/bundle and
       compiles Larder. Ctrl-C ends it.
 
+      At /larder is the dashboard of its cache and its sessions, at /metrics what
+      Prometheus reads. Both answer only browsers on this machine.
+
       What it writes is in examples/recipes/storage, and is there again at the next start:
       stop it, start it with another --release, and see that you are still signed in.
       RECIPES_STORAGE names another directory; examples/recipes/README.md has all variables.
@@ -177,6 +180,7 @@ module House
       <<~TEXT
 
         Larder Recipes, release #{@release}:  http://127.0.0.1:#{port}/
+        The dashboard of its cache:  http://127.0.0.1:#{port}/larder
         Sign in as #{name} with the password #{password}. Ctrl-C ends it.
 
       TEXT

@@ -3,6 +3,9 @@
 # The pages. Those below /empty, /welcome and /rezept have the names and shapes of a published comparison of session
 # stores, which the lab repeats on them.
 
+require "larder/dashboard"
+require "larder/metrics"
+
 Rails.application.routes.draw do
   root "welcome#index"
 
@@ -30,5 +33,12 @@ Rails.application.routes.draw do
   resources :favourites, only: [:index]
 
   get "recipes.css", to: Recipes.stylesheet, as: :stylesheet
+  # The cache and the sessions in a browser, and the metrics of the cache. Only browsers on this machine may see them.
+  if Recipes.cache_in_larder?
+    allow = ->(request) { Recipes.own_machine?(request) }
+    mount Larder::Dashboard.new(allow: allow, values: true) => "/larder"
+    mount Larder::Metrics.new(allow: allow) => "/metrics"
+  end
+
   get "*path", to: "errors#missing"
 end

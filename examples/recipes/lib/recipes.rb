@@ -21,7 +21,9 @@ module Recipes
 
   # Options of stores that name a store themselves.
   NESTED = %i[cache backed_by].freeze
-  private_constant :NESTED
+  # How a browser on this machine names the server.
+  OWN_MACHINE = /\A(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?\z/
+  private_constant :NESTED, :OWN_MACHINE
 
   module_function
 
@@ -56,6 +58,20 @@ module Recipes
   # @return [Boolean] can Larder be asked who is signed in?
   def sessions_in_larder?
     Rails.application.config.session_store.to_s == "ActionDispatch::Session::LarderStore"
+  end
+
+  # @return [Boolean] is the cache Larder's, which has pages about it?
+  def cache_in_larder?
+    Rails.cache.instance_of?(ActiveSupport::Cache::LarderStore)
+  end
+
+  # A site of another machine can have a name that leads here, so the name is checked, too. An application behind a
+  # proxy needs another rule: the sign-in of its administrators, or a password.
+  #
+  # @param request [ActionDispatch::Request]
+  # @return [Boolean] was it sent by a program on this machine?
+  def own_machine?(request)
+    request.local? && OWN_MACHINE.match?(request.get_header("HTTP_HOST").to_s)
   end
 
   # @return [Stylesheet] the one of all pages

@@ -17,6 +17,9 @@ class DemoTest < ActiveSupport::TestCase
       page = get(address, "/welcome/index")
       assert_equal ["200", "Release of today"], [page.code, page.body[/Release .*?(?=<)/]]
       cookie = sign_in(address)
+      assert_includes said, "#{address}/larder\n"
+      assert_includes get(address, "/larder").body, "<h1>Overview"
+      assert_match(/^larder_up 1$/, get(address, "/metrics").body)
     end
     assert_empty Dir.children(path_of("storage/pids"))
 

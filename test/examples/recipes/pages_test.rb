@@ -132,6 +132,48 @@ class RecipesPagesTest < RecipesPages
     assert_includes page.at_css("footer").text, "Release of the tests"
   end
 
+  test "a browser on this machine gets a dashboard and metrics, and links to them" do
+    host! "127.0.0.1:3000"
+    get "/rezept/index"
+    assert_equal %w[/larder /metrics], page.css("footer a").map { |link| link["href"] }
+    get "/larder"
+    assert_response :success
+    assert_equal "Overview", page.at_css("h1").text
+    assert_includes page.css("nav a").map(&:text), "Sessions"
+    assert_match(/script-src 'self'/, response.headers["content-security-policy"])
+    get "/larder/keys", params: { pattern: "page/" }
+    assert_match(%r{\Apage/\h+/}, page.at_css("main table a").text)
+    get "/metrics"
+    assert_match(/^larder_up 1$/, response.body)
+  end
+
+  test "a key that is deleted in the dashboard is rendered again" do
+    host! "localhost:3000"
+    2.times { get "/rezept/index" }
+    assert_includes response.body, "its body was in the cache"
+    get "/larder/keys", params: { pattern: "page/" }
+    get page.at_css("main table a")["href"]
+    get page.css("main a").find { |link| link.text == "Delete…" }["href"]
+    press("Delete")
+    assert_includes page.at_css("h1").text, "The key was deleted"
+    get "/rezept/index"
+    assert_includes response.body, "in the cache from now on"
+  end
+
+  test "dashboard and metrics are missing for other machines, and for names of other sites that lead here" do
+    [["127.0.0.1", "10.1.2.3"], ["rebound.example", "127.0.0.1"], ["127.0.0.1.example", "127.0.0.1"]]
+      .each do |name, address|
+      host! name
+      self.remote_addr = address
+      %w[/larder /larder/keys /metrics].each do |path|
+        get path, headers: { "X-Forwarded-Host" => "127.0.0.1" }
+        assert_response :not_found, "#{path} #{name} #{address}"
+        assert_includes response.body, "Not in this book"
+        assert_empty page.css("footer a")
+      end
+    end
+  end
+
   private
 
   # What is kept of the reader's session.
