@@ -61,7 +61,7 @@ module Larder
 
       def sent_nonce
         sent = @request.cookies[COOKIE]
-        sent if sent.is_a?(String) && NONCE.match?(sent)
+        sent if sent.is_a?(String) && NONCE.match?(sent.b)
       end
 
       def signature(nonce)

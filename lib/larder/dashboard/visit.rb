@@ -50,7 +50,7 @@ module Larder
       # @raise [Problem] it cannot be read
       def params
         @params ||= request.post? ? request.POST : request.GET
-      rescue ::ArgumentError, ::TypeError, ::RangeError, EOFError => error # as Rack's classes for it
+      rescue StandardError => error # the classes differ between versions of Rack, and have no common one
         raise Problem.new("The request cannot be read", error.message, status: 400)
       end
 

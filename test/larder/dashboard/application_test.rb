@@ -88,11 +88,56 @@ module Larder
         end
       end
 
+      test "cookies, forms and headers of any kind are answered" do
+        ["=\xff\xfe", "=#{"a" * 8000}", "[]=1", "=%ff; %ff=%ff; ;;="].each do |rest|
+          cookie = "larder_dashboard#{rest}"
+          assert_answered("GET", { "HTTP_COOKIE" => cookie })
+          assert_answered("POST", { "HTTP_COOKIE" => cookie }, input: "token=a")
+        end
+        ["token=#{"a" * 100_000}", "--x\r\nContent-Disposition: form-data; name=\"token\"", "a[b]=1&a=2", "%ff[=%",
+         "a#{"[b]" * 200}=1"].each do |form|
+          ["multipart/form-data; boundary=x", "multipart/form-data; boundary=\"", "text/plain", "\xff",
+           "application/x-www-form-urlencoded"].each do |type|
+            assert_answered("POST", { "CONTENT_TYPE" => type }, input: form)
+          end
+        end
+        [["HOST", "\"><script>"], ["HOST", "a:99999"], ["X_FORWARDED_HOST", "\"><script>,x"], ["ORIGIN", "\xff"],
+         ["X_FORWARDED_PROTO", "javascript"], ["X_FORWARDED_PORT", "x"], ["FORWARDED", "host=\"\\"],
+         ["SEC_FETCH_SITE", "\xff"], ["AUTHORIZATION", "Basic \xff"]].each do |name, text|
+          assert_answered("GET", { "HTTP_#{name}" => text })
+          cookie = "larder_dashboard=#{"0" * 32}"
+          assert_answered("POST", { "HTTP_COOKIE" => cookie, "HTTP_#{name}" => text }, input: "a=1")
+        end
+      end
+
+      test "paths of any kind are absent, and lead to no file" do
+        %w[/.. /..%2f /%2e%2e/ /%00 /%ff /%c0%ae /keys%00 /keys/.. /entry/x /KEYS /keys.json /keys;x=1 /sessions//user
+           /assets//etc/passwd /assets/%2e%2e%2fhtml.rb /assets/../../../../etc/passwd /\\..\\keys ///].each do |path|
+          [path, Rack::Utils.unescape_path(path)].each do |given|
+            status, _, body = Dashboard.new(**settings).call(Rack::MockRequest.env_for("/").merge("PATH_INFO" => given))
+            assert_equal [404, "There is no such page\n"], [status, body.join], given.inspect
+          end
+        end
+      end
+
       test "the class is an application, of Rails.cache" do
         with_environment("RACK_ENV" => "development") do
           answer = Rack::MockRequest.new(Rack::Lint.new(Dashboard)).get("/")
           assert_equal 200, answer.status
           assert_match(/There is no Rails\.cache|is not a Larder store|There is no cache/, answer.body)
+        end
+      end
+
+      private
+
+      # Without Rack::Lint, which refuses some of these requests: a server may pass them on.
+      def assert_answered(method, headers, input: "")
+        %w[delete?key=a clear sessions/end?user=1 keys?pattern=a].each do |path|
+          env = Rack::MockRequest.env_for("/#{path}", method: method, input: input.b)
+          headers.each { |name, text| env[name] = text.b } # as servers give them
+          status, _, body = Dashboard.new(**settings).call(env)
+          assert_operator status, :<, 500, [path, headers].inspect
+          refute_match(/<script>/, body.join)
         end
       end
     end
