@@ -17,8 +17,9 @@ module Larder
       TABLE = {
         cache: Option.new("a LarderStore, a Larder::Cache or a path",
                           lambda do |given|
-                            [String, Pathname, Larder::Cache].any? { |type| given.is_a?(type) } ||
-                              given.respond_to?(:fetch_multi)
+                            next !given.to_s.include?("\0") if given.is_a?(String) || given.is_a?(Pathname)
+
+                            given.is_a?(Larder::Cache) || given.respond_to?(:fetch_multi)
                           end),
         base_controller: Option.new("the name of a controller, such as \"AdminController\"",
                                     ->(given) { given.is_a?(String) && given.match?(/\A[A-Z][\w:]*\z/) }),

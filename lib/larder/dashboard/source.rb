@@ -71,6 +71,8 @@ module Larder
         @lock.synchronize { watched(found).cache }
       rescue OpenError => error
         raise Problem.new("The cache cannot be opened", error.message, command("doctor"), status: 503)
+      rescue SystemCallError => error
+        raise unseen(found, error)
       end
 
       # @return [Boolean] does the file hold an application's sessions?
@@ -105,8 +107,11 @@ module Larder
         raise Problem.new("There is no file yet", "The application creates #{Remedy.shown(found)} at its first use.",
                           Obstacle.at(found))
       rescue SystemCallError => error
-        raise Problem.new("The file cannot be seen", Obstacle.at(found) || error.message, command("doctor"),
-                          status: 503)
+        raise unseen(found, error)
+      end
+
+      def unseen(found, error)
+        Problem.new("The file cannot be seen", Obstacle.at(found) || error.message, command("doctor"), status: 503)
       end
 
       def foreign(found)

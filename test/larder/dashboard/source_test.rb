@@ -2,6 +2,7 @@
 
 require "support/dashboard_case"
 require "active_support/cache/larder_store"
+require "socket"
 
 module Larder
   class Dashboard
@@ -64,13 +65,64 @@ module Larder
         File.open(damaged, "r+b") { |file| file.write("\xff" * 8192) }
         link = path_of("link.larder")
         File.symlink("nowhere", link)
-        [foreign, damaged, directory, link].each do |file|
+        short = path_of("short.larder")
+        File.binwrite(short, File.binread(path_of, 5000))
+        [foreign, damaged, directory, link, short].each do |file|
           use(cache: file)
           before = (File.binread(file) if File.file?(file))
           assert_match(/cannot be opened.*larder doctor/, problem)
           assert_equal 503, last_response.status
           assert_equal before, File.binread(file) if before
         end
+      end
+
+      test "a pipe, a device, a socket and links in a circle are explained on every page, without waiting" do
+        pipe, circle = path_of("pipe"), path_of("circle")
+        File.mkfifo(pipe)
+        File.symlink("circle", circle)
+        socket = UNIXServer.new(path_of("socket"))
+        { pipe => /is a fifo/, circle => /circle|symbolic links/, path_of("socket") => /is a socket/,
+          "/dev/zero" => /is a device/ }.each do |file, words|
+          [file, ActiveSupport::Cache::LarderStore.new(file, error_handler: nil)].each do |given|
+            use(cache: given)
+            ["", "keys", "entry?key=a", "clear", "delete?key=a", "computations"].each do |path|
+              assert_match(words, problem(path))
+              assert_equal 503, last_response.status, "#{file} #{path}"
+            end
+          end
+        end
+      ensure
+        socket&.close
+      end
+
+      test "a file of another version of the format is explained, and stays as it is" do
+        later = path_of("later.larder")
+        Cache.open(later, size: 1 << 20) { |other| other.set("a", "1") }
+        File.open(later, "r+b") { |file| [0, 4096].each { |at| file.pwrite("\xFF" * 8, at + 8) } }
+        before = File.binread(later)
+        use(cache: later)
+        ["", "keys", "entry?key=a", "clear"].each do |path|
+          assert_match(/cannot be opened.*version.*larder doctor/, problem(path))
+          assert_equal 503, last_response.status
+        end
+        assert_equal before, File.binread(later)
+      end
+
+      test "a file of sessions is shown, and cannot be emptied" do
+        sessions = ::Larder::Sessions.repository(file: path_of("sessions"), size: 1 << 20, ephemeral: true)
+        sessions.index.announce # as the middleware does
+        sessions.begin("k" * 32, { "user_id" => 7 })
+        use(cache: path_of("sessions"))
+        ["", "keys", "computations", "sessions"].each { |path| page(path) }
+        ["clear", "clear?by=all", "delete?key=a"].each do |path|
+          assert_match(/holds sessions/, problem(path), path)
+          assert_equal 403, last_response.status
+        end
+      end
+
+      test "a path with a null byte is refused at once" do
+        error = assert_raises(ArgumentError) { Dashboard.new(cache: "a\0b") }
+        assert_match(/\A:cache of Larder::Dashboard is "a\\u0000b"; it takes .* or a path\z/, error.message)
       end
 
       test "a directory that is not one is explained" do
