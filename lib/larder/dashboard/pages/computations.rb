@@ -134,7 +134,7 @@ module Larder
         def keyspace_columns(bucket)
           all = rows_of(bucket).sum(&:computing)
           [column("Keyspace") { |_, row| row.shown },
-           column("Share of computing", :number) { |out, row| share(out, row.computing, all) },
+           column("Share of computing", "number line") { |out, row| share(out, row.computing, all) },
            column("Mean", :number) { |_, row| Brief.span(row.counts.mean_compute) || "–" },
            column("Computed", :number) { |_, row| Brief.count(row.counts.computes) },
            column("Waits", :number) { |_, row| Brief.count(row.counts.waits) },

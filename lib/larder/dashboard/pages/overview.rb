@@ -205,7 +205,7 @@ module Larder
            column("Stored bytes", :number) { |_, row| Brief.bytes(row.counts.stored_bytes) },
            column("Evicted", :number) { |_, row| Brief.count(row.counts.evictions) },
            column("Evicted after", :number) { |_, row| Brief.span(row.counts.mean_evicted_age) || "–" },
-           column("Time to compute", :number) { |_, row| Brief.span(row.counts.mean_compute) || "–" }]
+           column("Time to compute", "number line") { |_, row| Brief.span(row.counts.mean_compute) || "–" }]
         end
 
         def keyspace(out, row)
