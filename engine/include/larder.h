@@ -371,7 +371,8 @@ typedef struct larder_other_sizes { /* of larder_get_other_sizes */
  * Opens the cache at `path`. Creates the file (mode 0600) and missing directories (the last one with mode 0700). A
  * file of Larder's that is damaged, of an older format, or was not closed cleanly before a crash of the machine is
  * replaced by an empty one. A file that is not Larder's is never touched. With `existing` no file is created,
- * replaced or removed: NOT_THERE or UNFIT tells why there is none to use. If the file exists, its size stays as it
+ * replaced or removed: NOT_THERE or UNFIT tells why there is none to use. Handles of one process share a file, so
+ * it may be created there if any of them was opened without `existing`. If the file exists, its size stays as it
  * is: see larder_size(). `options` and `error` may be NULL. `*out` is set only on LARDER_OK.
  *
  * Configurations separate processes that share a file, but whose items do not mean the same: for example copies of

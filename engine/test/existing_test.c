@@ -37,6 +37,20 @@ static void one_that_is_there_is_used(void) {
     larder_close(cache);
 }
 
+/* Two handles of a process share the file: that of the application creates it, whichever was opened first. */
+static void one_beside_it_creates(void) {
+    larder *looks = NULL, *cache;
+    larder_options options = {.existing = 1};
+    CHECK(usable(in_directory("t.larder")));
+    CHECK(larder_open(in_directory("t.larder"), &options, &looks, &failure) == LARDER_OK);
+    CHECK(unlink(in_directory("t.larder")) == 0);
+    cache = open_cache(SIZE);
+    CHECK(set(cache, "k", "v") == LARDER_OK && is_there(in_directory("t.larder")), "%s", failure.detail);
+    CHECK(larder_size(cache) == SIZE && is(looks, "k", "v"), "it gets the size of the file that was there");
+    larder_close(cache);
+    larder_close(looks);
+}
+
 /* Changes the file, tries it, and puts it back as it was. */
 static void stays_unfit(size_t at, const void *bytes, size_t count, const char *why) {
     static unsigned char whole[SIZE], changed[SIZE];
@@ -90,6 +104,8 @@ static void what_is_not_larders_is_said_to_be_so(void) {
 static const test_case tests[] = {
     TEST(nothing_is_made, "where no cache is, neither it nor its lock file nor its directory is made"),
     TEST(one_that_is_there_is_used, "a cache that is there is used like any other"),
+    TEST(one_beside_it_creates,
+         "a cache that may create its file does so, also if one that may not was opened before"),
     TEST(one_that_is_unfit_stays, "a cache that would be replaced stays as it is, and the error says why"),
     TEST(what_is_not_larders_is_said_to_be_so,
          "of what is no cache the error says so, and nothing is made beside it"),

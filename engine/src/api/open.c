@@ -109,17 +109,31 @@ static lard_core *known_core(const char *path) {
     return known;
 }
 
+static uint64_t size_of(const larder_options *options) {
+    return options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
+}
+
+/* A handle of the application creates the file, also if a handle that only looks was opened before. */
+static void allow_creation(lard_core *cache, const larder_options *options) {
+    if (cache->existing) {
+        cache->requested_bytes = size_of(options);
+        __atomic_store_n(&cache->existing, false, __ATOMIC_RELEASE);
+    }
+}
+
 static lard_core *take_core(const char *path, const larder_options *options, const larder_error *refusal) {
     lard_core *cache = refusal->status == LARDER_OK ? known_core(path) : NULL;
     if (!cache && (cache = new_core(path)) != NULL) {
         cache->lock_timeout_ms =
             options && options->lock_timeout_ms ? options->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
-        cache->requested_bytes = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
+        cache->requested_bytes = size_of(options);
         cache->existing = options && options->existing;
         cache->keep_newer = options && options->keep_newer;
         cache->refusal = *refusal;
         cache->attaches_explicitly = options && options->attach_later;
         lard_registry_add(cache);
+    } else if (cache && !(options && options->existing)) {
+        allow_creation(cache, options);
     }
     return cache;
 }
@@ -189,7 +203,7 @@ larder_status larder_open(const char *path, const larder_options *options, larde
         return lard_fail(error, LARDER_INVALID, 0, "%s: larder_options: set what is reserved to zero", path);
     }
     lard_superblock plan;
-    uint64_t size = options && options->size_bytes ? options->size_bytes : LARDER_DEFAULT_SIZE;
+    uint64_t size = size_of(options);
     larder_status status = lard_format_plan(size, &plan);
     if (status != LARDER_OK) {
         return lard_fail(error, status, 0, "%s: size %llu bytes", path, (unsigned long long)size);

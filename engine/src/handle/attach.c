@@ -358,7 +358,8 @@ larder_status lard_attach(lard_core *cache, int64_t wait_ms, larder_error *error
     memset(error, 0, sizeof *error);
     lard_sigbus_enter();
     lard_map *map = __atomic_load_n(&cache->map, __ATOMIC_ACQUIRE);
-    uint64_t size = cache->existing ? 0 : map ? map->super.file_bytes : cache->requested_bytes;
+    bool existing = __atomic_load_n(&cache->existing, __ATOMIC_ACQUIRE);
+    uint64_t size = existing ? 0 : map ? map->super.file_bytes : cache->requested_bytes;
     return attach_once(cache, size, wait_ms, error);
 }
 

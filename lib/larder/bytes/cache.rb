@@ -76,7 +76,8 @@ module Larder
       # @param lock_timeout [Numeric, nil] seconds a writer waits for another that is alive, nil: 0.2. The first cache
       #   of a file in a process decides it.
       # @param size_from [String, nil] where `size` is configured, for that warning; nil: the line of the caller
-      # @param create [Boolean] false: a file is neither made nor replaced, and {OpenError} says why none can be used
+      # @param create [Boolean] false: a file is neither made nor replaced, and {OpenError} says why none can be used;
+      #   but it may be where the process has another cache of this path that was opened without `create: false`
       # @param lazy [Boolean, :strict, :required] true: the first call that needs the file opens or creates it, and
       #   waits for that: for another process that opens the file 5 seconds, for a disk 60 seconds, and in a web request
       #   ({WebRequest}) 1 second. Without a file, reads are misses and stores are refused; the first read raises

@@ -192,6 +192,17 @@ class LarderCacheOpenTest < ActiveSupport::TestCase
     assert_equal "v", Larder::Cache.open(path_of("there.larder"), create: false) { |opened| opened.get("k") }
   end
 
+  test "a cache makes its file also if one with create: false was opened before in the process" do
+    Process.wait(fork { open_cache.set("k", "v") })
+    looks = Larder::Cache.open(path_of, create: false)
+    [{}, { lazy: true }].each do |options|
+      File.delete(path_of)
+      made = Larder::Cache.open(path_of, size: SIZE, **options)
+      assert(eventually { made.set("k", "w") && File.exist?(path_of) })
+      assert_equal "w", looks.get("k")
+    end
+  end
+
   test "with create: false what cannot be used is not replaced, and the error says why" do
     open_cache("old.larder").close
     File.open(path_of("old.larder"), "r+b") { |file| [0, 4096].each { |at| file.pwrite("\xFF" * 8, at + 8) } }
