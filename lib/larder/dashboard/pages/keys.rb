@@ -104,7 +104,7 @@ module Larder
           end
         end
 
-        # Does the pattern say how keys begin? A namespace may come before that.
+        # True if the pattern is the beginning of keys, before which there may be a namespace.
         def beginning?
           first? && !@pattern.empty? && !@pattern.start_with?("*")
         end
