@@ -59,7 +59,8 @@ module House
       "&guarded[i].base", "&guarded[i].bytes", "&questions", "&map->fd", "&view->map->unadvised", "word",
       "byte", "&hints->sampled",
       "&hints->heard[end % LARD_HEARD]", "&hints->heard_end", "&shadow->score", "&map->reads_mask",
-      "&header_of(map)->words", "&reads[i]", "&belief->word", "&cache->until_read", "&cache->existing"
+      "&header_of(map)->words", "&reads[i]", "&belief->word", "&cache->until_read", "&cache->existing",
+      "&cache->core->next_look_ms"
     ].freeze
 
     # Files of this folder store to private memory and to a file of their own. They may not name a map.

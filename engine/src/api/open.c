@@ -17,6 +17,7 @@
 #include "file/sigbus.h"
 #include "file/use.h"
 #include "handle/attach.h"
+#include "handle/enter.h"
 #include "handle/pending.h"
 #include "handle/registry.h"
 #include "proc/bytelock.h"
@@ -222,6 +223,9 @@ larder_status larder_open(const char *path, const larder_options *options, larde
         return lard_fail(error, status, ENOMEM, "%s", path);
     }
     if (__atomic_load_n(&cache->core->map, __ATOMIC_ACQUIRE)) {
+        /* Another file may be at the path since the last look. */
+        __atomic_store_n(&cache->core->next_look_ms, 0, __ATOMIC_RELAXED);
+        lard_enter_after_look(cache->core);
         lard_attach_adopt(cache, OPEN_WAIT_MS);
     } else if (!(options && options->attach_later)) {
         status = lard_attach(cache->core, OPEN_WAIT_MS, error);
