@@ -40,6 +40,11 @@ module Larder
         Dir[File.join(*base, Application::DIRECTORY, "*", name)].sort
       end
 
+      # @return [Boolean] is the working directory that of an application, or below one?
+      def within_application?
+        !base.nil? || application?(Dir.pwd)
+      end
+
       private
 
       # No shell has expanded it, as in a unit of systemd, and the store does.

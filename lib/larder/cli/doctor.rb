@@ -40,7 +40,7 @@ module Larder
       end
 
       def act
-        missing unless File.exist?(path) || File.symlink?(path)
+        missing unless File.exist?(path) || File.symlink?(path) || hindered?
         report = ::Larder::Doctor.run(path, sessions: method(:sessions?))
         if @json
           tell({ file: report.path, sound: report.sound?, findings: report.findings.map(&:to_h),
@@ -49,6 +49,13 @@ module Larder
           show(report)
         end
         report.sound? ? OK : FAILED
+      end
+
+      # True if the application could not create the file. Outside of its directory the default path means nothing.
+      def hindered?
+        return false unless named? || @files.within_application?
+
+        !::Larder::Doctor::Creation.hindrance(File.absolute_path(path)).nil?
       end
 
       def show(report)

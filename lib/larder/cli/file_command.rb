@@ -64,10 +64,16 @@ module Larder
 
       # @return [Array<String>] sentences
       def near(path, name)
-        environments = DefaultFile.new.environments(name)
+        environments = named? ? [] : DefaultFile.new.environments(name)
         others = Dir[File.join(Dir.exist?(path) ? path : File.dirname(path), "*.larder")].sort
-        [("There is #{environments.join(", ")}: set $RAILS_ENV." if environments.any?),
+        choice = ": set $RAILS_ENV" unless Application.named_environment
+        [("There is #{environments.join(", ")}#{choice}." if environments.any?),
          ("Next to it there is #{others.join(", ")}." if others.any?)].compact
+      end
+
+      # True if an argument or a variable names the path.
+      def named?
+        @named_by.nil? || @named_by.start_with?("$")
       end
 
       # The message for a file of another user: it names the user who can run the command.

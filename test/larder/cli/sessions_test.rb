@@ -189,7 +189,7 @@ refused(/there is no file #{FILE} in #{directory} \(the default of .*--file or \
       test "the environment names the file, and one without a file lists those of others" do
         application(file: path_of("storage/larder/production/sessions.larder"))
         enter("a", 1)
-        told = %r{no file #{FILE} in .* There is storage/larder/production/sessions\.larder: set \$RAILS_ENV}
+        told = %r{no file #{FILE} in .* There is storage/larder/production/sessions\.larder\. }
         assert_equal 1, refused(told, "sessions", env: { "RAILS_ENV" => "development" })
         [{ "RAILS_ENV" => "production", "RACK_ENV" => "test" }, { "RACK_ENV" => "production" }].each do |env|
           assert_equal 1, json("sessions", env: env)["sessions"]

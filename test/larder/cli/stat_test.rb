@@ -154,14 +154,14 @@ module Larder
         FileUtils.mkdir_p(path_of("storage/larder"))
         open_cache("storage/larder/production/cache.larder")
         open_cache("shop.larder")
-        others = "There is storage/larder/production/cache.larder: set $RAILS_ENV."
+        others = "There is storage/larder/production/cache.larder."
         wanted = "storage/larder/test/cache.larder"
         message = "no file #{wanted} in #{directory} (the default of the environment test). #{others} Name"
         assert_equal 1, refused(Regexp.new(Regexp.escape(message)), "stat", env: { "RAILS_ENV" => "test" })
         path = path_of("no.larder")
-        message = "no file #{path} ($LARDER_PATH names it). #{others} Next to it there is #{path_of("shop.larder")}"
+        message = "no file #{path} ($LARDER_PATH names it). Next to it there is #{path_of("shop.larder")}"
         assert_equal 1, refused(Regexp.new(Regexp.escape(message)), "stat", env: { "LARDER_PATH" => path })
-        assert_equal 1, refused(/no file nowhere in #{directory}\. There is/, "stat", "nowhere")
+        assert_equal 1, refused(/no file nowhere in #{directory}\. Next to it there is/, "stat", "nowhere")
         assert_equal 1, refused(/is a directory: name a file in it/, "stat", "storage/")
       end
 

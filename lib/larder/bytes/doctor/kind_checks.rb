@@ -5,8 +5,8 @@
 
 require_relative "../denial"
 require_relative "../mount"
-require_relative "../obstacle"
 require_relative "../remedy"
+require_relative "creation"
 
 module Larder
   class Doctor
@@ -20,8 +20,6 @@ module Larder
       # A cache whose creation was interrupted has only zeros in these bytes.
       HEAD = 8192
       ANOTHER_PATH = "# name another path: in the configuration, in LARDER_PATH, or as PATH of this command"
-      # After a sentence of Obstacle.
-      DO_THAT = "# do what the last sentence says"
       private_constant :MAGIC, :HEADS, :LOCK_MAGIC, :STATISTICS_MAGIC, :HEAD, :ANOTHER_PATH
 
       private
@@ -32,6 +30,8 @@ module Larder
 
       # The mode and the owner of an immutable file cannot be changed, and it cannot be removed.
       def attributes
+        return if kind_of(@path).nil? # another check has found why it is not there
+
         fixed = [*all_files.keys, File.dirname(@path)].select { |file| Denial.fixed?(file) }
         return if fixed.empty?
 
@@ -50,10 +50,23 @@ module Larder
       end
 
       def no_file
-        obstacle = Obstacle.at(@path)
-        return ["there is no file. #{obstacle}", DO_THAT] if obstacle
+        error = unseen
+        start = error ? "it cannot be seen whether there is a file" : "there is no file"
+        cause, fix = Creation.hindrance(@path)
+        return ["#{start}. #{cause}", fix] if cause
+        return ["#{start}: #{error.message}", ANOTHER_PATH] if error
 
         ["there is no file: the application creates it at its first use", ANOTHER_PATH]
+      end
+
+      # @return [SystemCallError, nil] the failure to look for the file
+      def unseen
+        File.lstat(@path)
+        nil
+      rescue Errno::ENOENT
+        nil
+      rescue SystemCallError => error
+        error
       end
 
       # A user who may not read the file cannot find out what it is.
@@ -112,11 +125,11 @@ module Larder
         bytes.to_s.delete("\0").empty?
       end
 
-      # @return [String, nil] "file", "fifo", "socket", "link", ...; nil: nothing is there
+      # @return [String, nil] "file", "fifo", "socket", "link", ...; nil: nothing is there, or it cannot be seen
       def kind_of(file)
         type = File.lstat(file).ftype
         { "fifo" => "FIFO", "characterSpecial" => "device", "blockSpecial" => "device" }.fetch(type, type)
-      rescue Errno::ENOENT
+      rescue SystemCallError
         nil
       end
 

@@ -102,28 +102,11 @@ module Larder
         file = Companions.journal(@path)
         return unless [file, "#{file}.lock"].any? { |name| all_files.key?(name) }
 
-        cause, fix = no_journal(file) unless all_files.key?(file)
+        cause, fix = Creation.hindrance(file, JOURNAL) unless all_files.key?(file)
         return :sound unless cause
 
         ["there is no list of changes that the store behind it (remote:) does not take: only the process that makes " \
          "such a change knows it, and the others do not read that store until it was applied. #{cause}", fix]
-      end
-
-      def no_journal(file)
-        if (obstacle = Obstacle.at(file)) then [obstacle, KindChecks::DO_THAT]
-        elsif (cause = no_room_for(file))
-          [cause, "df -h #{quoted(File.dirname(file))}; df -i #{quoted(File.dirname(file))}"]
-        end
-      end
-
-      def no_room_for(file)
-        out, = Open3.capture2("df", "-Pk", File.dirname(file))
-        free = out.lines.last.to_s.split[3]
-        return if free.nil? || free.to_i * 1024 > JOURNAL
-
-        "#{file} takes #{shown(JOURNAL)}, and #{shown(free.to_i * 1024)} are free"
-      rescue SystemCallError
-        nil # no df
       end
 
       # Also outside of the application, by the file that is there as long as changes are listed.

@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+# Finds the causes that keep this process from creating a file: the file system refuses it, or has too little room.
+
+require "open3"
+require_relative "../application"
+require_relative "../obstacle"
+require_relative "../remedy"
+require_relative "../size"
+
+module Larder
+  class Doctor
+    # @api private
+    module Creation
+      # After a sentence of Obstacle.
+      DO_THAT = "# do what the last sentence says"
+      private_constant :DO_THAT
+
+      module_function
+
+      # @param path [String] absolute, of a file that is not there
+      # @param bytes [Integer] that the file will take; by default those of a cache
+      # @return [Array(String, String), nil] the cause, and the command; nil: none is seen
+      def hindrance(path, bytes = least_size)
+        obstacle = Obstacle.at(path)
+        return [obstacle, DO_THAT] if obstacle
+
+        directory = File.dirname(path)
+        directory = File.dirname(directory) until File.exist?(directory)
+        free = free_bytes(directory)
+        return if free.nil? || free > bytes
+
+        ["#{path} takes #{shown(bytes)}, and #{shown(free)} are free",
+         "df -h #{Remedy.quoted(directory)}; df -i #{Remedy.quoted(directory)}"]
+      end
+
+      # Bytes that a new file takes at least: `size:` of its store is not known here.
+      def least_size
+        wanted = Application.variable("LARDER_SIZE")
+        wanted ? Size.parse(wanted, "LARDER_SIZE") : Cache::MIN_SIZE
+      rescue ::ArgumentError
+        Cache::MIN_SIZE # the application refuses such a value, and names it
+      end
+
+      # @return [Integer, nil] nil: it cannot be found out
+      def free_bytes(directory)
+        out, = Open3.capture2("df", "-Pk", directory)
+        free = out.lines.last.to_s.split[3]
+        free.to_i * 1024 if free
+      rescue SystemCallError
+        nil # no df
+      end
+
+      def shown(bytes)
+        format("%.1f MiB", bytes.fdiv(1 << 20))
+      end
+
+      private_class_method :least_size, :free_bytes, :shown
+    end
+  end
+end
