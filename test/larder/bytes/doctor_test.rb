@@ -163,11 +163,15 @@ module Larder
       File.write(path_of("notes"), "notes " * 10_000, perm: 0o666)
       File.chmod(0o666, path_of("notes"))
       File.truncate(path_of("notes"), 1 << 40)
-      with_size("64MB") { assert_left_alone(path_of("notes"), /it is not a Larder cache/, /\A# name another path/) }
+      what = /\Ait is not a Larder cache, but .* does not change; choose another path or remove it\z/
+      with_size("64MB") { assert_left_alone(path_of("notes"), what, /\A# name another path/) }
+      File.chmod(0o600, path_of("notes"))
+      words = assert_raises(OpenError) { Cache.open(path_of("notes")) }.message
+      assert_includes words, "the file is not a Larder cache; choose another path or remove it"
       assert_left_alone("/etc/passwd", /it is not a Larder cache/, /\A# name another path/)
       out, _, code = larder("doctor", "/etc/passwd")
       assert_equal 1, code
-      assert_no_match(/chmod|chown|mv |rm /, out)
+      assert_no_match(/chmod|chown|mv |rm |remove it/, out)
     end
 
     test "a file without a cache in it" do

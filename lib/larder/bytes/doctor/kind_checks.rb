@@ -81,8 +81,14 @@ module Larder
         elsif zeros?(File.binread(@path, HEAD))
           ["there is no cache in it: an application that is configured with this path creates one", ANOTHER_PATH]
         else
-          ["it is not a Larder cache, but a file of another program, which Larder does not change", ANOTHER_PATH]
+          ["it is not a Larder cache, but a file of another program, which Larder does not change#{choice}",
+           ANOTHER_PATH]
         end
+      end
+
+      # As the message of the engine has it; nothing of the system is to be removed.
+      def choice
+        "; choose another path or remove it" unless Obstacle.system?(@path)
       end
 
       # Finds another thing in the place of the lock file, or of another file that belongs to the cache.
