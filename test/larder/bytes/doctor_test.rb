@@ -400,6 +400,13 @@ module Larder
                    /\Alarder resize \S+ 16MB # replaces the cache by an empty one\z/
     end
 
+    test "a full file with too few reads is not said to have enough hits" do
+      make(size: 8 << 20) { |cache| 6000.times { |i| cache.set("k#{i}", "v" * 4000) } }
+      report = Doctor.run(@file)
+      assert_empty report.findings.map(&:to_s)
+      assert_not_includes report.sound.keys, :pressure
+    end
+
     test "pinned items that fill their room" do
       make do |cache|
         assert_raises(FullError) { (0..).each { |i| cache.set("k#{i}", "v" * 4000, pin: true) } }

@@ -54,9 +54,9 @@ module Larder
       def pressure
         return unless @stats
 
-        reads = @stats[:hits] + @stats[:misses]
-        return :sound if reads < ENOUGH_READS || @stats[:fullness] < FULL || @stats[:hit_ratio] >= FEW_HITS ||
-                         @stats[:evictions] < @stats[:sets] * MANY_EVICTED
+        return :sound if @stats[:fullness] < FULL || @stats[:evictions] <= @stats[:sets] * MANY_EVICTED
+        return if @stats[:hits] + @stats[:misses] < ENOUGH_READS # its hit ratio is not known
+        return :sound if @stats[:hit_ratio] >= FEW_HITS
 
         evicted = @stats[:evictions].fdiv(@stats[:sets])
         ["it is full, #{per_cent(@stats[:hit_ratio])} of reads find something, and #{per_cent(evicted)} of stored " \
