@@ -79,13 +79,13 @@ module Larder
       def mount
         wanted = MOUNTS.select { |name, _| revoked? || options[name] }.values
         return if wanted.empty? || (revoked? && !file?(ROUTES))
-        return by_hand("there is no #{ROUTES}", ROUTES, wanted.flatten.last) unless file?(ROUTES)
+        return mount_by_hand("there is no #{ROUTES}", wanted) unless file?(ROUTES)
 
-        text = wanted.reduce(read(ROUTES)) do |routes, (library, line)|
-          lines = ListedLines.new(routes)
-          revoked? ? lines.unmounted(library, line) : lines.mounted(library, line)
-        end
-        text ? write(ROUTES, text) : by_hand("#{ROUTES} has no routes.draw", ROUTES, wanted.map(&:last).join("\n"))
+        text = read(ROUTES)
+        left = wanted.reject { |library, line| mounts(text, library, line)&.then { |new| text = new } }
+        return write(ROUTES, text) if left.empty?
+
+        mount_by_hand("#{ROUTES} has no routes.draw on a line of its own", left)
       end
 
       # @return [void]
@@ -100,6 +100,16 @@ module Larder
 
       def revoked?
         behavior == :revoke
+      end
+
+      # @return [String, nil] the routes with a mount, or without it; nil: it has no place
+      def mounts(routes, library, line)
+        lines = ListedLines.new(routes)
+        revoked? ? lines.unmounted(library, line) : lines.mounted(library, line)
+      end
+
+      def mount_by_hand(reason, mounts)
+        by_hand(reason, ROUTES, mounts.map { |library, line| "require \"#{library}\"\n#{line}" }.join("\n"))
       end
 
       # Replaces the only statement, or adds one where there is none.
@@ -167,11 +177,17 @@ module Larder
       end
 
       def next_steps
-        ["bin/rails runner -e production 'p Rails.cache.write(\"larder\", 1)'   # creates the file",
-         "bin/rails larder:doctor -e production                               # checks it",
-         "docs/guides/production.md: where the file is kept between deploys, and how large it is",
+        [*cache_steps, "docs/guides/production.md: where the file is kept between deploys, and how large it is",
          *sessions_steps, *(DASHBOARD_STEP if options[:dashboard]),
          *(METRICS_STEP if options[:metrics])]
+      end
+
+      # The cache that the application has is not Larder's while a line is to be put in by hand.
+      def cache_steps
+        return [] if @left&.include?(CACHE)
+
+        ["bin/rails runner -e production 'p Rails.cache.write(\"larder\", 1)'   # creates the file",
+         "RAILS_ENV=production bin/rails larder:doctor                        # checks it"]
       end
 
       def sessions_steps
@@ -182,6 +198,7 @@ module Larder
       end
 
       def by_hand(reason, file, line)
+        (@left ||= []) << line
         say_status :skip, "#{reason}; put into #{file}: #{line}", :yellow
         nil
       end

@@ -8,7 +8,8 @@ module Larder
     # @api private
     class ListedLines
       TITLE = "# Caches and sessions of Larder"
-      DRAW = /^.*routes\.draw do\b.*\n/
+      # A line that begins a block, and does not end it.
+      DRAW = /^[^#\n]*routes\.draw do[^\S\n]*(?:#.*)?\n/
       # Comments that must be the first lines of a file.
       MAGIC = /\A(?:#.*(?:frozen_string_literal|coding|warn_indent).*\n)*\n?/
       private_constant :TITLE, :DRAW, :MAGIC
@@ -34,7 +35,7 @@ module Larder
 
       # @param library [String] that the routes load
       # @param line [String]
-      # @return [String, nil] nil: there is no block of routes
+      # @return [String, nil] nil: no line begins a block of routes
       def mounted(library, line)
         return @text if @text.match?(/^[^#\n]*#{line[/\Amount ([\w:]+)/, 1]}\b/)
         return unless @text.match?(DRAW)

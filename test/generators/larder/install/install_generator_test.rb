@@ -116,7 +116,7 @@ class InstallGeneratorTest < Rails::Generators::TestCase
     FileUtils.rm(place(ROUTES))
     output = install("--dashboard")
     assert_match(/skip +there is no config\/environments\/production\.rb; put into/, output)
-    assert_match(/skip +there is no config\/routes\.rb; put into config\/routes\.rb: mount Larder::Dashboard/, output)
+    assert_match(/skip +there is no config\/routes\.rb; put into #{ROUTES}: require "larder\/dashboard"$/o, output)
     write(PRODUCTION, "Rails.application.configure do\n")
     assert_match(/skip +config\/environments\/production\.rb: it has a syntax error; put into/, install)
     write(PRODUCTION, "# nothing\n")
@@ -196,6 +196,31 @@ class InstallGeneratorTest < Rails::Generators::TestCase
                  read(SESSIONS))
     run_generator([], behavior: :revoke)
     assert_equal "# Be sure to restart.\n", read(SESSIONS)
+  end
+
+  test "routes of one line are left, with the lines of both mounts to put there" do
+    ["{ get \"up\" => \"pages#up\" }", "do get \"up\" => \"pages#up\" end"].each do |block|
+      text = "Rails.application.routes.draw #{block}\n"
+      write(ROUTES, text)
+      output = install("--dashboard", "--metrics")
+      assert_equal text, read(ROUTES)
+      assert_match(/^ +skip +#{ROUTES} has no routes\.draw on a line of its own; put into #{ROUTES}: require/o, output)
+      %w[dashboard metrics].each { |name| assert_match(/require "larder\/#{name}"\n +mount Larder::/, output) }
+    end
+  end
+
+  test "a mount that routes of one line have is not asked for" do
+    write(ROUTES, "Rails.application.routes.draw {\n  mount Larder::Dashboard => \"/cache\"\n}\n")
+    output = install("--dashboard", "--metrics")
+    assert_match(/^ +mount Larder::Metrics/, output)
+    assert_no_match(/mount Larder::Dashboard/, output)
+  end
+
+  test "the next steps check the cache in production, where it was configured" do
+    assert_match(/^  RAILS_ENV=production bin\/rails larder:doctor +# checks it$/, install)
+    assert_match(/larder:doctor/, install, "configured before")
+    write(PRODUCTION, "# nothing\n")
+    assert_no_match(/larder:doctor|runner/, install)
   end
 
   test "the next steps name the variables of what was mounted" do
