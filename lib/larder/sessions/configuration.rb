@@ -54,7 +54,7 @@ module Larder
         "per_user:"                                                          => %w[max_sessions sessions_per_user],
         "user:"                                                              => %w[user_id user_key]
       }.freeze
-      private_constant :LOSSES, :TYPOS, :SHORT, :COOKIE, :SAME_SITE, :MEANT
+      private_constant :LOSSES, :TYPOS, :SHORT, :SAME_SITE, :MEANT
 
       # @param file [String, Pathname, nil] where sessions are kept, in a file of their own
       # @param size [Integer, String, nil] bytes of that file when it is created, also as "64MB"; signed-in sessions

@@ -6,6 +6,7 @@
 require "rails/generators"
 require "rails/generators/base"
 require_relative "configured_lines"
+require_relative "former_sessions"
 require_relative "listed_lines"
 
 module Larder
@@ -58,6 +59,7 @@ module Larder
         return unless options[:sessions]
 
         files = session_files
+        name_left_options
         return write(SESSIONS, ConfiguredLines.alone(sessions_line)) if files.empty? && !file?(SESSIONS)
 
         configure(files.empty? ? [SESSIONS] : files, "session_store", sessions_line) do
@@ -164,16 +166,30 @@ module Larder
 
       # In production a choice is required of what a loss of the file may cost.
       def sessions_line
-        key = cookie
-        ["Rails.application.config.session_store :larder_store", *("key: #{key}" if key), "ephemeral: true"].join(", ")
+        options = FormerSessions.new(session_statements).kept
+        key = options.delete("key") || cookie
+        ["Rails.application.config.session_store :larder_store", *("key: #{key}" if key),
+         *options.map { |name, value| "#{name}: #{value}" }, "ephemeral: true"].join(", ")
       end
 
       # @return [String, nil] the name of the cookie, as Ruby has it: that of the former sessions, or Rails' default
       def cookie
-        statements = session_files.flat_map { |file| ConfiguredLines.new(read(file), "session_store").statements }
-        former = statements.filter_map { |statement| statement.text[COOKIE, 1] }
+        former = session_statements.filter_map { |text| text[COOKIE, 1] }
         own = Rails.application&.railtie_name&.chomp("_application")
         former.first || ("_#{own}_session".inspect if own)
+      end
+
+      def name_left_options
+        left = FormerSessions.new(session_statements).left
+        return if left.empty?
+
+        say_status :skip, "options of the former sessions left out: #{left.join(", ")}; see " \
+                          "docs/guides/change-over.md#sessions", :yellow
+      end
+
+      # @return [Array<String>] statements that configure sessions
+      def session_statements
+        session_files.flat_map { |file| ConfiguredLines.new(read(file), "session_store").statements.map(&:text) }
       end
 
       def next_steps

@@ -168,6 +168,31 @@ class InstallGeneratorTest < Rails::Generators::TestCase
     assert_no_file SESSIONS
   end
 
+  test "options of the former cookie stay, and the others are named" do
+    write(SESSIONS, <<~RUBY)
+      Rails.application.config.session_store :redis_store,
+        servers: [{ host: "a", port: 1 }, "b"], # two, in order
+        key: "_shop", :secure => Rails.env.production?, expiry: 5,
+        expire_after: 14.days, same_site: :strict,
+        domain: [".a.example", ".b.example"], httponly: true, **MORE
+    RUBY
+    output = install("--sessions")
+    assert_equal 'Rails.application.config.session_store :larder_store, key: "_shop", ' \
+                 "secure: Rails.env.production?, expire_after: 14.days, same_site: :strict, " \
+                 "domain: [\".a.example\", \".b.example\"], httponly: true, ephemeral: true\n",
+                 read(SESSIONS).lines.last
+    assert_match(/skip +options of the former sessions left out: servers:, expiry:, \*\*MORE; see docs/, output)
+    assert_no_match(/left out/, install("--sessions"))
+  end
+
+  test "options of sessions in several files are named" do
+    write(SESSIONS, "Rails.application.config.session_store :cookie_store, key: \"_shop\", secure: true\n")
+    write("config/application.rb", "class A < B\n  config.session_store(:cookie_store, { same_site: :lax })\nend\n")
+    output = install("--sessions")
+    assert_match(/put into #{SESSIONS}: .* :larder_store, key: "_shop", ephemeral: true$/o, output)
+    assert_match(/left out: same_site:, secure:; see/, output)
+  end
+
   test "another key of the file does not name the cookie" do
     write("config/application.rb", <<~RUBY)
       class Application < Rails::Application
