@@ -18,7 +18,7 @@ module Larder
   #
   # @example In config/routes.rb
   #   # require "larder/metrics"
-  #   # mount Larder::Metrics.new(token: ENV["METRICS_TOKEN"]) => "/metrics"
+  #   # mount Larder::Metrics.new(token: ENV["LARDER_METRICS_TOKEN"]) => "/metrics"
   class Metrics
     extend Endpoint::ForClass
     include Endpoint

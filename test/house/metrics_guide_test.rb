@@ -53,7 +53,7 @@ module House
 
     test "the page of a config.ru runs" do
       program = RUBY.find { |block| block.include?("map(") }
-      ENV["METRICS_TOKEN"] = "secret"
+      ENV["LARDER_METRICS_TOKEN"] = "secret"
       page = Rack::Builder.new { instance_eval(program) }.to_app
       answers = ["Bearer secret", "Bearer other"].map do |given|
         Rack::MockRequest.new(page).get("/metrics", "HTTP_AUTHORIZATION" => given).then { |one| [one.status, one.body] }
@@ -61,7 +61,7 @@ module House
       assert_equal [200, 404], answers.map(&:first)
       assert_match(/^larder_up 0$/, answers.first.last)
     ensure
-      ENV.delete("METRICS_TOKEN")
+      ENV.delete("LARDER_METRICS_TOKEN")
     end
 
     test "another file in the place of the cache is one that is down" do

@@ -10,7 +10,7 @@ class MetricsPagesTest < StoreCase
   GUIDE = File.read(File.expand_path("../../docs/guides/metrics.md", __dir__), encoding: "UTF-8")
   ROUTES = GUIDE.scan(/^```ruby\n(# config\/routes\.rb\n.*?)^```/m).flatten
   ASK = <<~RUBY
-    ENV["METRICS_TOKEN"] = "secret"
+    ENV["LARDER_METRICS_TOKEN"] = "secret"
     ask = lambda do |path, token|
       answer = Rack::MockRequest.new(Rails.application).get(path, "HTTP_AUTHORIZATION" => "Bearer \#{token}")
       [answer.status, answer.body]

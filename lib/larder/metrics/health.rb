@@ -17,7 +17,7 @@ module Larder
     # for all machines at once, so all would be taken out.
     #
     # @example In config/routes.rb
-    #   # mount Larder::Metrics::Health.new(token: ENV["METRICS_TOKEN"]) => "/cache_health"
+    #   # mount Larder::Metrics::Health.new(token: ENV["LARDER_METRICS_TOKEN"]) => "/cache_health"
     class Health
       extend Endpoint::ForClass
       include Endpoint

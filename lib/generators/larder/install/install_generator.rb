@@ -28,10 +28,10 @@ module Larder
       }.freeze
       # The name of the cookie in a statement that configures sessions.
       COOKIE = /\bkey:\s*("[^"]*"|'[^']*')/
-      DASHBOARD_STEP = "Set LARDER_PASSWORD in production, the password for any user name; without it the " \
-                       "dashboard is denied"
-      METRICS_STEP = "Set LARDER_METRICS_TOKEN in production, the bearer token of the collector; without it the " \
-                     "metrics are denied"
+      DASHBOARD_STEP = "Set LARDER_PASSWORD, the password for any user name: without it the dashboard is hidden, " \
+                       "in development too"
+      METRICS_STEP = "Set LARDER_METRICS_TOKEN, the bearer token of the collector: without it the metrics are " \
+                     "hidden, in development too"
       private_constant :CACHE, :PRODUCTION, :SESSIONS, :ROUTES, :IGNORED, :MOUNTS, :COOKIE, :DASHBOARD_STEP,
                        :METRICS_STEP
 

@@ -251,8 +251,8 @@ class InstallGeneratorTest < Rails::Generators::TestCase
   test "the next steps name the variables of what was mounted" do
     assert_match(/^Next:\n  bin\/rails/, install)
     assert_no_match(/LARDER_PASSWORD|migrate_from/, install)
-    assert_match(/Set LARDER_PASSWORD in production/, install("--dashboard"))
-    assert_match(/Set LARDER_METRICS_TOKEN in production/, install("--metrics"))
+    assert_match(/Set LARDER_PASSWORD, .* hidden, in development too$/, install("--dashboard"))
+    assert_match(/Set LARDER_METRICS_TOKEN, .* hidden, in development too$/, install("--metrics"))
     assert_match(/migrate_from:/, install("--sessions"))
     assert_empty install("--quiet")
   end
