@@ -13,8 +13,8 @@ module Larder
   # answers for all: scrape each machine once.
   #
   # The page is open in development. Elsewhere it is not there until an option opens it; an option that is nil or empty
-  # opens it nowhere. If the file cannot be read, `larder_up` is 0, and there are no other metrics. A scrape makes no
-  # file, and asks no server.
+  # opens it nowhere. If the file cannot be read, `larder_up` is 0, and there are no other metrics; also if
+  # Rails.cache is another store, which the description then names. A scrape makes no file, and asks no server.
   #
   # @example In config/routes.rb
   #   # require "larder/metrics"
@@ -78,7 +78,14 @@ module Larder
 
     def answer(env)
       format = Text.wanted(env["HTTP_ACCEPT"])
-      response(200, Text::FORMATS.fetch(format), Text.write(Reading.families(@source), format))
+      response(200, Text::FORMATS.fetch(format), Text.write(families, format))
+    end
+
+    # Development often has another store: the page says so, as an error would be reported at each scrape.
+    def families
+      Reading.families(@source)
+    rescue Source::NoStore => e
+      Reading.down(e.message)
     end
   end
 end

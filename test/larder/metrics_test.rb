@@ -35,6 +35,20 @@ module Larder
       assert_equal ["test.larder", "test.larder.lock", "test.larder.stats", "text.larder"], Dir.children(directory).sort
     end
 
+    test "another store as Rails.cache is down on the page, which names it, and an error for the method" do
+      Application.stub(:cache, ActiveSupport::Cache::NullStore.new) do
+        page = Metrics.new(allow: :route)
+        status, _, body = page.call("REQUEST_METHOD" => "GET")
+        found = Exposition.new(body.first)
+        assert_equal [200, ["larder_up"], 0], [status, found.names, found["larder_up"]]
+        assert_match(/^# HELP larder_up 0: Rails.cache is ActiveSupport::Cache::NullStore, not a Larder/, body.first)
+        error = assert_raises(::ArgumentError) { Metrics.text }
+        assert_match(/\ARails.cache is ActiveSupport::Cache::NullStore, not a Larder store: set/, error.message)
+      end
+      body = Metrics.new(allow: :route).call("REQUEST_METHOD" => "GET").last.first
+      assert_match(/^# HELP larder_up 0: there is no Rails.cache/, body)
+    end
+
     test "a count begins again with a new file" do
       store.write("a", 1)
       store.read("a")

@@ -49,6 +49,6 @@ class MetricsPagesTest < StoreCase
   slow_test "a store of Rails' own is named by an error" do
     output, status = boot("require 'larder/metrics'; Larder::Metrics.text", cache_store: ":memory_store")
     assert_not_predicate status, :success?
-    assert_includes output, "metrics are those of a LarderStore or of a file, not of ActiveSupport::Cache::MemoryStore"
+    assert_includes output, "Rails.cache is ActiveSupport::Cache::MemoryStore, not a Larder store"
   end
 end

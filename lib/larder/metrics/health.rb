@@ -92,8 +92,14 @@ module Larder
       private
 
       def answer(_env)
-        report = self.report
+        report = report_or_store
         response(report.healthy? ? 200 : 503, "application/json", "#{JSON.generate(report.to_h)}\n")
+      end
+
+      def report_or_store
+        report
+      rescue Source::NoStore => e
+        Report.new(nil, [Problem.new(:store, e.message)])
       end
 
       def file

@@ -11,6 +11,10 @@ module Larder
     # Reads the figures of a store through its own cache, and a file through one that it opens.
     # @api private
     class Source
+      # Rails.cache is not one of Larder's stores, or is not there.
+      class NoStore < ::ArgumentError
+      end
+
       # Keeps a file open between two readings, because opening takes longer than reading. If another file has the path,
       # that one is opened. After an error the file is closed: a cache that was opened before may make a new one.
       class KeptFile
@@ -70,9 +74,9 @@ module Larder
       end
 
       # @return [String] of the file
-      # @raise [ArgumentError] there is no Rails.cache, or it is not one of Larder
+      # @raise [NoStore] there is no Rails.cache, or it is not one of Larder
       def path
-        take(Application.cache) if @subject.nil?
+        @store = rails_cache if @subject.nil?
         @store ? @store.cache.path : @path
       end
 
@@ -106,10 +110,28 @@ module Larder
       end
 
       def store_of(subject)
-        return subject if subject.respond_to?(:cache) && subject.cache.is_a?(Cache)
+        return subject if larders?(subject)
 
         raise ::ArgumentError, "metrics are those of a LarderStore or of a file, not of #{subject.class}: set " \
                                "config.cache_store = :larder_store, or give a store or a path as cache:"
+      end
+
+      def rails_cache
+        found = application_cache
+        return found if larders?(found)
+
+        raise NoStore, "Rails.cache is #{found.class}, not a Larder store: set config.cache_store = :larder_store, " \
+                       "or give a store or a path as cache:"
+      end
+
+      def application_cache
+        Application.cache
+      rescue ::ArgumentError => e
+        raise NoStore, e.message
+      end
+
+      def larders?(subject)
+        subject.respond_to?(:cache) && subject.cache.is_a?(Cache)
       end
     end
   end

@@ -93,6 +93,17 @@ module Larder
         assert_equal 401, get(Health.new(cache: store, password: "a")).status
       end
 
+      test "another store as Rails.cache is a problem that the page names, and an error for the method" do
+        Application.stub(:cache, ActiveSupport::Cache::NullStore.new) do
+          answer = get(Health.new(allow: :route))
+          problem = JSON.parse(answer.body).fetch("problems").first
+          assert_equal [503, "store"], [answer.status, problem["check"]]
+          assert_match(/\ARails.cache is ActiveSupport::Cache::NullStore, not a Larder store: set/, problem["what"])
+          assert_raises(::ArgumentError) { Health.check }
+        end
+        assert_match(/there is no Rails.cache/, get(Health.new(allow: :route)).body)
+      end
+
       test "a wrong time is an error" do
         error = assert_raises(ArgumentError) { Health.new(cache: store, wait: "1") }
         assert_equal 'wait: "1" must be a number of seconds from 0 on', error.message
