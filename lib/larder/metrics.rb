@@ -13,8 +13,9 @@ module Larder
   # answers for all: scrape each machine once.
   #
   # The page is open in development. Elsewhere it is not there until an option opens it; an option that is nil or empty
-  # opens it nowhere. If the file cannot be read, `larder_up` is 0, and there are no other metrics; also if
-  # Rails.cache is another store, which the description then names. A scrape makes no file, and asks no server.
+  # opens it nowhere. If the file cannot be used, `larder_up` is 0, and there are no other metrics but those of
+  # sessions; also if Rails.cache is another store, which the description then names. A cache that was not used yet, and
+  # so has no file, is not down. A scrape makes no file, and asks no server.
   #
   # @example In config/routes.rb
   #   # require "larder/metrics"
@@ -32,11 +33,11 @@ module Larder
       #
       # @param subject [ActiveSupport::Cache::LarderStore, String, Pathname, nil] a store, or the path of its file;
       #   nil: Rails.cache
-      # @return [Array<Family>] only `larder_up` if the file cannot be read
+      # @return [Array<Family>] without those of the cache but `larder_up` if its file cannot be used
       # @raise [ArgumentError] the subject is something else, or Rails.cache is another store
       # @example
       #   Larder::Metrics.read("none.larder").map { |family| [family.name, family.samples.first.value] }
-      #   #=> [["larder_up", 0]]
+      #   #=> [["larder_up", 1], ["larder_build_info", 1]]
       def read(subject = nil)
         source = Source.new(subject)
         Reading.families(source)
@@ -51,7 +52,7 @@ module Larder
       # @return [String]
       # @raise (see .read)
       # @example
-      #   Larder::Metrics.text("none.larder").lines.last #=> "larder_up 0\n"
+      #   Larder::Metrics.text("none.larder").lines[2] #=> "larder_up 1\n"
       def text(subject = nil, format: :prometheus)
         unless Text::FORMATS.key?(format)
           raise ::ArgumentError, "unknown format #{format.inspect}; known: :prometheus, :openmetrics"

@@ -25,7 +25,7 @@ module House
 
     test "the table of health has all checks" do
       table = TEXT[/^\| check \| problem \|$(.*?)^$/m, 1].scan(/^\| `(\w+)` \|/).flatten
-      assert_equal %w[file disk remote outbox listener copies sessions], table
+      assert_equal %w[store file disk remote outbox listener copies sessions], table
     end
 
     test "there is a program for each system" do
@@ -59,7 +59,7 @@ module House
         Rack::MockRequest.new(page).get("/metrics", "HTTP_AUTHORIZATION" => given).then { |one| [one.status, one.body] }
       end
       assert_equal [200, 404], answers.map(&:first)
-      assert_match(/^larder_up 0$/, answers.first.last)
+      assert_match(/^larder_up 1$/, answers.first.last)
     ensure
       ENV.delete("LARDER_METRICS_TOKEN")
     end

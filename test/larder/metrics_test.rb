@@ -2,6 +2,7 @@
 
 require "support/store_case"
 require "larder/metrics"
+require "larder/sessions"
 require "rack/lint"
 require "rack/mock"
 require "support/exposition"
@@ -28,11 +29,41 @@ module Larder
     end
 
     test "a file that cannot be used is down, and has no other metrics" do
-      assert_equal({ "larder_up" => 0 }, all(path_of("none.larder")))
       File.write(path_of("text.larder"), "text")
       assert_equal({ "larder_up" => 0 }, all(path_of("text.larder")))
       assert_equal({ "larder_up" => 0 }, all(store.tap { |made| made.cache.close }))
       assert_equal ["test.larder", "test.larder.lock", "test.larder.stats", "text.larder"], Dir.children(directory).sort
+    end
+
+    test "a cache that was not used yet is not down, unless its file cannot be made" do
+      server = { remote: [:redis_cache_store, { url: "redis://127.0.0.1:1" }], backplane: "redis://127.0.0.1:1" }
+      unused, remote = [{}, server].map do |options|
+        ActiveSupport::Cache.lookup_store(:larder_store, path_of("none.larder"), { size: SIZE, **options })
+      end
+      [path_of("none.larder"), unused, remote].each do |subject|
+        found = scrape(subject)
+        assert_equal [%w[larder_up larder_build_info], 1], [found.names.grep_v(/remote/), found["larder_up"]]
+      end
+      assert_equal [:remote], Metrics::Health.check(remote).problems.map(&:check)
+      assert_empty Dir.children(directory)
+      File.write(path_of("file"), "text")
+      File.symlink("away", path_of("dangling"))
+      %w[file/none.larder dangling].each { |name| assert_equal({ "larder_up" => 0 }, all(path_of(name))) }
+    end
+
+    test "sessions have metrics also if the cache cannot be used" do
+      repository = Sessions.repository(file: path_of("s.larder"), size: 4 << 20, ephemeral: true)
+      Sessions.use(repository)
+      repository.begin("k" * 32, { "user_id" => 7 })
+      File.write(path_of("text.larder"), "text")
+      down = scrape(path_of("text.larder"))
+      assert_equal [0, 1, nil], %w[up sessions_signed_in items].map { |name| down["larder_#{name}"] }
+      assert_equal [1, 1], %w[up sessions_signed_in].map { |name| scrape(path_of("none.larder"))["larder_#{name}"] }
+      Application.stub(:cache, ActiveSupport::Cache::NullStore.new) do
+        assert_equal 1, scrape(nil)["larder_sessions_signed_in"]
+      end
+    ensure
+      Sessions.use(nil)
     end
 
     test "another store as Rails.cache is down on the page, which names it, and an error for the method" do

@@ -100,7 +100,7 @@ module Larder
 
       # In the order in which they are written.
       ALL = [
-        Definition.new("up", :gauge, nil, "1: the file can be read. 0: there are no other metrics.", []),
+        Definition.new("up", :gauge, nil, "1: the file can be used, or made by the first use. 0: it cannot.", []),
         Definition.new("build_info", :gauge, nil, "Always 1; the version of Larder.", ["version"]),
         *COUNTS.map { |id, help, stat| Definition.new(id, :counter, nil, help, [], stat || id.to_sym) },
         *GAUGES.map { |id, unit, help, stat| Definition.new(id, :gauge, unit, help, [], stat || id.to_sym) },

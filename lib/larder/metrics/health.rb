@@ -26,8 +26,9 @@ module Larder
       # `check`: a Symbol; `what`: a sentence that says what is wrong.
       Problem = Struct.new(:check, :what)
 
-      # The result: `path` of the file; `problems`: Array of {Problem}.
-      Report = Struct.new(:path, :problems) do
+      # The result: `path` of the file; `problems`: Array of {Problem}; `note`: a sentence about a cache without a file,
+      # as no process has used it yet, which is not a problem, or nil.
+      Report = Struct.new(:path, :problems, :note) do
         # @return [Boolean]
         def healthy?
           problems.empty?
@@ -35,12 +36,12 @@ module Larder
 
         # @return [Hash] for machines
         def to_h
-          { status: healthy? ? "healthy" : "unhealthy", problems: problems.map(&:to_h) }
+          { status: healthy? ? "healthy" : "unhealthy", problems: problems.map(&:to_h), note: note }.compact
         end
 
         # @return [String] for people
         def to_s
-          healthy? ? "#{path} has no problems" : problems.map(&:what).join("\n")
+          healthy? ? note || "#{path} has no problems" : problems.map(&:what).join("\n")
         end
       end
 
@@ -58,7 +59,7 @@ module Larder
       # @return [Report]
       # @raise [ArgumentError] the cache is something else, or wait is not a number of seconds
       # @example
-      #   Larder::Metrics::Health.check("none.larder").healthy? #=> false
+      #   Larder::Metrics::Health.check("none.larder").healthy? #=> true
       def self.check(cache = nil, wait: WAIT)
         source = Source.new(cache)
         new(cache: source, wait: wait, allow: :route).report
@@ -85,8 +86,9 @@ module Larder
       # @raise [ArgumentError] there is no Rails.cache, or it is another store
       def report
         path = @source.path
+        file, note = file_and_note
         problems = { file: file, disk: disk(path), **of_remote, sessions: sessions }
-        Report.new(path, problems.compact.map { |check, what| Problem.new(check, what) })
+        Report.new(path, problems.compact.map { |check, what| Problem.new(check, what) }, note)
       end
 
       private
@@ -102,11 +104,13 @@ module Larder
         Report.new(nil, [Problem.new(:store, e.message)])
       end
 
-      def file
+      def file_and_note
         @source.read(&:stats)
-        nil
+        []
+      rescue Source::NotUsed => e
+        [nil, "not used yet: #{e.message}"]
       rescue Error => e
-        e.message
+        [e.message]
       end
 
       # The file has its room already; what is next to it may grow.

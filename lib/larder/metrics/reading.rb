@@ -15,23 +15,30 @@ module Larder
       module_function
 
       # @param source [Source]
-      # @return [Array<Family>] in the order of the Catalogue; only `larder_up` if the file cannot be read
+      # @return [Array<Family>] in the order of the Catalogue; without those of the cache but `larder_up` if its
+      #   file cannot be used
       # @raise [Source::NoStore] there is no store
       def families(source)
         source.path # raises here, not in the rescue below
-        values = values(source)
+        # Sessions have a file of their own.
+        rows({ **of_cache(source), **SessionFigures.read })
+      end
+
+      # @param values [Hash{String=>Hash}] samples by id
+      # @return [Array<Family>]
+      def rows(values)
         Catalogue::ALL.filter_map { |row| row.family(values.fetch(row.id)) if values[row.id]&.any? }
       end
 
       # @param why [String] a sentence, which is the metric's description
-      # @return [Array<Family>] only `larder_up`, which is 0
+      # @return [Array<Family>] `larder_up`, which is 0, and the sessions
       def down(why)
-        [Catalogue::ALL.first.family({ {} => 0 }).tap { |up| up.help = "0: #{why}" }]
+        rows({ **alone("up" => 0), **SessionFigures.read }).tap { |families| families.first.help = "0: #{why}" }
       end
 
-      def values(source)
+      def of_cache(source)
         { **alone("up" => 1), "build_info" => { { "version" => VERSION } => 1 }, **of_file(source),
-          **KeyspaceCounts.read(source.path), **alone(RemoteFigures.new(source).read), **SessionFigures.read }
+          **KeyspaceCounts.read(source.path), **alone(RemoteFigures.new(source).read) }
       rescue Error
         alone("up" => 0)
       end
@@ -39,13 +46,15 @@ module Larder
       def of_file(source)
         stats = source.read(&:stats)
         alone(Catalogue.of_file.to_h { |row| [row.id, stats[row.statistic]] }.compact)
+      rescue Source::NotUsed
+        {}
       end
 
       # Values without labels.
       def alone(values)
         values.transform_values { |value| { {} => value } }
       end
-      private_class_method :values, :of_file, :alone
+      private_class_method :rows, :of_cache, :of_file, :alone
     end
   end
 end

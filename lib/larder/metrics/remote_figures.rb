@@ -43,9 +43,9 @@ module Larder
         marks.any? || (journal? && listed.empty?)
       end
 
-      # @return [Boolean, nil] nil: not known outside of the application
+      # @return [Boolean, nil] nil: not known outside of the application, and before the first use, as it makes the file
       def trusted?
-        @machines&.trusted_now?
+        @machines.trusted_now? if @machines && File.exist?(@path)
       rescue Error
         nil
       end

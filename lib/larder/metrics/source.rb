@@ -4,6 +4,7 @@
 
 require_relative "../bytes/application"
 require_relative "../bytes/cache"
+require_relative "../bytes/obstacle"
 require "pathname"
 
 module Larder
@@ -11,6 +12,17 @@ module Larder
     # Reads the figures of a store through its own cache, and a file through one that it opens.
     # @api private
     class Source
+      # No file is there yet, and nothing is seen that would keep a process from making it.
+      class NotUsed < OpenError
+        # @param path [String] of a cache that has no file
+        # @return [OpenError] one with the cause, if no file can be made there
+        def self.or_obstacle(path)
+          start = "there is no file at #{path}"
+          cause = Obstacle.at(path)
+          cause ? OpenError.new("#{start}. #{cause}") : new("#{start}: the first use of the store makes it")
+        end
+      end
+
       # Rails.cache is not one of Larder's stores, or is not there.
       class NoStore < ::ArgumentError
       end
@@ -54,7 +66,7 @@ module Larder
           status = File.stat(path)
           [path, status.dev, status.ino]
         rescue Errno::ENOENT
-          raise OpenError, "there is no file at #{path}: the first use of the store makes it"
+          raise NotUsed.or_obstacle(path)
         rescue SystemCallError => e
           raise OpenError, "#{path} cannot be read: #{e.message}"
         end
@@ -82,11 +94,12 @@ module Larder
 
       # @yieldparam cache [Cache] of the file
       # @return [Object] the block's value
+      # @raise [NotUsed] no process has used the cache yet
       # @raise [Error] the file cannot be used
       def read
         path = self.path
         return @file.read(path) { |cache| yield cache } unless @store
-        raise OpenError, "there is no file at #{path}: the first use of the store makes it" unless File.exist?(path)
+        raise NotUsed.or_obstacle(path) unless File.exist?(path)
 
         yield @store.cache
       end

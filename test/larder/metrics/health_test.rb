@@ -21,9 +21,21 @@ module Larder
       end
 
       test "a file that cannot be used is a problem, and is not made" do
-        report = Health.check(path_of("none.larder"))
+        File.write(path_of("file"), "text")
+        report = Health.check(path_of("file/none.larder"))
         assert_equal [:file], checks(report)
-        assert_equal "there is no file at #{path_of("none.larder")}: the first use of the store makes it", report.to_s
+        FileUtils.ln_s("away", path_of("dangling"))
+        report = Health.check(path_of("dangling"))
+        assert_equal [:file], checks(report)
+        assert_match(/\Athere is no file at #{path_of("dangling")}\. #{path_of("dangling")} is a symbolic/, report.to_s)
+        assert_equal %w[dangling file], Dir.children(directory).sort
+      end
+
+      test "a cache that was not used yet is not a problem, and is not made" do
+        report = Health.check(path_of("none.larder"))
+        note = "not used yet: there is no file at #{path_of("none.larder")}: the first use of the store makes it"
+        assert_equal [true, note, { status: "healthy", problems: [], note: note }],
+                     [report.healthy?, report.to_s, report.to_h]
         assert_empty Dir.children(directory)
       end
 
@@ -82,7 +94,8 @@ module Larder
 
       test "the page answers 200 or 503, and the problems as JSON" do
         store.write("a", 1)
-        caches = [store, path_of("none.larder")]
+        File.write(path_of("text.larder"), "text")
+        caches = [store, path_of("text.larder")]
         healthy, unhealthy = caches.map { |cache| get(Health.new(cache: cache, allow: :route)) }
         assert_equal [200, { "status" => "healthy", "problems" => [] }], [healthy.status, JSON.parse(healthy.body)]
         answer = JSON.parse(unhealthy.body)

@@ -50,7 +50,8 @@ module Larder
       end
 
       test "a file that cannot be used is down, and exports nothing else" do
-        found = collected(provider { |given| OpenTelemetry.install(given, cache: path_of("none.larder")) })
+        File.write(path_of("text.larder"), "text")
+        found = collected(provider { |given| OpenTelemetry.install(given, cache: path_of("text.larder")) })
         assert_equal({ "larder.up" => [0] }, found.transform_values { |metric| metric.data_points.map(&:value) })
       end
 
