@@ -14,7 +14,8 @@ module House
     RUBY = TEXT.scan(/^```ruby\n(.*?)^```/m).flatten
 
     test "the table has all metrics, and no other" do
-      rows = TEXT[/^## What there is$(.*?)^## /m, 1].lines.grep(/\A\| `larder/).map { |row| row.split(" | ").first }
+      lines = TEXT[/^## What the metrics mean$(.*?)^## /m, 1].lines
+      rows = lines.grep(/\A\| `larder/).map { |row| row.split(" | ").first }
       assert_equal Larder::Metrics::Catalogue::ALL.map(&:name).sort, rows.join.scan(/`(\w+)`/).flatten.sort
     end
 
@@ -71,12 +72,11 @@ module House
 
     test "stores without room for pinned items are refused" do
       one = new_store("full.larder", size: 1 << 20)
-      400.times { |i| one.cache.set("pinned #{i}", "x" * 4000, pin: true) rescue break } # rubocop:disable Style/RescueModifier
-      program = TEXT[/`(20\.times .*?)` in a console/, 1].gsub("Rails.cache", "one")
+      program = TEXT[/`(400\.times .*?)` in a console/, 1].gsub("Rails.cache", "one")
       require "securerandom"
       before = value(one, "larder_refused_total")
       one.then { binding.eval(program) } # rubocop:disable Security/Eval -- the guide's own
-      assert_equal 20, value(one, "larder_refused_total") - before
+      assert_operator value(one, "larder_refused_total") - before, :>, 10
     end
 
     test "bytes that were changed from outside are damage" do

@@ -5,6 +5,7 @@
 require "json"
 require "open3"
 require_relative "../bytes/monotonic_clock"
+require_relative "../bytes/remedy"
 require_relative "../metrics"
 
 module Larder
@@ -165,7 +166,8 @@ module Larder
         return if stats.nil? || stats.fetch(:full) < ROOM
 
         "#{(stats.fetch(:full) * 100).floor} % of the room for signed-in sessions is used, and from 90 % on sign-ins " \
-          "are refused: `larder resize --keep` gives them more"
+          "are refused: `larder resize --keep #{Remedy.quoted(Sessions.current.file)} SIZE` gives them more, while " \
+          "the application is stopped"
       rescue Error => e
         "the sessions cannot be read: #{e.message}"
       end

@@ -88,6 +88,7 @@ module Larder
         report = Health.check(store)
         assert_equal [:sessions], checks(report)
         assert_match(/\A\d+ % of the room for signed-in sessions is used, and from 90 % on/, report.to_s)
+        assert_includes report.to_s, "`larder resize --keep #{path_of("s.larder")} SIZE`"
         repository.backend.cache.close
         assert_match(/\Athe sessions cannot be read: /, Health.check(store).to_s)
       end
