@@ -4,11 +4,14 @@
 
 require "net/http"
 require "uri"
+require_relative "../../lib/larder/bytes/monotonic_clock"
 require_relative "page"
 
 module Foreign
   # One user's browser. Threads may share it, as the requests of one page do.
   class Browser
+    include Larder::MonotonicClock
+
     HOST = "foreign.test"
     PATIENCE = 120 # seconds that a restart may take
     PAUSE = 0.25
@@ -66,14 +69,14 @@ module Foreign
     end
 
     def patiently(errors)
-      deadline = now + PATIENCE
+      deadline = monotonic_now + PATIENCE
       begin
         ports = @ports.call
         raise Errno::ECONNREFUSED, "no server" if ports.empty?
 
         yield ports[@lock.synchronize { @random.rand(ports.size) }]
       rescue *errors => e
-        raise GaveUp, "no answer for #{PATIENCE} s: #{e.message}" if now > deadline
+        raise GaveUp, "no answer for #{PATIENCE} s: #{e.message}" if monotonic_now > deadline
 
         @lock.synchronize { @cut += 1 } unless e.is_a?(Errno::ECONNREFUSED)
         sleep(PAUSE)
@@ -102,10 +105,6 @@ module Foreign
       gone = value.to_s.empty? || cookie.match?(/;\s*(?:max-age=0|expires=Thu, 01 Jan 1970)/i)
       gone ? @jar.delete(name) : @jar[name] = value
       name
-    end
-
-    def now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

@@ -2,11 +2,14 @@
 
 # The events in the life of an application.
 
+require_relative "../../lib/larder/bytes/monotonic_clock"
 require_relative "shell"
 
 module Foreign
   # Each method is one event. It raises where Larder does not do as its documents say.
   class Events
+    include Larder::MonotonicClock
+
     TITLES = {
       console: "a console and cron's jobs use the cache", commands: "an administrator uses larder's commands",
       both_releases: "two releases with different options serve at once", deploy: "a phased restart to release 2",
@@ -96,8 +99,8 @@ may_fail: true).include?("it opens")
     def removed_file
       @life.disk.fill
       File.unlink(@life.cache_file)
-      deadline = clock + FULL_SECONDS
-      @life.disk.fill && sleep(0.5) while clock < deadline
+      deadline = monotonic_now + FULL_SECONDS
+      @life.disk.fill && sleep(0.5) while monotonic_now < deadline
       @life.disk.free
       await("the cache to be back") { File.size?(@life.cache_file).to_i >= Life::CACHE_SIZE }
       empty_the_other
@@ -183,16 +186,12 @@ may_fail: true).include?("it opens")
     end
 
     def await(what, seconds = 60)
-      deadline = clock + seconds
+      deadline = monotonic_now + seconds
       until yield
-        raise Wrong, "waited #{seconds} s for #{what}" if clock > deadline
+        raise Wrong, "waited #{seconds} s for #{what}" if monotonic_now > deadline
 
         sleep(0.5)
       end
-    end
-
-    def clock
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

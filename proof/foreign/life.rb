@@ -7,6 +7,7 @@ require "fileutils"
 require "json"
 require "open3"
 require "rbconfig"
+require_relative "../../lib/larder/bytes/monotonic_clock"
 require_relative "disk"
 require_relative "events"
 require_relative "pair"
@@ -15,6 +16,8 @@ require_relative "server"
 module Foreign
   # One run.
   class Life
+    include Larder::MonotonicClock
+
     USERS = 4
     CACHE_SIZE = 48 << 20
     SESSIONS_SIZE = 16 << 20
@@ -77,7 +80,7 @@ module Foreign
     # @param text [String]
     # @return [void]
     def note(text)
-      line = format("%5d s  %s", now - @started, text)
+      line = format("%5d s  %s", monotonic_now - @started, text)
       warn "bin/foreign: #{line}"
       @diary << line
     end
@@ -155,7 +158,7 @@ sessions: { **SESSIONS, **@application.class::SESSIONS })
         @servers[side] = server(side, side, 1)
         @servers[side].start
       end
-      @started = now
+      @started = monotonic_now
     end
 
     def server(name, side, release, workers: 2)
@@ -166,7 +169,7 @@ sessions: { **SESSIONS, **@application.class::SESSIONS })
       threads = (1..USERS).map { |number| Thread.new { user(number) }.tap { |one| one.report_on_exception = false } }
       note("#{USERS} users browse both sides")
       happen unless @calm
-      sleep([@seconds - (now - @started), 0].max)
+      sleep([@seconds - (monotonic_now - @started), 0].max)
       @over = true
       threads.each { |thread| ended(thread) }
       note("the users have left")
@@ -205,7 +208,7 @@ sessions: { **SESSIONS, **@application.class::SESSIONS })
       events = Events.new(self)
       names = Events::ORDER
       names.each_with_index do |name, index|
-        pause = (@seconds * (index + 1) / (names.size + 1.0)) - (now - @started)
+        pause = (@seconds * (index + 1) / (names.size + 1.0)) - (monotonic_now - @started)
         sleep([pause, SETTLE].max)
         note("#{Events::TITLES.fetch(name)} …")
         events.public_send(name)
@@ -218,10 +221,6 @@ sessions: { **SESSIONS, **@application.class::SESSIONS })
 
     def ports(side)
       [@servers.fetch(side).port, *@more_ports.fetch(side)]
-    end
-
-    def now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

@@ -4,6 +4,7 @@
 # pages are compared. Requests that change something wait for all others and keep them waiting, so that both databases
 # have the same changes in the same order.
 
+require_relative "../../lib/larder/bytes/monotonic_clock"
 require_relative "browser"
 
 module Foreign
@@ -78,6 +79,8 @@ module Foreign
 
   # A user's browsers.
   class Pair
+    include Larder::MonotonicClock
+
     PAUSE = 1.5
     SIDES = ["its own stores", "Larder"].freeze
 
@@ -180,21 +183,17 @@ module Foreign
     end
 
     def settle_one(path)
-      deadline = now + @stale
+      deadline = monotonic_now + @stale
       loop do
         sleep(@pause)
         _, lines = @turns.read { ask("GET #{path}") { |browser| browser.get(path) } }
         return @findings.count("pages that differed and were the same when asked again") unless lines
-        return differ("GET #{path}", lines) if now > deadline
+        return differ("GET #{path}", lines) if monotonic_now > deadline
       end
     end
 
     def differ(what, lines)
       @findings.differ("#{what}\n    its own stores: #{lines.first}\n    Larder:         #{lines.last}")
-    end
-
-    def now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

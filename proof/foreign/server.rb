@@ -6,11 +6,14 @@
 require "fileutils"
 require "net/http"
 require "socket"
+require_relative "../../lib/larder/bytes/monotonic_clock"
 require_relative "shell"
 
 module Foreign
   # One master with its workers.
   class Server
+    include Larder::MonotonicClock
+
     START_SECONDS = 240
     STOP_SECONDS = 60
 
@@ -156,9 +159,9 @@ module Foreign
     end
 
     def await(what, seconds = START_SECONDS)
-      deadline = now + seconds
+      deadline = monotonic_now + seconds
       until yield
-        raise Shell::Failed, "#{@name}: waited #{seconds} s for #{what}; see #{@log}" if now > deadline
+        raise Shell::Failed, "#{@name}: waited #{seconds} s for #{what}; see #{@log}" if monotonic_now > deadline
 
         sleep(0.3)
       end
@@ -172,10 +175,6 @@ module Foreign
       File.read("/proc/#{pid}/stat")[/\) (\S)/, 1] != "Z"
     rescue SystemCallError
       false
-    end
-
-    def now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

@@ -2,6 +2,7 @@
 
 # `larder top`: the statistics of a cache, live.
 
+require_relative "../bytes/monotonic_clock"
 require_relative "cache_command"
 require_relative "full_screen"
 require_relative "interval"
@@ -11,6 +12,8 @@ module Larder
   module CLI
     # `larder top`: a page that is drawn again each second.
     class Top < CacheCommand
+      include MonotonicClock
+
       # The name that users type.
       NAME = "top"
       # One line for `larder --help`.
@@ -65,22 +68,18 @@ module Larder
         choices = Choices.new
         due = 0.0
         loop do
-          if now >= due && !choices.paused
+          if monotonic_now >= due && !choices.paused
             history.add(reading(file))
-            due = now + seconds
+            due = monotonic_now + seconds
           end
           screen.draw(Page.new(path, history, choices).lines(*screen.size))
-          keys = screen.wait(choices.paused ? nil : [due - now, 0].max)
+          keys = screen.wait(choices.paused ? nil : [due - monotonic_now, 0].max)
           break if keys.any? { |key| choices.press(key) == :quit }
         end
       end
 
       def reading(file)
-        Reading.new(now, Time.now, file.cache.stats, file.pids, Statistics.of(path))
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        Reading.new(monotonic_now, Time.now, file.cache.stats, file.pids, Statistics.of(path))
       end
     end
   end

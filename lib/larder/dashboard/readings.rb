@@ -9,6 +9,8 @@ module Larder
     # The last readings of this process.
     # @api private
     class Readings
+      include MonotonicClock
+
       # Seconds between two that are remembered, and until one is too old.
       APART = 2
       LONGEST = 60
@@ -27,7 +29,7 @@ module Larder
       # @param now [Float] seconds of a monotonic clock
       # @return [Array(Inspection::Rates, Float), nil] rates since an earlier reading, and how many seconds ago that
       #   was; nil: there is none
-      def rates(path, stats, now: Process.clock_gettime(Process::CLOCK_MONOTONIC))
+      def rates(path, stats, now: monotonic_now)
         before = @lock.synchronize { remember(Reading.new(path, now, stats)) }
         return unless before
 

@@ -2,6 +2,7 @@
 
 # Looks for keys for a limited time, and goes on later.
 
+require_relative "../bytes/monotonic_clock"
 require_relative "errors"
 require_relative "order"
 require_relative "pattern"
@@ -10,6 +11,8 @@ module Larder
   module Inspection
     # A part of a walk over the keys of a cache. Its time does not grow with the number of keys.
     class Search
+      include MonotonicClock
+
       # Seconds after which it stops. A step of the walk takes some milliseconds more.
       BUDGET = 0.2
       START = "0"
@@ -42,14 +45,14 @@ module Larder
       def from(position)
         cursor, skipped = parsed(position)
         began = @cache.progress(cursor)
-        found, deadline = nothing, now + @budget
+        found, deadline = nothing, monotonic_now + @budget
         loop do
           all, following = step(cursor)
           looked_at = skipped + take(all.drop(skipped), found)
           return within(found, began, [cursor, following], [looked_at, all.size]) if looked_at < all.size
 
           cursor, skipped = following, 0
-          break if cursor.nil? || full?(found) || now >= deadline
+          break if cursor.nil? || full?(found) || monotonic_now >= deadline
         end
         result(found, began, cursor&.to_s, cursor ? @cache.progress(cursor) : 1.0)
       end
@@ -108,10 +111,6 @@ module Larder
 
       def result(found, began, position, ended)
         Result.new(@sort ? found.first : found, position, began, ended)
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

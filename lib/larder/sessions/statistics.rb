@@ -5,11 +5,14 @@
 require "openssl"
 require "securerandom"
 require "time"
+require "larder/bytes/monotonic_clock"
 
 module Larder
   module Sessions
     # For the sessions of one Repository. What the methods take and answer is described in {Sessions}.
     class Statistics
+      include MonotonicClock
+
       # The key of the secret that handles are made with.
       SECRET = "secret"
       # Bytes of a handle's code.
@@ -79,8 +82,8 @@ module Larder
       # @return [Array(Hash{String => Time}, Integer, Boolean)] users, how many sessions were read, and whether these
       #   are all
       def online_within(seconds, last:, limit: nil)
-        deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
-        recently(last, limit) { Process.clock_gettime(Process::CLOCK_MONOTONIC) < deadline }
+        deadline = monotonic_now + seconds
+        recently(last, limit) { monotonic_now < deadline }
       end
 
       # @return [Boolean] see {Sessions.logged_in?}
