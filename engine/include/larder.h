@@ -669,8 +669,8 @@ larder_status larder_scan_details(larder *cache, uint64_t *cursor, const void *p
                                   const larder_call *call);
 
 /*
- * As larder_scan, of the keys that have leases, also where there is no value yet, with a larder_leased between the
- * length of each key and its bytes. It is not aligned. `buffer` has at least LARDER_MAX_KEY + 4 +
+ * Visits the keys that have leases as larder_scan does. A key need not have a value yet. A larder_leased is
+ * between the length of each key and its bytes. It is not aligned. `buffer` has at least LARDER_MAX_KEY + 4 +
  * sizeof(larder_leased) bytes.
  */
 larder_status larder_scan_leases(larder *cache, uint64_t *cursor, const void *prefix, size_t prefix_bytes,

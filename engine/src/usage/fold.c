@@ -220,7 +220,7 @@ static void fold_sketches(lard_sidecar_sketches *sketches, const lard_sampler_pe
 
 /* ---- the file ---- */
 
-/* Adds the rules of this process to the rules in the file. If there is no room for all, its own replace them. */
+/* Adds the rules of this process to the rules in the file, or replaces them if the file has no room for all. */
 static int write_rules(lard_sampler *sampler, lard_sidecar *file) {
     if (!__atomic_exchange_n(&sampler->has_new_rules, false, __ATOMIC_RELAXED)) {
         return 0;

@@ -53,7 +53,7 @@ module Larder
 
       # @param line [String] the new statement
       # @return [String, nil] the text with the statement after a comment that has one, or at the end of the outer
-      #   block; nil: there is no such place
+      #   block; nil: the file has none
       def added(line)
         hint = @lines.rindex { |one| one.match?(/\A *# *config\.#{@name}\b/) }
         place = hint ? hint + 1 : @lines.rindex { |one| one.match?(/\Aend\b/) }
