@@ -43,15 +43,21 @@ module LarderStoreTests
       [:read_cleared, 0, ->(store, key) { store.read(key, namespace: "n\xE9") }]
     ].freeze
 
-    { "redis" => ->(server) { [:redis_cache_store, { url: server.endpoint.fetch("url") }] },
-      "memcached" => ->(server) { [:mem_cache_store, server.endpoint.fetch("url")] },
+    # Seconds. A server that gets no processor for one second has not failed.
+    PATIENT = 20
+
+    { "redis" => ->(server) { [:redis_cache_store, { url: server.endpoint.fetch("url"), timeout: PATIENT }] },
+      "memcached" => ->(server) { [:mem_cache_store, server.endpoint.fetch("url"), { socket_timeout: PATIENT }] },
       nil => ->(_) { ActiveSupport::Cache::MemoryStore.new } }.each do |name, made|
       [nil, "redis"].each do |backplane|
         test "calls with #{name || "a MemoryStore"} answer as without it#{", with a backplane" if backplane}" do
           remote = made.call(name && start(name))
           told = { backplane: start(backplane).endpoint.fetch("url") } if backplane
           machines = %w[one two].map { |machine| machine(machine, remote: remote, **(told || SHORT)) }
-          compare(new_store("alone.larder"), machines)
+          different = nil
+          errors = reported { different = difference(new_store("alone.larder"), machines) }
+          assert_nil different, errors.map(&:message).join("\n")
+          assert_empty errors
         end
       end
     end
@@ -86,16 +92,18 @@ module LarderStoreTests
 
     private
 
-    def compare(alone, machines)
+    # @return [String, nil] the first answer that is not the one of a store without `remote:`
+    def difference(alone, machines)
       last = 0
       CALLS.each do |call, number, block|
         settle(machines[last], machines[number]) unless last == number
         KEYS.each do |key|
-          wanted = answer(alone, key, block)
-          assert_equal wanted, answer(machines[number], key, block), "#{call} of #{key.inspect}"
+          wanted, found = [alone, machines[number]].map { |store| answer(store, key, block) }
+          return "#{call} of #{key.inspect}: #{wanted.inspect}, with remote: #{found.inspect}" unless found == wanted
         end
         last = number
       end
+      nil
     end
 
     # Waits until another machine has handled all messages, or its copies have ended.
