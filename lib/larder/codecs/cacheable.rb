@@ -72,7 +72,7 @@ module Larder
       #
       # @return [Declaration, nil]
       def of_type(type)
-        type.cache_declaration if type.is_a?(ClassMethods)
+        type.cache_declaration if @used && type.is_a?(ClassMethods)
       end
 
       private

@@ -24,6 +24,8 @@ class LarderTreeRecordsTest < ActiveSupport::TestCase
       table.boolean :sold
       table.timestamps
     end
+    create_table(:shelves) { |table| table.string :name }
+    create_join_table(:books, :shelves)
   end
 
   class Author < ActiveRecord::Base
@@ -32,7 +34,10 @@ class LarderTreeRecordsTest < ActiveSupport::TestCase
 
   class Book < ActiveRecord::Base
     belongs_to :author, class_name: "LarderTreeRecordsTest::Author", inverse_of: :books
+    has_and_belongs_to_many :shelves, class_name: "LarderTreeRecordsTest::Shelf"
   end
+
+  class Shelf < ActiveRecord::Base; end
 
   class Declared < ActiveRecord::Base
     self.table_name = "books"
@@ -87,6 +92,15 @@ class LarderTreeRecordsTest < ActiveSupport::TestCase
       assert_equal ["new", 1], [copy.title, copy.price]
       assert_not serializer(name).load(serializer(name).dump(Book.first)).association(:author).loaded?
     end
+  end
+
+  test "of an association by a join table the other records are kept, and not the rows of that table" do
+    Book.first.shelves << Shelf.new(name: "left") << Shelf.new(name: "right")
+    book = Book.includes(:shelves).first
+    bytes = serializer(:native).dump(book)
+    assert_equal %w[left right], serializer(:native).load(bytes).association(:shelves).target.map(&:name)
+    assert_not_includes bytes, "HABTM"
+    Book.first.shelves.clear
   end
 
   # Of Rails' own Marshal format, which new applications have as 7.1: attributes and what was loaded, nothing else.

@@ -17,10 +17,10 @@ module Larder
         module_function
 
         # @param record [ActiveRecord::Base]
+        # @param type [Class] of it
         # @return [Hash{String => Object}, nil] each as the database has it; nil: not all columns were selected, or more
-        def of(record)
+        def of(record, type)
           set = record.instance_variable_get(:@attributes)
-          type = record.class
           lazy = set.instance_of?(ActiveModel::LazyAttributeSet)
           (unconverted(set, type) if lazy) || converted(record, set, type)
         end
@@ -35,9 +35,13 @@ module Larder
           return unless given && read && made && made.size < names.size && given.keys == names
 
           values = given.to_hash
-          changed = read.reject { |name, value| value.equal?(values[name]) }.keys | made.keys
-          return values if changed.empty?
-          return unless (changed - names).empty?
+          return values if made.empty? && read.all? { |name, value| value.equal?(values[name]) }
+
+          merged(set, values, read.reject { |name, value| value.equal?(values[name]) }.keys | made.keys, type)
+        end
+
+        def merged(set, values, changed, type)
+          return unless changed.all? { |name| values.key?(name) }
 
           encrypted = Encrypted.names(type)
           values.merge(changed.to_h do |name|
@@ -53,7 +57,7 @@ module Larder
 
           attributes.merge(Encrypted.names(type).to_h { |name| [name, Encrypted.value(set[name])] })
         end
-        private_class_method :unconverted, :converted
+        private_class_method :unconverted, :merged, :converted
       end
 
       # Attributes of Active Record Encryption. The ciphertext of the database is kept unless the value has changed.
@@ -113,7 +117,6 @@ module Larder
           @entries = []
           @given = 0
           @numbers = {}.compare_by_identity
-          @names = Hash.new { |names, type| names[type] = type.name.to_sym }.compare_by_identity
         end
 
         # Knows no more than before if it raises: of a list that is refused, each is taken by itself.
@@ -130,13 +133,14 @@ module Larder
 
         # @return [Array<Array>] of the records that came since it was asked last
         def new_entries
-          @entries.drop(@given).tap { @given = @entries.size }
+          given, @given = @given, @entries.size
+          given.zero? ? @entries.dup : @entries.drop(given)
         end
 
         private
 
         def places_of(target)
-          return target.map { |record| number_of(record) } if target.is_a?(Array)
+          return target.map { |record| number_of(record) } if target.instance_of?(Array)
 
           number_of(target) if target
         end
@@ -147,17 +151,21 @@ module Larder
         end
 
         def number_of(record)
-          return record if Cacheable.of_type(record.class)
-
           @numbers[record] || begin
-            attributes = Attributes.of(record)
-            refuse(record) unless attributes && whole?(record)
-            number = @numbers[record] = @entries.size
-            entry = [@names[record.class], attributes, record.new_record?]
-            @entries << entry
-            add_associations(record, entry)
-            number
+            type = record.class
+            Cacheable.of_type(type) ? record : enter(record, type)
           end
+        end
+
+        # A record that is asked for again while its associations are taken has its number already.
+        def enter(record, type)
+          attributes = Attributes.of(record, type)
+          refuse(record) unless attributes && whole?(record, type)
+          number = @numbers[record] = @entries.size
+          entry = [type.name.to_sym, attributes, record.new_record?]
+          @entries << entry
+          add_associations(record.instance_variable_get(:@association_cache), type, entry)
+          number
         end
 
         # What nobody would know of one that came back.
@@ -167,19 +175,19 @@ module Larder
         end
 
         # Nothing but its attributes: Rails' own formats lose the rest and do not say so.
-        def whole?(record)
+        def whole?(record, type)
           !Tree.singular?(record) && !record.instance_variable_get(:@destroyed) &&
             !record.instance_variable_get(:@readonly) &&
-            record.instance_variable_get(:@strict_loading) == record.class.strict_loading_by_default
+            record.instance_variable_get(:@strict_loading) == type.strict_loading_by_default
         end
 
-        def add_associations(record, entry)
-          record.class.reflect_on_all_associations.each do |reflection|
-            name = reflection.name
-            next unless record.association_cached?(name)
+        # Those that the class names: others are parts of them.
+        def add_associations(associations, type, entry)
+          associations.each do |name, association|
+            next unless type.reflect_on_association(name)
 
-            association = record.association(name)
-            entry << name << places_of(association.target) if association.loaded? || association.target.present?
+            target = association.target
+            entry << name << places_of(target) if association.loaded? || target.present?
           end
         end
       end

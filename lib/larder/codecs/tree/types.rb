@@ -75,13 +75,12 @@ module Larder
       end
 
       def take_records(list, natural, known)
-        return unless list.all? { |object| object.is_a?(ActiveRecord::Base) && record?(object.class, natural) }
-
-        [RECORDS, Records.take(list, known)]
-      end
-
-      def record?(type, natural)
-        taker_of(type, natural) == :take_record
+        last = nil
+        all = list.all? do |object|
+          type = Parts.type(object)
+          type.equal?(last) || (taker_of(type, natural) == :take_record && (last = type))
+        end
+        [RECORDS, Records.take(list, known)] if all
       end
 
       def make_records(target, entries, trusted, known)
