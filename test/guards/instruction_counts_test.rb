@@ -16,7 +16,7 @@ module Guards
     EVENTS_TOLERANCE = 0.02
     OBJECT_TOLERANCE = 0.02 # Ruby itself allocates one in a hundred calls, or does not
     HASHES = /a Hash of ten\z|\Asession.* is\z|\A(?:read|write), .*a(?: record|n association)\z/
-    # Of a call with statistics, instructions: how often the counts are added depends on the clock.
+    # Instructions. Calls with statistics add their counts at times that the clock decides.
     CLOCK = 0.01
     REMEDY = "If it is meant, record it with `bundle exec rake guards:record` and say in the commit what changed."
 

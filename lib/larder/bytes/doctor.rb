@@ -39,6 +39,7 @@ module Larder
     require_relative "doctor/file_checks"
     require_relative "doctor/place_checks"
     require_relative "doctor/use_checks"
+    require_relative "doctor/heap_check"
 
     # The checks in their order, and what each says if it finds no problem. Some use the results of those before them.
     CHECKS = {
@@ -60,7 +61,8 @@ module Larder
       configurations: "it has room for the configurations of its stores",
       journal: "changes that the store behind it does not take are listed",
       remote: "the store behind it has all changes",
-      fast_path: "simple calls are answered in C"
+      fast_path: "simple calls are answered in C",
+      heap: "its processes keep the memory of long values"
     }.freeze
     # If one of these finds a problem, the others are skipped: their commands would not help for a file that is not
     # Larder's or that cannot be changed.
@@ -112,6 +114,7 @@ module Larder
     include FileChecks
     include PlaceChecks
     include UseChecks
+    include HeapCheck
 
     def info
       @info ||= File.lstat(@path)

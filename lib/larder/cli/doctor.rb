@@ -60,19 +60,20 @@ module Larder
 
       def show(report)
         @out.puts("Cache #{path}", style: :bold)
-        @out.puts("", *report.sound.values.map { |line| "  ok    #{line}" })
+        @out.puts("", *report.sound.values.flat_map { |text| marked("ok   ", text) })
         report.findings.each do |finding|
-          head, *rest = wrapped(finding.what)
+          head, *rest = marked("fix  ", finding.what)
           @out.puts("")
-          @out.puts("  fix   #{head}", style: :red)
-          @out.puts(*rest.map { |line| "        #{line}" }, "", "          #{finding.fix}")
+          @out.puts(head, style: :red)
+          @out.puts(*rest, "", "          #{finding.fix}")
         end
         @out.puts("", report.sound? ? "No problems." : "#{Words.counted(report.findings.size, "problem")}.")
       end
 
-      # In lines that fit 80 columns.
-      def wrapped(text)
-        text.gsub(/(.{1,70})(?: +|\z)/, "\\1\n").lines(chomp: true)
+      # @return [Array<String>] lines that fit 80 columns, the first with a mark
+      def marked(mark, text)
+        head, *rest = text.gsub(/(.{1,70})(?: +|\z)/, "\\1\n").lines(chomp: true)
+        ["  #{mark} #{head}", *rest.map { |line| "        #{line}" }]
       end
     end
   end

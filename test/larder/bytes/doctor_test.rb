@@ -69,8 +69,8 @@ module Larder
       out, status = Open3.capture2e("unshare", "--mount", "sh", "-c", script, Command::PROGRAM, @file)
       skip "no mounts of its own: #{out}" if out.start_with?("unshare:")
       assert_predicate status, :success?, out
-      assert_includes out, "its hints take up to 0.1 MiB of each process's memory: here they cannot be shared in " \
-                           "/dev/shm"
+      assert_includes out.split.join(" "), "its hints take up to 0.1 MiB of each process's memory: here they cannot " \
+                                           "be shared in /dev/shm"
     end
 
     test "a sound cache has no findings, also while it is used" do
@@ -453,6 +453,33 @@ module Larder
       assert_match(/calls use Rails' slower ordinary path: this store object was extended or stubbed: #<Module/,
                    found.first.what)
       store.cache.close
+    end
+
+    # Yields the id of another process that has the cache open.
+    def with_process(variables)
+      program = "cache = Larder::Cache.open(ARGV[0]); cache.get('k'); puts 'open'; $stdout.flush; $stdin.read"
+      IO.popen([variables, RbConfig.ruby, "-I#{File.expand_path("../../../lib", __dir__)}", "-rlarder", "-e", program,
+                @file], "r+") do |process|
+        assert_equal "open\n", process.tap { |one| one.sync = true }.gets || flunk("it has ended")
+        yield process.pid
+      end
+    end
+
+    test "processes that give the memory of long values back are named, without a finding" do
+      Larder::Cache.open(@file) { |cache| 20.times { |i| cache.set("key #{i}", "x" * 20_000) } }
+      [[{}, true], [{ "MALLOC_TRIM_THRESHOLD_" => "268435456" }, false],
+       [{ "GLIBC_TUNABLES" => "glibc.malloc.trim_threshold=268435456" }, false]].each do |variables, named|
+        with_process(variables) do |pid|
+          report = Doctor.run(@file)
+          assert_predicate report, :sound?
+          assert_equal named, report.sound.fetch(:heap).include?("malloc of process #{pid} gives"), variables.inspect
+        end
+      end
+    end
+
+    test "of short values the memory of processes is not checked" do
+      Larder::Cache.open(@file) { |cache| 20.times { |i| cache.set("key #{i}", "x" * 2000) } }
+      assert_not_includes Doctor.run(@file).sound.keys, :heap
     end
 
     # ---- the command ----

@@ -82,7 +82,10 @@ module Larder
       end
 
       def opens
-        Cache.open(@path, create: false) { |cache| @stats = { **cache.stats, **(@store ? @store.stats : {}) } }
+        Cache.open(@path, create: false) do |cache|
+          @stats = { **cache.stats, **(@store ? @store.stats : {}) }
+          @pids = cache.pids
+        end
         :sound
       rescue OpenError => error
         [error.message, way_in(error)] unless caused_before?
