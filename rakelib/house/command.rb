@@ -101,8 +101,8 @@ module House
     end
 
     def jobs_once
-      return Suites.stack_jobs_on(@stack, @files, @minitest) if @stack
-      return Suites.jobs(@suites, fast: @fast, slow: @slow) if @files.empty?
+      return Suites.stack_jobs_on(@stack, @files, @minitest, retry_failed: @retry_failed) if @stack
+      return Suites.jobs(@suites, fast: @fast, slow: @slow, retry_failed: @retry_failed) if @files.empty?
 
       Suites.jobs_for_files(@files, @minitest, slow: @slow || !@waiting)
     end

@@ -19,6 +19,9 @@ module House
   # A line that the summary repeats at the end.
   NOTE = /^@note (.+)$/
 
+  # The jobs in the summary of another run of bin/test that passed when it retried them.
+  RETRIED = /^Failed, then passed when retried alone:\n((?:  .+\n)+)/
+
   # How many tests passed, failed and were skipped. Reads them out of a test program's output; adds up.
   Counts = Struct.new(:passed, :failed, :skipped) do
     # @param output [String] what the program printed
@@ -38,6 +41,12 @@ module House
     # @return [Array<String>] the lines that say which tests failed and why
     def self.failures(output)
       output.scan(FAILURES).flat_map(&:lines).map(&:chomp)
+    end
+
+    # @param output [String] of bin/test
+    # @return [Array<String>] lines about its jobs that passed when it retried them
+    def self.retried(output)
+      output.scan(RETRIED).flatten.flat_map { |lines| lines.lines(chomp: true) }.map(&:strip)
     end
 
     # @param output [String]

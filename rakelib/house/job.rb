@@ -46,7 +46,7 @@ module House
     LEAST_CPU_LIMIT = 1200
 
     attr_accessor :name
-    attr_reader :suite, :argv, :env, :dir, :kind, :after, :weight, :cpu_limit, :may_fail
+    attr_reader :suite, :argv, :env, :dir, :kind, :after, :weight, :cpu_limit, :may_fail, :retries
 
     # @param name [String] unique
     # @param suite [String] the line of the summary it counts in
@@ -59,8 +59,9 @@ module House
     # @param cpu_limit [Numeric, nil] seconds of processor time after which it computes without end; nil: by its weight
     # @param missing [String, nil] why it cannot run here (nil: it can)
     # @param may_fail [Boolean] failures count as skipped: their cause is outside this repository
+    # @param retries [Boolean] it runs jobs of its own, and retries those that fail
     def initialize(name, suite:, argv:, env: {}, dir: ROOT, kind: :counted, after: [], weight: 1, cpu_limit: nil,
-                   missing: nil, may_fail: false)
+                   missing: nil, may_fail: false, retries: false)
       raise ArgumentError, "unknown kind #{kind.inspect}; known: #{KINDS.join(", ")}" unless KINDS.include?(kind)
 
       @name = name
@@ -74,6 +75,7 @@ module House
       @cpu_limit = cpu_limit || [CPU_LIMIT_WEIGHTS * weight, LEAST_CPU_LIMIT].max
       @missing = missing
       @may_fail = may_fail
+      @retries = retries
     end
 
     protected :name=

@@ -5,7 +5,8 @@ require_relative "runner"
 
 module House
   # Runs failed jobs once more, one at a time. A test of a timeout may fail on a busy machine and pass alone; a defect
-  # fails again. The first failure is printed when it happens, its output is kept, and the summary lists it.
+  # fails again. The first failure is printed when it happens, its output is kept, and the summary lists it. A job that
+  # runs jobs of its own retries them itself.
   class RetryFailed
     # Where more jobs fail, none is run again.
     MOST = 3
@@ -20,7 +21,9 @@ module House
     # @param results [Array<House::Job::Result>]
     # @return [Array<House::Job::Result>] the new result of each job that was run again, with the earlier one in it
     def run(results)
-      failed = results.select { |result| result.failed? && result.log && result.job.kind != :build }
+      failed = results.select do |result|
+        result.failed? && result.log && result.job.kind != :build && !result.job.retries
+      end
       return results if failed.empty? || failed.size > MOST
 
       @out.puts "", "Retrying what failed:"

@@ -101,9 +101,13 @@ module House
     # @param names [Array<String>] keys of SUITES
     # @param fast [Boolean] shorten the tests that kill processes at random
     # @param slow [Boolean] run slow tests too
+    # @param retry_failed [Boolean] the second stack runs its failed jobs once more, each alone
     # @return [Array<House::Job>]
-    def jobs(names, fast: false, slow: false)
-      all = names.flat_map { |name| public_send("#{name}_jobs") }.uniq(&:name)
+    def jobs(names, fast: false, slow: false, retry_failed: false)
+      all = names.flat_map do |name|
+        name == Stack::RELEASE ? stack_jobs_on(name, retry_failed: retry_failed) : public_send("#{name}_jobs")
+      end
+      all.uniq!(&:name)
       all.each { |job| job.env["LARDER_SURVIVE_SECONDS"] = "1" } if fast
       slow ? all.each { |job| job.env["LARDER_SLOW_TESTS"] = "1" } : all
     end
@@ -311,21 +315,18 @@ module House
                        argv: ["bundle", "exec", "ruby", "-w", "rakelib/house/documented.rb"])]
     end
 
-    def trixie_jobs
-      stack_jobs_on(Stack::RELEASE)
-    end
-
     # @param name [String] of Stack::NAMES
     # @param files [Array<String>] test files, none: all
     # @param options [Array<String>] handed to minitest
+    # @param retry_failed [Boolean] as of {jobs}
     # @return [Array<House::Job>]
-    def stack_jobs_on(name, files = [], options = [])
+    def stack_jobs_on(name, files = [], options = [], retry_failed: false)
       files = files.map { |file| Environment.relative(File.expand_path(file)) }
-      argv = ["ruby", "-w", "rakelib/house/stack.rb", name, *files]
+      argv = ["ruby", "-w", "rakelib/house/stack.rb", name, *("--retry-failed" if retry_failed), *files]
       argv += ["--", *options] unless options.empty?
       built = Stack::SOURCES.key?(name)
       title = built ? "#{name}, Rails 8.1 and 8.0" : "Debian trixie, Ruby 3.3, Rails 8.1 and 8.0"
-      [Job.new(title, suite: name, weight: 500, missing: Stack.missing, argv: argv)]
+      [Job.new(title, suite: name, weight: 500, missing: Stack.missing, argv: argv, retries: retry_failed)]
     end
   end
 end

@@ -29,6 +29,7 @@ module House
       list_failed("Failed, but allowed to:", results.select(&:allowed_failure?))
       list_failed("Failed:", results.select(&:failed?))
       list_failed("Failed, then passed when retried alone:", results.select(&:passed_retry?).map(&:earlier))
+      list_retried(results)
       list_longest(results)
       total = sum(results)
       puts "", format("%d min %02d s", *seconds.round.divmod(60)), total
@@ -59,6 +60,16 @@ module House
 
         puts "", "#{result.job.name}:"
         lines.first(FAILURE_LINES).each { |line| puts "  #{line}" }
+      end
+    end
+
+    # The jobs of other runs of bin/test.
+    def list_retried(results)
+      results.select { |result| result.job.retries }.each do |result|
+        lines = Counts.retried(result.output)
+        next if lines.empty?
+
+        puts "", "#{result.job.name}, failed there, then passed when retried alone:", *lines.map { |line| "  #{line}" }
       end
     end
 

@@ -26,6 +26,24 @@ module House
       assert_match(/^1 passed, 0 failed/, sum)
     end
 
+    test "a run of other jobs retries them itself, and the summary names them" do
+      inner = "Failed, then passed when retried alone:\n  late: exit 1; tmp/late.first.log\n\n3 passed, 0 failed\n"
+      run = Job.new("stack", suite: "ruby", argv: ["printf", inner], retries: true)
+      sum, = capture_io { Summary.new.print(run_with_retry(run), 1) }
+      assert_match(/^stack, failed there, then passed when retried alone:\n  late: exit 1; tmp/, sum)
+
+      broken = Job.new("stack", suite: "ruby", argv: ["sh", "-c", "echo '2 passed, 1 failed'; exit 1"], retries: true)
+      assert_predicate run_with_retry(broken).first, :failed?
+      assert_no_match(/Retrying/, @out.string)
+    end
+
+    test "the second stack retries what fails there" do
+      plain, retrying = [false, true].map { |retries| Suites.jobs(["trixie"], retry_failed: retries).first }
+      assert_not_includes plain.argv, "--retry-failed"
+      assert_includes retrying.argv, "--retry-failed"
+      assert_equal [false, true], [plain.retries, retrying.retries]
+    end
+
     test "what was not run because another failed is not run again" do
       waiting = Job.new("waiting", suite: "ruby", argv: ["true"], after: ["wrong"])
       results = run_with_retry(job("exit 1", name: "wrong"), waiting)
