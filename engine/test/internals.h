@@ -49,6 +49,7 @@
 #include "segment/deletions.h"
 #include "segment/directory.h"
 #include "segment/extension.h"
+#include "segment/image.h"
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "segment/segment.h"

@@ -12,6 +12,12 @@
 #define ON_LARGE .is_long = true, .ring = 8, .size_bytes = 8 << 20
 
 LARGE_ACT(large_set) { set(c, key, text_of(after())); }
+/* As on a disk: chunks are written by pwrite(2). */
+LARGE_ACT(large_set_by_images) {
+    c->core->map->is_on_disk = true;
+    set(c, key, text_of(after()));
+    c->core->map->is_on_disk = false;
+}
 LARGE_ACT(large_add) { set_at(c, key, text_of(after()), 0, LARDER_ADD, 0); }
 LARGE_ACT(large_add_refused) { set_at(c, key, text_of((content){NEW_LARGE, book->round}), 0, LARDER_ADD, 0); }
 LARGE_ACT(large_replace) { set_at(c, key, text_of(after()), 0, LARDER_REPLACE, 0); }
@@ -61,6 +67,16 @@ LARGE_ACT(prune) { (void)key, larder_prune(c, NULL, NULL); }
 static const operation large_operations[] = {
     {.name = "large set", .before = NOTHING, .after = NEW_LARGE, .act = large_set, ON_LARGE},
     {.name = "large overwrite", .before = OLD_LARGE, .after = NEW_LARGE, .act = large_set, ON_LARGE},
+    {.name = "large set by pwrite(2)",
+     .before = NOTHING,
+     .after = NEW_LARGE,
+     .act = large_set_by_images,
+     ON_LARGE},
+    {.name = "large overwrite by pwrite(2)",
+     .before = OLD_LARGE,
+     .after = NEW_LARGE,
+     .act = large_set_by_images,
+     ON_LARGE},
     {.name = "large over small", .before = OLD, .after = NEW_LARGE, .act = large_set, ON_LARGE},
     {.name = "small over large", .before = OLD_LARGE, .after = NEW, .act = large_set, ON_LARGE},
     {.name = "large over a counter", .before = NUMBER, .after = NEW_LARGE, .act = large_set, ON_LARGE},

@@ -22,6 +22,7 @@ module House
       "evict.c" => ["key"],
       "sigbus.c" => ["&action"],
       "file.c" => ["error", "super->lock_id", "super->seed"],
+      "image.c" => ["image->words + image->bytes / 8", "words + image.bytes / 8"],
       "put.c" => ["extension.tags"],
       "cas.c" => ["extension.tags"],
       "hints_file.c" => ["header.file_id"],

@@ -93,10 +93,10 @@ static inline bool lard_cas64(lard_u64 *p, uint64_t *expected, uint64_t desired)
         p, __atomic_compare_exchange_n(LARD_RAW(p), expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 }
 
-/* Makes the page of the word dirty by a store that changes nothing. It is not numbered. */
+/* Makes the page of the word dirty by a store that changes nothing, without a load before it, which would be a
+ * page fault of its own. It is not numbered. Volatile: a compiler may make a mere load of it otherwise. */
 static inline void lard_dirty(lard_u64 *p) {
-    uint64_t value = lard_load(p);
-    __atomic_compare_exchange_n(LARD_RAW(p), &value, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    __atomic_fetch_or((volatile __typeof__(LARD_RAW(p)[0]) *)LARD_RAW(p), 0, __ATOMIC_RELAXED);
 }
 
 #endif

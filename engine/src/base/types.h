@@ -39,6 +39,7 @@ typedef struct { /* a locked byte of the lock file */
  * - young_segments: set again before each segment is emptied; at most LARD_NEWEST - 1 count.
  * - opened, newest: a wrong one marks the wrong segments as young, until LARD_NEWEST others were opened.
  * - requests, replayed: a wrong one makes one choice early or late, or skips gets once.
+ * - turn_began_s, turn_left, is_hot: a wrong one makes writes slower until the turn ends.
  * - least_small: more than the longest value needs does not count; one less with each segment that is opened.
  * - heard_end, heard: decide which gets the shadow caches see, LARD_HEARD at most.
  * - leases_ended: a caller that waits looks again after 20 ms at the latest.
@@ -58,6 +59,9 @@ typedef struct {
     uint32_t requests;               /* of the sample, since the last choice */
     uint32_t replayed;               /* gets in `heard` before this one were shown to the shadow caches */
     uint32_t least_small;            /* segments of the small queue that stay for now, see segment/segment.h */
+    uint32_t turn_began_s;           /* when the first of as many segments was opened as the shard has; 0: never */
+    uint32_t turn_left;              /* so many more of them */
+    uint32_t is_hot;                 /* 1: the last turn was short, see segment.c */
     _Alignas(64) uint32_t heard_end; /* number of gets that were heard; readers store only here and into heard */
     uint32_t heard[LARD_HEARD];
     uint32_t

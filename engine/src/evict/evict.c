@@ -27,6 +27,7 @@
 #include "index/index.h"
 #include "index/match.h"
 #include "index/slot.h"
+#include "segment/image.h"
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "segment/segment.h"
@@ -46,7 +47,11 @@ static bool move_to_main(lard_view *view, const lard_found *found, const lard_re
     uint32_t segment = lard_segment_at(view, to);
     uint64_t generation = lard_load(&view->segments[segment].generation);
     lard_segment_inherit_age(view, segment, LARD_SLOT_OFFSET(found->value));
-    lard_record_move(view, LARD_SLOT_OFFSET(found->value), info, to, generation);
+    if (LARD_UNLIKELY(lard_image_suits(view, bytes))) {
+        lard_image_move(view, LARD_SLOT_OFFSET(found->value), info, to, generation);
+    } else {
+        lard_record_move(view, LARD_SLOT_OFFSET(found->value), info, to, generation);
+    }
     lard_segment_commit(view, to, bytes, info->expiry_ms);
     unsigned reads = lard_reads_of(found->reads, found->slot);
     uint64_t slot = lard_slot_make(to, LARD_SLOT_FINGERPRINT(found->value), generation);

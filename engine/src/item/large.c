@@ -157,29 +157,58 @@ static size_t chunk_bytes(const lard_view *view, const lard_record_spec *part, s
                                                                                               : bytes;
 }
 
+/* op->spec is the next chunk, with as many bytes as it had room for without the lock. */
+static larder_status write_prepared(lard_core *cache, lard_view *view, lard_write_op *op, size_t left,
+                                    uint32_t least_small, const larder_call *call) {
+    larder_status status = lard_shard_lock(cache, view, call);
+    if (status != LARDER_OK) {
+        return status;
+    }
+    lard_segment_stay(view, least_small);
+    op->spec.value_bytes = chunk_bytes(view, &op->spec, left);
+    lard_add(&view->header->chunks,
+             1); /* the key is new, so this adds a slot; from now on a repair counts chunks */
+    status = lard_write_locked(cache, view, op);
+    if (status != LARDER_OK) {
+        lard_add(&view->header->chunks, (uint64_t)-1);
+    }
+    lard_shard_unlock(view);
+    return lard_map_outcome(view->map, status);
+}
+
+static __attribute__((noinline)) larder_status write_image(lard_core *cache, lard_view *view, lard_write_op *op,
+                                                           size_t left, uint32_t least_small,
+                                                           const larder_call *call) {
+    lard_u64 words[LARD_IMAGE_WORDS];
+    lard_image image;
+    lard_write_form(view, op, &image, words);
+    lard_dirty_for_write(view, &op->key->hash, &op->buckets,
+                         op->spec.to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL, 0);
+    larder_status status = write_prepared(cache, view, op, left, least_small, call);
+    op->image = NULL;
+    return status;
+}
+
+/* Writes the next chunk of what is left. part->value_bytes becomes its length. */
 static larder_status write_chunk(lard_core *cache, lard_map *map, const prefetched *chunk, lard_record_spec *part,
                                  size_t left, uint32_t least_small, uint32_t *crc, const larder_call *call) {
     const lard_key *key = &chunk->key;
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
-    lard_write_op op = {.key = key, .buckets = chunk->buckets, .condition = LARD_IF_ANY, .now_ms = call->now_ms};
-    lard_dirty_for_write(&view, &key->hash, &op.buckets, part->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL,
-                         left < map->chunk_record ? left : map->chunk_record);
-    larder_status status = lard_shard_lock(cache, &view, call);
-    if (status != LARDER_OK) {
-        return status;
+    lard_write_op op = {
+        .key = key, .buckets = chunk->buckets, .spec = *part, .condition = LARD_IF_ANY, .now_ms = call->now_ms};
+    larder_status status;
+    op.spec.value_bytes = chunk_bytes(&view, part, left);
+    if (lard_image_suits(&view, lard_record_bytes_of(key, &op.spec))) {
+        status = write_image(cache, &view, &op, left, least_small, call);
+    } else {
+        lard_dirty_for_write(&view, &key->hash, &op.buckets,
+                             part->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL,
+                             left < map->chunk_record ? left : map->chunk_record);
+        status = write_prepared(cache, &view, &op, left, least_small, call);
     }
-    lard_segment_stay(&view, least_small);
-    part->value_bytes = chunk_bytes(&view, part, left);
-    lard_add(&view.header->chunks,
-             1); /* the key is new, so this adds a slot; from now on a repair counts chunks */
-    op.spec = *part;
-    status = lard_write_locked(cache, &view, &op);
+    part->value_bytes = op.spec.value_bytes;
     *crc = op.crc;
-    if (status != LARDER_OK) {
-        lard_add(&view.header->chunks, (uint64_t)-1);
-    }
-    lard_shard_unlock(&view);
-    return lard_map_outcome(map, status);
+    return status;
 }
 
 larder_status lard_large_write(lard_core *cache, lard_map *map, const lard_key *key, const lard_record_spec *spec,

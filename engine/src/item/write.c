@@ -152,6 +152,15 @@ LARD_INLINE larder_status publish(lard_core *cache, lard_view *view, lard_write_
     }
 }
 
+LARD_INLINE void append(lard_view *view, uint64_t offset, uint64_t generation, lard_write_op *op) {
+    if (LARD_UNLIKELY(op->image) && lard_image_is_of(op->image, &op->spec)) {
+        lard_image_put(view, offset, generation, op->image);
+        op->crc = op->image->crc;
+        return;
+    }
+    op->crc = lard_record_write(view, offset, generation, op->key, &op->spec);
+}
+
 LARD_INLINE larder_status append_and_publish(lard_core *cache, lard_view *view, lard_write_op *op,
                                              uint64_t bytes) {
     bool any = op->condition == LARD_IF_ANY;
@@ -170,7 +179,7 @@ LARD_INLINE larder_status append_and_publish(lard_core *cache, lard_view *view, 
         return LARDER_FULL;
     }
     uint64_t generation = lard_load(&view->segments[lard_segment_at(view, offset)].generation);
-    op->crc = lard_record_write(view, offset, generation, op->key, &op->spec);
+    append(view, offset, generation, op);
     lard_segment_commit(view, offset, bytes, op->spec.expiry_ms);
     if (any) {
         found = lard_index_match(view, found, op->key);
@@ -233,15 +242,44 @@ larder_status lard_write_locked(lard_core *cache, lard_view *view, lard_write_op
     return status;
 }
 
-larder_status lard_write(lard_core *cache, lard_map *map, lard_write_op *op, const larder_call *call) {
-    lard_view view = lard_view_of(map, lard_hash_shard(map, &op->key->hash));
-    lard_dirty_for_write(&view, &op->key->hash, &op->buckets, LARD_SEGMENT_FREE,
-                         lard_record_bytes_of(op->key, &op->spec));
-    larder_status status = lard_shard_lock(cache, &view, call);
+static larder_status write_prepared(lard_core *cache, lard_view *view, lard_write_op *op,
+                                    const larder_call *call) {
+    larder_status status = lard_shard_lock(cache, view, call);
     if (status != LARDER_OK) {
         return status;
     }
-    status = lard_write_locked(cache, &view, op);
-    lard_shard_unlock(&view);
-    return lard_map_outcome(map, status);
+    status = lard_write_locked(cache, view, op);
+    lard_shard_unlock(view);
+    return lard_map_outcome(view->map, status);
+}
+
+void lard_write_form(const lard_view *view, lard_write_op *op, lard_image *image, lard_u64 *words) {
+    unsigned row;
+    if (op->key->belief && lard_belief_knows(op->key->belief, view->map, lard_load(&view->header->epoch), &row)) {
+        op->spec.configuration = row;
+    }
+    image->words = words;
+    lard_image_form(image, op->key, &op->spec);
+    op->image = image;
+}
+
+static __attribute__((noinline)) larder_status write_image(lard_core *cache, lard_view *view, lard_write_op *op,
+                                                           const larder_call *call) {
+    lard_u64 words[LARD_IMAGE_WORDS];
+    lard_image image;
+    lard_write_form(view, op, &image, words);
+    lard_dirty_for_write(view, &op->key->hash, &op->buckets, LARD_SEGMENT_FREE, 0);
+    larder_status status = write_prepared(cache, view, op, call);
+    op->image = NULL;
+    return status;
+}
+
+larder_status lard_write(lard_core *cache, lard_map *map, lard_write_op *op, const larder_call *call) {
+    lard_view view = lard_view_of(map, lard_hash_shard(map, &op->key->hash));
+    uint64_t bytes = lard_record_bytes_of(op->key, &op->spec);
+    if (LARD_UNLIKELY(lard_image_suits(&view, bytes))) {
+        return write_image(cache, &view, op, call);
+    }
+    lard_dirty_for_write(&view, &op->key->hash, &op->buckets, LARD_SEGMENT_FREE, bytes);
+    return write_prepared(cache, &view, op, call);
 }

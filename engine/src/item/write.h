@@ -7,6 +7,7 @@
 #include "base/key.h"
 #include "file/belief.h"
 #include "index/bucket.h"
+#include "segment/image.h"
 #include "segment/record.h"
 
 typedef enum {
@@ -21,6 +22,7 @@ typedef struct { /* a record to store, and its condition */
     const lard_key *key;
     lard_buckets buckets; /* the key's, if they were looked up already; else zero */
     lard_record_spec spec;
+    lard_image *image; /* of the record; NULL: it is written by stores */
     lard_condition condition;
     uint64_t expected_slot;      /* of the last two conditions: the value of the slot */
     uint64_t expected_expiry_ms; /* of the last: of its record, as there; 0: it never expires */
@@ -48,6 +50,8 @@ static inline larder_status lard_write_configure(lard_view *view, lard_write_op 
     op->spec.configuration = row;
     return LARDER_OK;
 }
+/* Without the lock: forms the image of the op's record in `words`, LARD_IMAGE_WORDS. */
+void lard_write_form(const lard_view *view, lard_write_op *op, lard_image *image, lard_u64 *words);
 /* Takes the lock of the key's shard. OK; NOT_STORED: the condition does not hold, or depends on a large value
  * (op->is_large) and op->is_whole is false; FULL; PIN_FULL; NO_CONFIGURATION; BUSY; DAMAGED. */
 larder_status lard_write(lard_core *cache, lard_map *map, lard_write_op *op, const larder_call *call);

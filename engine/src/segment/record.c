@@ -185,9 +185,8 @@ LARD_INLINE uint64_t write_body(bool fast, uint64_t crc, lard_u64 *body, const l
 }
 
 /* Key, extension and value, each padded with zeros. */
-static __attribute__((noinline)) uint32_t write_extended(lard_view *view, uint64_t offset, uint64_t generation,
-                                                         const lard_key *key, const lard_record_spec *spec) {
-    lard_u64 *words = lard_view_words(view, offset);
+static __attribute__((noinline)) uint32_t write_extended(lard_u64 *words, const lard_key *key,
+                                                         const lard_record_spec *spec, lard_record_info *header) {
     lard_u64 *body = words + LARD_RECORD_HEADER / 8;
     uint64_t extension[LARD_EXTENSION_WORDS];
     size_t keyed = LARD_ALIGN8(key->bytes) / 8, count = lard_extension_pack(spec->extension, extension);
@@ -198,18 +197,17 @@ static __attribute__((noinline)) uint32_t write_extended(lard_view *view, uint64
     crc = lard_crc_copy_in(crc, body, key->data, key->bytes);
     crc = lard_crc_copy_in(crc, body + keyed, extension, count * sizeof *extension);
     crc = lard_crc_copy_in(crc, body + keyed + count, spec->value, spec->value_bytes);
-    word0 |= crc;
-    lard_store(&words[0], word0);
-    lard_store(&words[1], lard_record_sealed(word0, word1, LARD_ORIGIN(offset, generation)));
+    header->word0 = word0 | crc;
+    header->word1 = word1;
     return crc;
 }
 
-uint32_t lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_key *key,
-                           const lard_record_spec *spec) {
+/* Writes all words but the first two, which *header gets, without a seal. Returns the checksum. */
+LARD_INLINE uint32_t write_words(lard_u64 *words, const lard_key *key, const lard_record_spec *spec,
+                                 lard_record_info *header) {
     if (LARD_UNLIKELY(spec->type == LARD_TYPE_EXTENDED)) {
-        return write_extended(view, offset, generation, key, spec);
+        return write_extended(words, key, spec, header);
     }
-    lard_u64 *words = lard_view_words(view, offset);
     lard_u64 *body = words + LARD_RECORD_HEADER / 8;
     bool counter = spec->type == LARD_TYPE_COUNTER;
     size_t value_bytes = counter ? LARD_COUNTER_BYTES : spec->value_bytes;
@@ -224,9 +222,26 @@ uint32_t lard_record_write(lard_view *view, uint64_t offset, uint64_t generation
         crc = (uint32_t)(lard_crc_hardware ? write_body(true, crc, body, key, spec)
                                            : write_body(false, crc, body, key, spec));
     }
-    word0 |= crc;
-    lard_store(&words[0], word0);
-    lard_store(&words[1], lard_record_sealed(word0, word1, LARD_ORIGIN(offset, generation)));
+    header->word0 = word0 | crc;
+    header->word1 = word1;
+    return crc;
+}
+
+uint32_t lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_key *key,
+                           const lard_record_spec *spec) {
+    lard_record_info header;
+    lard_u64 *words = lard_view_words(view, offset);
+    uint32_t crc = write_words(words, key, spec, &header);
+    lard_store(&words[0], header.word0);
+    lard_store(&words[1], lard_record_sealed(header.word0, header.word1, LARD_ORIGIN(offset, generation)));
+    return crc;
+}
+
+uint32_t lard_record_form(lard_u64 *words, const lard_key *key, const lard_record_spec *spec) {
+    lard_record_info header;
+    uint32_t crc = write_words(words, key, spec, &header);
+    lard_store(&words[0], header.word0);
+    lard_store(&words[1], header.word1);
     return crc;
 }
 

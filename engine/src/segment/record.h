@@ -199,7 +199,9 @@ bool lard_record_extended_is_stale(const lard_view *view, uint64_t offset, const
 /* Writes a whole record at a reserved offset of a segment of `generation`, and returns its checksum. */
 uint32_t lard_record_write(lard_view *view, uint64_t offset, uint64_t generation, const lard_key *key,
                            const lard_record_spec *spec);
-/* The same of a record to be written. */
+/* Writes a record into private memory, without its seal, and returns its checksum. */
+uint32_t lard_record_form(lard_u64 *words, const lard_key *key, const lard_record_spec *spec);
+/* Bytes that a record to be written takes in a segment. */
 static inline uint64_t lard_record_bytes_of(const lard_key *key, const lard_record_spec *spec) {
     if (LARD_UNLIKELY(spec->type == LARD_TYPE_EXTENDED)) {
         return LARD_RECORD_HEADER + LARD_ALIGN8(key->bytes) +

@@ -10,6 +10,8 @@
 #include "base/reads.h"
 #include "file/view.h"
 
+#define HOT_TURN_S 5
+
 static lard_u32 *queue_size(lard_view *view, uint32_t state) {
     return state == LARD_SEGMENT_SMALL ? &view->header->small_segments : &view->header->main_segments;
 }
@@ -124,6 +126,23 @@ static void note_opened(const lard_view *view, uint32_t segment, uint32_t queue)
     }
 }
 
+/*
+ * Pages stay writable for this process until they are written back, by default 30 s after their first store. A
+ * shard that is written through in less time is hot: its pages will be stored to again while they are.
+ */
+static void note_turn(const lard_view *view, int64_t now_ms) {
+    lard_shard_hints *hints = view->map->dircache[view->number].hints;
+    uint32_t now_s = (uint32_t)((uint64_t)now_ms / 1000), took_s = now_s - hints->turn_began_s;
+    if (hints->turn_left == 0 || hints->turn_left > view->map->super.segments_per_shard) {
+        hints->is_hot = hints->turn_began_s && took_s <= HOT_TURN_S;
+        hints->turn_began_s = now_s ? now_s : 1;
+        hints->turn_left = view->map->super.segments_per_shard;
+    } else if (hints->is_hot && took_s > HOT_TURN_S) {
+        hints->is_hot = 0;
+    }
+    hints->turn_left--;
+}
+
 static bool open_segment(lard_view *view, uint32_t queue) {
     uint32_t segment;
     uint64_t gap = lard_segment_room(view, queue);
@@ -139,9 +158,11 @@ static bool open_segment(lard_view *view, uint32_t queue) {
     lard_store(&row->sequence, sequence);
     lard_store(&row->write_offset, 0);
     lard_store(&row->max_expiry_ms, 0);
-    lard_store(&row->oldest_ms, (uint64_t)lard_clock_of_call(NULL));
+    int64_t now_ms = lard_clock_of_call(NULL);
+    lard_store(&row->oldest_ms, (uint64_t)now_ms);
     lard_store_release(&row->state, queue);
     note_opened(view, segment, queue);
+    note_turn(view, now_ms);
     adjust(queue_size(view, queue), 1);
     lard_store(&view->header->active[queue - LARD_SEGMENT_SMALL], segment + 1);
     return true;
