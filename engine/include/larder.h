@@ -42,8 +42,9 @@
  *     anonymous memory. So a get stores nothing into the file, and never waits for the disk
  *     but for pages that are not in memory. A store may wait for the disk where it stores
  *     into a page of the file that was written back. It does so before it takes a lock,
- *     so that others need not wait, except when it evicts, opens a segment or splits a
- *     bucket. A file in /dev/shm has no disk to wait for.
+ *     so that others need not wait, except when it evicts, opens a segment, splits a
+ *     bucket, or stores 8 KiB or more. A file in /dev/shm has no disk to wait for.
+ *   - A call that stores 8 KiB or more takes up to 140 KiB of stack.
  *   - The TTL follows the wall clock (CLOCK_REALTIME), because it must survive a reboot.
  *     If the clock is set back, items live that much longer.
  *   - A value that was changed by increment is returned as decimal text.
