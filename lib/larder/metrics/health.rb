@@ -3,7 +3,7 @@
 # Says whether a cache works, and if not, why: for monitoring, as a method and as a page.
 
 require "json"
-require "open3"
+require_relative "../bytes/free_space"
 require_relative "../bytes/monotonic_clock"
 require_relative "../bytes/remedy"
 require_relative "../metrics"
@@ -116,13 +116,8 @@ module Larder
 
       # The file has its room already; what is next to it may grow.
       def disk(path)
-        out, = Open3.capture2e("df", "-Pk", File.dirname(path))
-        free = out.lines.last.to_s.split[3]
-        return if free.nil? || !free.match?(/\A\d+\z/) || free.to_i * 1024 >= FREE
-
-        "the file system of #{path} is full: #{free} KiB are free"
-      rescue SystemCallError
-        nil # there is no df
+        free = FreeSpace.of(File.dirname(path))
+        "the file system of #{path} is full: #{free / 1024} KiB are free" if free && free < FREE
       end
 
       def of_remote

@@ -2,8 +2,8 @@
 
 # Finds the causes that keep this process from creating a file: the file system refuses it, or has too little room.
 
-require "open3"
 require_relative "../application"
+require_relative "../free_space"
 require_relative "../obstacle"
 require_relative "../remedy"
 require_relative "../size"
@@ -27,7 +27,7 @@ module Larder
 
         directory = File.dirname(path)
         directory = File.dirname(directory) until File.exist?(directory)
-        free = free_bytes(directory)
+        free = FreeSpace.of(directory)
         return if free.nil? || free > bytes
 
         ["#{path} takes #{shown(bytes)}, and #{shown(free)} are free",
@@ -42,20 +42,11 @@ module Larder
         Cache::MIN_SIZE # the application refuses such a value, and names it
       end
 
-      # @return [Integer, nil] nil: it cannot be found out
-      def free_bytes(directory)
-        out, = Open3.capture2("df", "-Pk", directory)
-        free = out.lines.last.to_s.split[3]
-        free.to_i * 1024 if free
-      rescue SystemCallError
-        nil # no df
-      end
-
       def shown(bytes)
         format("%.1f MiB", bytes.fdiv(1 << 20))
       end
 
-      private_class_method :least_size, :free_bytes, :shown
+      private_class_method :least_size, :shown
     end
   end
 end
