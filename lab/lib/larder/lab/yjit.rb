@@ -20,6 +20,11 @@ module Larder
         defined?(RubyVM::YJIT) ? RubyVM::YJIT.respond_to?(:enable) : false
       end
 
+      # @return [Integer] methods and blocks that this process has compiled
+      def compiled
+        RubyVM::YJIT.runtime_stats[:compiled_iseq_count]
+      end
+
       # @return [Boolean]
       def on?
         (defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?) == true

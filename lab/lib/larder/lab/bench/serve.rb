@@ -26,6 +26,9 @@ module Larder
         # Part of Ruby's slots that is free before turns. Where a collection of young objects leaves less than a fifth,
         # Ruby's next one is of all objects, and takes about as long as a turn.
         ROOM = 0.25
+        # Calls between two looks at what YJIT has compiled; at least so many calls, because it compiles a method at its
+        # 30th call, and in a large application at its 120th; and at most so many, for code that it compiles for ever.
+        COMPILING = { step: 16, least: 160, most: 1600 }.freeze
 
         # Serves standard input, until it ends.
         # @return [void]
@@ -88,13 +91,15 @@ module Larder
         # @param seconds [Float] least length of a turn
         # @return [Hash]
         def calibrate(seconds)
+          compile
           { calls: enough(seconds) }
         end
 
-        # Takes a turn that does not count.
+        # Takes turns that do not count: with YJIT until it compiles nothing more, then one.
         # @param calls [Integer] of each turn from now on
         # @return [Hash]
         def warm_up(calls)
+          compile
           @calls = calls
           @turn.take(calls)
           collect
@@ -122,6 +127,16 @@ module Larder
         rescue StandardError, LoadError, NotImplementedError => error
           warn error.full_message(highlight: false)
           { invalid: "#{error.class}: #{error.message.lines.first.to_s.strip}" }
+        end
+
+        def compile
+          return unless Yjit.on?
+
+          (COMPILING[:step]..COMPILING[:most]).step(COMPILING[:step]) do |calls|
+            before = Yjit.compiled
+            @turn.take(COMPILING[:step])
+            break if calls >= COMPILING[:least] && Yjit.compiled == before
+          end
         end
 
         # A collection of all objects takes 14 to 46 ms, one of young objects 1 ms.

@@ -20,6 +20,14 @@ module Larder
           end.then { |found| assert_equal [0, 1, 2, 3, 4, 5], found }
         end
 
+        test "with YJIT the turn before those that count comes after calls that compile nothing" do
+          assert_equal 224 + 2, calls_before_turns { |calls| [calls, 200].min }
+        end
+
+        test "code that YJIT compiles for ever is run a bounded number of times" do
+          assert_equal 1600 + 2, calls_before_turns(&:itself)
+        end
+
         test "before turns young objects are collected, and all where that leaves little room" do
           kept = in_a_process do |service|
             room = Array.new(MANY) { +"" }
@@ -33,6 +41,17 @@ module Larder
         end
 
         private
+
+        # Pretends that YJIT has compiled as much as the block says after so many calls.
+        #
+        # @return [Integer] calls of `warm_up(2)`
+        def calls_before_turns
+          calls = 0
+          in_a_process(->(_) { calls += 1 }) do |service|
+            Yjit.stub(:on?, true) { Yjit.stub(:compiled, -> { yield calls }) { service.warm_up(2) } }
+            calls
+          end
+        end
 
         # @return [Array(Integer, Integer)] of young objects, of all
         def collections_of(service)
