@@ -3,6 +3,7 @@
 # Says whether a cache works, and if not, why: for monitoring, as a method and as a page.
 
 require "json"
+require_relative "../bytes/doctor"
 require_relative "../bytes/free_space"
 require_relative "../bytes/monotonic_clock"
 require_relative "../bytes/remedy"
@@ -87,8 +88,9 @@ module Larder
       # @raise [ArgumentError] there is no Rails.cache, or it is another store
       def report
         path = @source.path
-        file, note = file_and_note
-        problems = { file: file, disk: disk(path), **of_remote, sessions: sessions }
+        stats, file, note = stats_or_cause
+        problems = { file: file, disk: disk(path), configurations: configurations(stats), **of_remote,
+                     sessions: sessions }
         Report.new(path, problems.compact.map { |check, what| Problem.new(check, what) }, note)
       end
 
@@ -105,13 +107,20 @@ module Larder
         Report.new(nil, [Problem.new(:store, e.message)])
       end
 
-      def file_and_note
-        @source.read(&:stats)
-        []
+      # @return [Array(Hash), Array(nil, String), Array(nil, nil, String)] the last: a note about a cache without a file
+      def stats_or_cause
+        [@source.read(&:stats)]
       rescue Source::NotUsed => e
-        [nil, "not used yet: #{e.message}"]
+        [nil, nil, "not used yet: #{e.message}"]
       rescue Error => e
-        [e.message]
+        [nil, e.message]
+      end
+
+      def configurations(stats)
+        return unless stats && Doctor::UseChecks.configurations_full?(stats)
+
+        "stores of more configurations use the file than it has rows for, so each new one empties it: `larder " \
+          "doctor` says what to compare"
       end
 
       # The file has its room already; what is next to it may grow.

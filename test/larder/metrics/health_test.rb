@@ -65,6 +65,20 @@ module Larder
         assert_includes checks(Health.check(one)), :copies
       end
 
+      test "more configurations of stores than the file has rows for are a problem" do
+        use = lambda do |lives|
+          lives.each do |life|
+            machine("m1", remote: :memory_store, remote_id: "a", local_expires_in: life).write("k", 1)
+          end
+        end
+        use.call(1..8)
+        assert_empty Health.check(path_of("m1.larder")).problems
+        use.call(2..8)
+        problems = Health.check(path_of("m1.larder")).problems
+        assert_equal [:configurations], problems.map(&:check)
+        assert_match(/each new one empties it: `larder doctor`/, problems.first.what)
+      end
+
       test "a file system without room is a problem" do
         store.write("a", 1)
         FileUtils.mkdir(path_of("bin"))

@@ -24,6 +24,15 @@ module Larder
       private_constant :JOURNAL, :REPORTS, :SIZE, :ENOUGH_READS, :FULL, :FEW_HITS, :MANY_EVICTED, :PINNED,
                        :CONFIGURATIONS
 
+      # Seven are as many as a deploy and its rollback need, also if they were different ones: the rows are freed when
+      # all are taken. If they were, and are taken again, more are in use.
+      #
+      # @param stats [Hash] of the cache
+      # @return [Boolean] do stores of more configurations use it than it has rows?
+      def self.configurations_full?(stats)
+        !stats[:configurations_full_age].nil? && stats[:configurations] >= CONFIGURATIONS
+      end
+
       private
 
       def size
@@ -64,11 +73,9 @@ module Larder
          resize(bytes * 2)]
       end
 
-      # Seven are as many as a deploy and its rollback need, also if they were different ones: the rows are freed when
-      # all are taken. If they were, and are taken again, more are in use.
       def configurations
         return if @stats.nil? || @stats[:configurations].zero?
-        return :sound if @stats[:configurations_full_age].nil? || @stats[:configurations] < CONFIGURATIONS
+        return :sound unless UseChecks.configurations_full?(@stats)
 
         emptied = (Time.now - @stats[:configurations_full_age]).strftime("%F %T")
         ["stores of more than #{CONFIGURATIONS} configurations use it, which differ in the servers of remote:, in " \
