@@ -123,7 +123,7 @@ module House
 
     def assert_stripped
       library = File.binread(File.join(gem_directory, "lib/larder/larder.#{RbConfig::CONFIG["DLEXT"]}"))
-      assert_operator library.bytesize, :<, 512 << 10
+      assert_operator library.bytesize, :<, 640 << 10
       assert_no_match(/\.debug_|\.symtab/n, library)
     end
 

@@ -4,8 +4,8 @@
  * The first store to a page after it was written back waits for the file system, which may be busy or frozen. If
  * the owner of a lock waited there, so would everybody else. These functions do the waiting without the lock. They
  * cover the pages that the call itself stores to; what it evicts, or a bucket that it splits, may be in others. A
- * long record is written under the lock without stores (segment/image.h): where that waits, other writers of the shard
- * give up after their lock timeout.
+ * long record is written under the lock without stores (segment/image.h): where that waits, other writers of the
+ * shard give up after their lock timeout.
  */
 #ifndef LARD_DIRTY_H
 #define LARD_DIRTY_H

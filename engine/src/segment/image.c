@@ -63,11 +63,11 @@ void lard_image_move(lard_view *view, uint64_t from, const lard_record_info *inf
     lard_u64 words[LARD_IMAGE_WORDS];
     lard_image image = {.words = words, .bytes = lard_record_bytes_at(info)};
     const lard_u64 *source = lard_view_words(view, from);
+    memset(words + image.bytes / 8, 0, LARD_PAGE);
     lard_store(&words[0], info->word0);
     lard_store(&words[1], info->word1);
     for (uint64_t i = LARD_RECORD_HEADER / 8; i < image.bytes / 8; i++) {
         lard_store(&words[i], lard_load(&source[i]));
     }
-    memset(words + image.bytes / 8, 0, LARD_PAGE);
     lard_image_put(view, to, generation, &image);
 }
