@@ -21,6 +21,7 @@ typedef struct {
     bool unsound;                                    /* it works on a damaged shard, which verify would tell */
     bool miscounts;                                  /* it tells the shard that it has more or fewer items */
     bool is_long;                                    /* thousands of like stores */
+    bool has_images;                                 /* its stores are to private memory, too */
     unsigned ring;                                   /* subjects, where not RING */
     uint64_t size_bytes;                             /* where not a mebibyte */
 } operation;

@@ -5,7 +5,7 @@
  * announced a store to that very word (LARD_WRITE). It opens the page for that one instruction, which the
  * processor's single-step flag ends, and closes it again. A store outside the macro, or to another address than
  * announced, ends the process with a message that tells where. Statistics are allowed, in the process's own row
- * only, and a compare-and-swap that changes nothing (lard_dirty).
+ * only, and an atomic or that changes nothing (lard_dirty).
  *
  * Linux on x86-64; elsewhere SHUT_WORKS is not defined.
  */
@@ -106,9 +106,10 @@ static void end_at(const uint8_t *at) {
     _exit(99);
 }
 
-/* lock cmpxchg of eight bytes */
-static inline bool is_compare_and_swap(const uint8_t *code) {
-    return code[0] == 0xf0 && (code[1] & 0xf8) == 0x48 && code[2] == 0x0f && code[3] == 0xb1;
+/* lock or of eight bytes with a small constant or a register */
+static inline bool is_or(const uint8_t *code) {
+    return code[0] == 0xf0 && (code[1] & 0xf8) == 0x48 &&
+           (code[2] == 0x09 || (code[2] == 0x83 && (code[3] & 0x38) == 0x08));
 }
 
 static void on_store(int number, siginfo_t *info, void *context) {
@@ -126,7 +127,7 @@ static void on_store(int number, siginfo_t *info, void *context) {
         lard_crash_store = NULL; /* one announcement, one store */
     } else if (is_advice(map, (uint64_t)(at - shut_maps[map].base))) {
         shut->advice++;
-    } else if (is_compare_and_swap((const uint8_t *)frame->uc_mcontext.gregs[REG_RIP])) {
+    } else if (is_or((const uint8_t *)frame->uc_mcontext.gregs[REG_RIP])) {
         must_stay.at = (const uint64_t *)((uintptr_t)at & ~(uintptr_t)7);
         must_stay.value = *must_stay.at;
         shut->unchanged++;

@@ -15,8 +15,9 @@ static unsigned long operations_run, repairs_run, lives_run;
 
 static void act_shut(larder *c, const char *key) {
     shut_memory(c);
+    unsigned long before = shut->stores;
     op->act(c, key);
-    shut->numbered += lard_crash_count;
+    shut->numbered += op->has_images ? shut->stores - before : lard_crash_count;
 }
 
 static void repair_shut(larder *c, const char *key) {
