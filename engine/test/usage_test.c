@@ -677,7 +677,8 @@ static void threads_count_together(void) {
     }
     CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
     uint64_t hits = counts("users").hits;
-    CHECK(hits > 40000 && hits < 120000, "%d of 80000: threads lose some counts of each other", (int)hits);
+    /* A weight that four threads are at once at is lost, or counted by each. */
+    CHECK(hits > 80000 / 4 && hits < 80000 * 4, "%d of 80000", (int)hits);
     larder_close(cache);
 }
 
