@@ -7,8 +7,9 @@
  *
  * "new": a file that was just made is written through once.
  * "written back": it is written to the disk, and written through again. A cache is not hot then
- * (segment/segment.c), which the program says by a hint: it would take minutes to become cold. "hot": it is
- * written through for the fourth time in a few seconds.
+ * (segment/segment.c), which the program says by a hint: it would take minutes to become cold.
+ *
+ * "hot": it is written through for the fourth time in a few seconds.
  *
  * The floors append the same bytes to a file of the same size in the same states: memcpy into a map, and
  * pwrite(2). Processor time and page faults of a call; other processes and the disk do not count. --seconds has no
@@ -112,10 +113,10 @@ static void write_back(const place *one) {
     }
 }
 
-static void set_hot(const place *one, uint32_t is_hot) {
+static void make_cold(const place *one) {
     lard_map *map = one->cache ? one->cache->core->map : NULL;
     for (uint32_t shard = 0; map && shard < map->super.shard_count; shard++) {
-        map->dircache[shard].hints->is_hot = is_hot;
+        map->dircache[shard].hints->is_hot = 0;
         map->dircache[shard].hints->turn_left = map->super.segments_per_shard; /* it stays so for a turn */
         map->dircache[shard].hints->turn_began_s = (uint32_t)(lard_clock_ms() / 1000);
     }
@@ -133,7 +134,7 @@ static void measure(int way, size_t bytes, cost costs[STATES]) {
         }
         if (state == BACK) {
             write_back(&one);
-            set_hot(&one, 0);
+            make_cold(&one);
         }
         double cpu = cpu_us(), had = faults();
         write_through(&one, way, bytes, PART);

@@ -60,7 +60,7 @@ typedef struct {
     uint32_t replayed;               /* gets in `heard` before this one were shown to the shadow caches */
     uint32_t least_small;            /* segments of the small queue that stay for now, see segment/segment.h */
     uint32_t turn_began_s;           /* when the first of as many segments was opened as the shard has; 0: never */
-    uint32_t turn_left;              /* so many more of them */
+    uint32_t turn_left;              /* segments to be opened until the turn ends */
     uint32_t is_hot;                 /* 1: the last turn was short, see segment.c */
     _Alignas(64) uint32_t heard_end; /* number of gets that were heard; readers store only here and into heard */
     uint32_t heard[LARD_HEARD];

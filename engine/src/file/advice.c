@@ -47,17 +47,14 @@ void lard_advice_map(const lard_map *map) {
     advise_kept(map, 0, map->super.shard_offset);
 }
 
-static uint64_t in_file(const lard_view *view, uint64_t offset) {
-    return view->map->super.shard_offset + view->number * view->map->super.shard_bytes + offset;
-}
-
 void lard_advice_shard(const lard_view *view) {
-    advise_random(view->map, in_file(view, 0), in_file(view, view->map->super.shard_bytes));
-    advise_kept(view->map, in_file(view, 0), view->map->super.data_offset);
+    advise_random(view->map, lard_view_in_file(view, 0), lard_view_in_file(view, view->map->super.shard_bytes));
+    advise_kept(view->map, lard_view_in_file(view, 0), view->map->super.data_offset);
 }
 
 void lard_advice_index(const lard_view *view, uint32_t segment) {
-    advise_kept(view->map, in_file(view, lard_view_segment_offset(view, segment)), view->map->super.segment_bytes);
+    advise_kept(view->map, lard_view_in_file(view, lard_view_segment_offset(view, segment)),
+                view->map->super.segment_bytes);
 }
 
 /* Are all pages in memory? The advice makes the kernel look each up, which takes ten times as long. */
@@ -77,7 +74,7 @@ static bool are_in_memory(const lard_map *map, uint64_t from, uint64_t to) {
 
 /* Most files are in memory as a whole, so that a system call for each segment would be in vain. */
 void lard_advice_segment(const lard_view *view, uint32_t segment) {
-    uint64_t at = in_file(view, lard_view_segment_offset(view, segment));
+    uint64_t at = lard_view_in_file(view, lard_view_segment_offset(view, segment));
     uint64_t from = round_down(at), to = round_up(at + view->map->super.segment_bytes);
     uint32_t unadvised = __atomic_load_n(&view->map->unadvised, __ATOMIC_RELAXED);
     if (unadvised) {

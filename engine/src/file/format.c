@@ -15,8 +15,7 @@
 #define SHARD_WANTED (12u << 20) /* least bytes of a shard, if there is more than one */
 #define MIN_SEGMENTS 8u
 #define MIN_SHORT_RECORD (8u << 10)
-#define MAX_RECORD (64u << 10) /* the lock is held while a record is copied */
-#define SMALL_INDEX 160u       /* an index that takes less than this part of the shard is small */
+#define SMALL_INDEX 160u /* an index that takes less than this part of the shard is small */
 
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
     return value < least ? least : value > most ? most : value;
@@ -92,9 +91,9 @@ void lard_format_derive(lard_map *map) {
     map->data_bytes = segment * map->super.segments_per_shard;
     map->small_index = (uint32_t)(map->data_bytes / SMALL_INDEX >> LARD_BUCKET_SHIFT);
     map->max_value = clamp(map->super.shard_count * map->data_bytes / 8, 0, LARDER_MAX_VALUE);
-    map->short_record = clamp(segment / 8, MIN_SHORT_RECORD, MAX_RECORD);
-    map->chunk_record = clamp(segment / 4, map->short_record, MAX_RECORD);
-    map->record_limit = clamp(segment / 16 * 3, map->short_record, MAX_RECORD);
+    map->short_record = clamp(segment / 8, MIN_SHORT_RECORD, LARD_MAX_RECORD);
+    map->chunk_record = clamp(segment / 4, map->short_record, LARD_MAX_RECORD);
+    map->record_limit = clamp(segment / 16 * 3, map->short_record, LARD_MAX_RECORD);
 }
 
 bool lard_format_valid(const lard_superblock *super, uint64_t file_bytes) {

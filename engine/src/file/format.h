@@ -6,6 +6,8 @@
 
 #include "base/types.h"
 
+#define LARD_MAX_RECORD (64u << 10) /* longest but for pinned ones: the lock is held while a record is copied */
+
 /* Fills all that follows from the size. The caller sets identity, seed, time and checksum. */
 larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super);
 bool lard_format_valid(const lard_superblock *super, uint64_t file_bytes);

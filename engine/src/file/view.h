@@ -36,6 +36,11 @@ static inline uint64_t lard_view_segment_offset(const lard_view *view, uint32_t 
     return view->map->super.data_offset + ((uint64_t)segment << view->map->segment_shift);
 }
 
+/* Where an offset of the shard is in the file. */
+static inline uint64_t lard_view_in_file(const lard_view *view, uint64_t offset) {
+    return view->map->super.shard_offset + view->number * view->map->super.shard_bytes + offset;
+}
+
 static inline lard_u64 *lard_view_words(const lard_view *view, uint64_t offset) {
     return (lard_u64 *)(view->base + offset);
 }

@@ -29,11 +29,10 @@ static int descriptor_of(const lard_map *map) {
 }
 
 static bool put_by_write(const lard_view *view, uint64_t offset, const lard_image *image) {
-    const lard_map *map = view->map;
-    uint64_t at = map->super.shard_offset + view->number * map->super.shard_bytes + offset;
+    uint64_t at = lard_view_in_file(view, offset);
     uint64_t to_page = (LARD_PAGE - (at + image->bytes) % LARD_PAGE) % LARD_PAGE;
     uint64_t to_end = lard_segment_left(view, offset) - image->bytes;
-    int fd = descriptor_of(map);
+    int fd = descriptor_of(view->map);
     return fd >= 0 &&
            lard_io_write(fd, image->words, image->bytes + (to_page < to_end ? to_page : to_end), at) == 0;
 }

@@ -12,12 +12,12 @@
 #ifndef LARD_IMAGE_H
 #define LARD_IMAGE_H
 
+#include "file/format.h"
 #include "file/view.h"
 #include "segment/record.h"
 
-#define LARD_IMAGE_LEAST (2 * LARD_PAGE) /* bytes of the shortest record that is written so */
-#define LARD_IMAGE_MOST (64u << 10)      /* of the longest: as MAX_RECORD in format.c */
-#define LARD_IMAGE_WORDS ((LARD_IMAGE_MOST + LARD_PAGE) / 8)
+#define LARD_IMAGE_LEAST (2 * LARD_PAGE) /* bytes of the shortest record that an image is made of */
+#define LARD_IMAGE_WORDS ((LARD_MAX_RECORD + LARD_PAGE) / 8)
 
 typedef struct lard_image {
     lard_u64 *words;        /* LARD_IMAGE_WORDS of private memory: the record, then a page of zeros */
@@ -27,9 +27,9 @@ typedef struct lard_image {
     uint32_t crc;
 } lard_image;
 
-/* True if a record of so many bytes is better written by an image. A hint, without the lock. */
+/* True if an image is the better way to write a record of this length. A hint, without the lock. */
 static inline bool lard_image_suits(const lard_view *view, uint64_t bytes) {
-    return bytes >= LARD_IMAGE_LEAST && bytes <= LARD_IMAGE_MOST && view->map->is_on_disk &&
+    return bytes >= LARD_IMAGE_LEAST && bytes <= LARD_MAX_RECORD && view->map->is_on_disk &&
            !view->map->dircache[view->number].hints->is_hot;
 }
 

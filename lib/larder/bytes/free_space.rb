@@ -17,7 +17,7 @@ module Larder
       free = out.lines.last.to_s.split[3]
       Integer(free, 10) * 1024 if free&.match?(/\A\d+\z/)
     rescue SystemCallError
-      nil # there is no df
+      nil # df is missing
     end
   end
 end

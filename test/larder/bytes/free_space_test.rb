@@ -18,7 +18,7 @@ module Larder
       end
     end
 
-    test "the room is nil where there is no df" do
+    test "the room is nil where df is missing" do
       path = ENV.fetch("PATH")
       ENV["PATH"] = path_of("nothing")
       assert_nil FreeSpace.of("/")

@@ -26,8 +26,8 @@ module Larder
         # Part of Ruby's slots that is free before turns. Where a collection of young objects leaves less than a fifth,
         # Ruby's next one is of all objects, and takes about as long as a turn.
         ROOM = 0.25
-        # Calls between two looks at what YJIT has compiled; at least so many calls, because it compiles a method at its
-        # 30th call, and in a large application at its 120th; and at most so many, for code that it compiles for ever.
+        # Numbers of calls: between two looks at the methods that YJIT has compiled; the least, as it compiles a method
+        # at its 30th call, and in a large application at its 120th; the most, for code that it compiles for ever.
         COMPILING = { step: 16, least: 160, most: 1600 }.freeze
 
         # Serves standard input, until it ends.

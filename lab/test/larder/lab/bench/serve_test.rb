@@ -42,7 +42,7 @@ module Larder
 
         private
 
-        # Pretends that YJIT has compiled as much as the block says after so many calls.
+        # Pretends that YJIT has compiled the number of methods that the block answers for a number of calls.
         #
         # @return [Integer] calls of `warm_up(2)`
         def calls_before_turns
