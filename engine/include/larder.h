@@ -720,7 +720,8 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats);
     X(compute_us, "sum of the times between these misses and stores")                     \
     X(read_variance, "of hits + misses")                                                  \
     X(store_variance, "of stores")                                                        \
-    X(eviction_variance, "of evictions")
+    X(eviction_variance, "of evictions")                                                  \
+    X(failures, "calls of larder_count_failure; the row of all other keyspaces has them")
 
 typedef struct larder_usage_counts {
 #define LARDER_USAGE_FIELD(name, text) uint64_t name;
@@ -786,6 +787,9 @@ int larder_usage_due(const larder *cache);
 /* Adds the counts of this process to the file. May wait for the disk. OK; LOCKED: another thread or process adds
  * its own; or why the file cannot be used. */
 larder_status larder_keep_usage(larder *cache, larder_error *error);
+/* Counts in the statistics that a call of the caller's failed, for whatever reason. A failure while no file is
+ * attached is added when this process attaches one. No effect without statistics. */
+void larder_count_failure(larder *cache);
 /* Keys that begin with `name` and ":" have the namespace `name`, which is not part of their keyspace (NULL: none
  * is added). A key that begins with a pattern, in which "*" stands for any bytes but "/" and ":", has the pattern
  * as its keyspace. OK; INVALID: one is empty or longer than 63 bytes, or there would be more than 8 namespaces or

@@ -94,7 +94,8 @@ static void what_is_answered_has_its_places(void) {
     AT(larder_stats, processes, 256);
     AT(larder_stats, oldest_age_ms, 264);
     BYTES(larder_stats, 384);
-    AT(larder_usage_counts, reserved, 104);
+    AT(larder_usage_counts, failures, 104);
+    AT(larder_usage_counts, reserved, 112);
     BYTES(larder_usage_counts, 128);
     AT(larder_keyspace, counts, 80);
     BYTES(larder_keyspace, 208);

@@ -530,6 +530,37 @@ static void flipped_bits_and_a_short_file_lose_counts_and_nothing_else(void) {
     larder_close(cache);
 }
 
+static void failures_are_counted_in_their_minute_and_in_the_row_of_all_others(void) {
+    cache = open_counted(1 << 20);
+    set(cache, "users/1", "1");
+    for (int i = 0; i < 300; i++) {
+        larder_count_failure(cache);
+    }
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(usage.keyspaces[LARDER_KEYSPACES].counts.failures == 300 && counts("users").failures == 0);
+    CHECK(usage.minutes[0].whole.failures + usage.minutes[1].whole.failures == 300);
+    CHECK(usage.minutes[0].whole.stores + usage.minutes[1].whole.stores == 1);
+    larder_count_failure(cache);
+    larder_close(cache);
+    CHECK(load() == LARDER_OK && usage.keyspaces[LARDER_KEYSPACES].counts.failures == 301, "close adds it");
+    larder_count_failure(NULL);
+}
+
+static void a_failure_without_a_file_is_added_when_there_is_one(void) {
+    larder_options options = {.size_bytes = 1 << 20, .statistics = 1, .attach_later = 1};
+    CHECK(mkdir(path(), 0700) == 0, "a directory is in the place of the file");
+    CHECK(larder_open(path(), &options, &cache, NULL) == LARDER_OK);
+    CHECK(larder_attach(cache, 0, NULL) != LARDER_OK);
+    larder_count_failure(cache);
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_NOT_THERE);
+    CHECK(rmdir(path()) == 0);
+    sleep(2); /* an attempt has failed, and the next one comes a second later */
+    CHECK(larder_attach(cache, 5000, NULL) == LARDER_OK);
+    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(usage.keyspaces[LARDER_KEYSPACES].counts.failures == 1);
+    larder_close(cache);
+}
+
 static void random_blocks_with_valid_checksums_harm_no_reader(void) {
     larder_error error;
     struct stat info;
@@ -717,6 +748,9 @@ static const test_case tests[] = {
     TEST(a_torn_write_of_the_table_loses_one_row, "a torn write of the table loses one row"),
     TEST(a_file_that_is_none_of_statistics_is_left_alone, "a file that holds no statistics is left alone"),
     TEST(flipped_bits_and_a_short_file_lose_counts_and_nothing_else, "flipped bits and a short file lose counts"),
+    TEST(failures_are_counted_in_their_minute_and_in_the_row_of_all_others, "failures are counted"),
+    TEST(a_failure_without_a_file_is_added_when_there_is_one,
+         "a failure without a file is added when there is one"),
     TEST(random_blocks_with_valid_checksums_harm_no_reader, "random blocks with valid checksums harm no reader"),
     TEST(while_another_process_writes_nobody_waits, "while another process writes, no caller waits"),
     TEST(a_limit_of_file_sizes_stops_the_statistics_alone, "a limit of file sizes stops the statistics alone"),

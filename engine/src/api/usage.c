@@ -1,6 +1,6 @@
 /*
- * usage.c — larder_get_usage, larder_usage_due, larder_keep_usage, larder_name_keyspaces and larder_keyspace_of:
- * statistics by keyspace and by time, in the sidecar file.
+ * usage.c — larder_get_usage, larder_usage_due, larder_keep_usage, larder_count_failure, larder_name_keyspaces and
+ * larder_keyspace_of: statistics by keyspace and by time, in the sidecar file.
  */
 #include "base/clock.h"
 #include "base/crc.h"
@@ -139,6 +139,12 @@ larder_status larder_keep_usage(larder *cache, larder_error *error) {
         return LARDER_OK; /* nothing was counted, or a child has not made a call yet */
     }
     return lard_fold_now(cache->core, error);
+}
+
+void larder_count_failure(larder *cache) {
+    if (cache) {
+        lard_sampler_failure(cache->core);
+    }
 }
 
 larder_status larder_name_keyspaces(larder *cache, const char *name, const char *const *patterns, size_t count) {

@@ -99,9 +99,7 @@ static void switch_to(lard_core *cache, const lard_lockfile *file, lard_map *map
     if (file->fd != cache->lock.fd && !lard_bytelock_is_posix(&cache->lock)) {
         lard_lockfile_close(&cache->lock);
     }
-    if (__atomic_load_n(&cache->fork_number, __ATOMIC_RELAXED) != lard_fork_number()) {
-        lard_sampler_begin_child(cache);
-    }
+    lard_sampler_begin_child(cache);
     lard_process_adopt(cache, file, map, claim);
     lard_pending_apply(cache, map);
     for (larder *handle = cache->handles; handle; handle = handle->next) {

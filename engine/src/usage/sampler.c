@@ -36,6 +36,7 @@ bool lard_sampler_start(lard_core *cache) {
         free(sampler);
         return false;
     }
+    sampler->fork_number = lard_fork_number();
     sampler->random = 0x9e3779b97f4a7c15ull;
     sampler->next_fold_ms = lard_clock_monotonic_coarse_ms();
     for (unsigned kind = 0; kind < 3; kind++) {
@@ -64,7 +65,8 @@ static void forget(lard_sampler_period *period) {
 
 void lard_sampler_begin_child(lard_core *cache) {
     lard_sampler *sampler = cache->sampler;
-    if (sampler) {
+    if (sampler && sampler->fork_number != lard_fork_number()) {
+        sampler->fork_number = lard_fork_number();
         forget(&sampler->now);
         forget(&sampler->before);
         memset(sampler->misses, 0, sizeof sampler->misses);
@@ -293,6 +295,14 @@ void lard_sampler_wait(lard_core *cache, const void *key, size_t key_bytes) {
     lard_sampler *sampler = lard_sampler_of(cache);
     if (sampler && begin(cache, sampler)) {
         counts_of(sampler, key, key_bytes)->waits++;
+        end(sampler);
+    }
+}
+
+void lard_sampler_failure(lard_core *cache) {
+    lard_sampler *sampler = lard_sampler_of(cache);
+    if (sampler && begin(cache, sampler)) {
+        sampler->now.row[LARDER_KEYSPACES].counts.failures++;
         end(sampler);
     }
 }

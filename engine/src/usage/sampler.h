@@ -49,6 +49,7 @@ typedef struct {
 typedef struct lard_sampler {
     uint32_t busy;    /* 1: a thread is inside */
     uint32_t folding; /* 1: a thread folds */
+    unsigned fork_number;
     int64_t next_fold_ms;
     uint64_t random;
     uint32_t weight[3]; /* of the next sample of each kind */
@@ -70,7 +71,7 @@ enum { LARD_SAMPLER_READS, LARD_SAMPLER_STORES, LARD_SAMPLER_EVICTIONS };
 /* Gives the core a sampler. The fork lock is held. False: no memory. */
 bool lard_sampler_start(lard_core *cache);
 void lard_sampler_free(lard_core *cache);
-/* Forgets the counts of the parent process. The fork lock is held, and the core has no map yet. */
+/* In a forked child: forgets the counts of the parent process. The fork lock is held, and the core has no map yet. */
 void lard_sampler_begin_child(lard_core *cache);
 /* Adds a namespace (NULL: none) and patterns. False: one was refused, see keyspace.h. */
 bool lard_sampler_add_rules(lard_core *cache, const char *name, const char *const *patterns, size_t count);
@@ -83,6 +84,8 @@ void lard_sampler_evicted(lard_core *cache, const void *key, size_t key_bytes, i
 /* Rare events: each one is counted. */
 void lard_sampler_stale(lard_core *cache, const lard_key *key);
 void lard_sampler_wait(lard_core *cache, const void *key, size_t key_bytes);
+/* Has no key: the last row counts it. */
+void lard_sampler_failure(lard_core *cache);
 
 /* Moves the counts of both periods to sampler->folded, and begins the next one. False: the sampler stays busy. */
 bool lard_sampler_take(lard_core *cache);

@@ -1,6 +1,6 @@
 /*
  * usage.c — native methods about statistics by keyspace and by time: Cache._usage, Cache._keyspace_of,
- * _name_keyspaces, _keep_usage. lib/larder/bytes/usage.rb gives what they return names.
+ * _name_keyspaces, _keep_usage, count_failure. lib/larder/bytes/usage.rb gives what they return names.
  */
 #include "cache/usage.h"
 #include "base/arguments.h"
@@ -202,6 +202,22 @@ static VALUE cache_keep_usage(VALUE self, VALUE now) {
                : glue_open_error(&keeping.error, larder_path(engine));
 }
 
+/*
+ * call-seq: count_failure -> self
+ *
+ * Counts in the statistics that a call of the application's cache failed, for whatever reason. A failure while the
+ * file cannot be used is added when this process opens it. Nothing in a closed cache, or in one without
+ * statistics.
+ *
+ * @return [self]
+ * @example
+ *   cache.count_failure
+ */
+static VALUE cache_count_failure(VALUE self) {
+    larder_count_failure(glue_handle_engine_or_null(self));
+    return self;
+}
+
 static VALUE names_of_counts(void) {
     VALUE names = rb_ary_new();
 
@@ -219,4 +235,5 @@ void glue_usage_init(VALUE cache_class) {
     rb_define_private_method(singleton, "_keyspace_of", cache_keyspace_of, 2);
     rb_define_private_method(cache_class, "_name_keyspaces", cache_name_keyspaces, 2);
     rb_define_private_method(cache_class, "_keep_usage", cache_keep_usage, 1);
+    rb_define_method(cache_class, "count_failure", cache_count_failure, 0);
 }

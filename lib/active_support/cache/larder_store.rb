@@ -90,7 +90,6 @@ module ActiveSupport
         @max_key_size = settings.max_key_size
         @remote = settings.remote
         @backplane = settings.backplane
-        @failsafe = Larder::Store::Failsafe.new(settings.error_handler, settings.raise_errors)
         @remote&.outbox&.when_applied { |kind, texts| @machines.publish_applied(kind, texts) }
         @remote&.outbox&.when_absent { |error| @failsafe.handler_raises?(:journal, nil, error) }
         @options.default = nil # it would add options that were not given
@@ -134,7 +133,7 @@ module ActiveSupport
       protected
 
       def raise_errors
-        @failsafe = Larder::Store::Failsafe.new(nil, true)
+        @raising = true
         use(@cache)
       end
 
@@ -142,6 +141,8 @@ module ActiveSupport
 
       def use(cache)
         @cache = cache
+        handler, raises = @raising ? [nil, true] : [@settings.error_handler, @settings.raise_errors]
+        @failsafe = Larder::Store::Failsafe.new(handler, raises) { cache.count_failure }
         local = local_level(cache)
         @level = @remote ? two_levels(local) : local
         @single_flight = Larder::Store::SingleFlight.new(@level, self)

@@ -53,7 +53,7 @@ module Larder
           counts                hits, misses, reads, reads_error, hit_ratio,
                                 stale_hits, stores, stores_error, stored_bytes,
                                 evictions, evictions_error, mean_evicted_age, waits,
-                                computes, mean_compute
+                                computes, mean_compute, failures (0 in keyspaces)
         with --by: file, by, keyspace, rows: began, counts (null: not known),
                    most_misses (name, misses)
         with --top-keys: file, hot and heavy: key, key_bytes, weight (recent reads, or

@@ -31,7 +31,7 @@ module Larder
           hit_ratio: counts.hit_ratio, stale_hits: counts.stale_hits, stores: counts.stores,
           stores_error: counts.stores_error, stored_bytes: counts.stored_bytes, evictions: counts.evictions,
           evictions_error: counts.evictions_error, mean_evicted_age: counts.mean_evicted_age, waits: counts.waits,
-          computes: counts.computes, mean_compute: counts.mean_compute }
+          computes: counts.computes, mean_compute: counts.mean_compute, failures: counts.failures }
       end
     end
     Statistics::NONE = "no process has kept any (the store has statistics: false, or an older version of Larder)"

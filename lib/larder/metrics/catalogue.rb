@@ -67,7 +67,7 @@ module Larder
         ["shards", nil, "Independent parts of the file."],
         ["configurations", nil, "Configurations of remote: and backplane: that use the file."]
       ].freeze
-      # Counts of Usage::Counts.
+      # Counts of Usage::Counts by keyspace.
       KEYSPACES = [
         ["hits", nil, "Reads that found something, by keyspace."],
         ["misses", nil, "Reads that found nothing, by keyspace."],
@@ -106,6 +106,7 @@ module Larder
         *GAUGES.map { |id, unit, help, stat| Definition.new(id, :gauge, unit, help, [], stat || id.to_sym) },
         *KEYSPACES.map { |id, unit, help| Definition.new("keyspace.#{id}", :counter, unit, help, ["keyspace"]) },
         *OTHERS.map { |id, unit, help, labels| Definition.new(id, :gauge, unit, help, labels || []) },
+        Definition.new("failures", :counter, nil, "Calls of the store that failed, each a miss or not stored.", []),
         Definition.new("sessions.evictions", :counter, nil, "Anonymous sessions dropped to make room.", [])
       ].each(&:freeze).freeze
 

@@ -39,7 +39,8 @@ module Larder
         hour = usage.last(HOUR, now: now)
         ages = { "statistics_age" => [now - usage.changed, 0.0].max, "last_hour.hit" => hour.whole.hit_ratio,
                  "last_hour.saved" => hour.saved, "last_hour.evicted_age" => hour.whole.mean_evicted_age }
-        by_keyspace(usage).merge(ages.compact.transform_values { |value| { {} => value } })
+        whole = { "failures" => usage.rest.failures, **ages.compact }
+        by_keyspace(usage).merge(whole.transform_values { |value| { {} => value } })
       end
 
       # Labels are text that a key can be found by. Two names have the same one only if it is REST.

@@ -29,9 +29,11 @@ module Larder
 
       # @param handler [#call, nil] `error_handler:`
       # @param raises [Boolean] `raise_errors:`
-      def initialize(handler, raises)
+      # @yield counts a failure, whatever becomes of it
+      def initialize(handler, raises, &count)
         @handler = handler
         @raises = raises
+        @count = count
       end
 
       # @param method [Symbol] for the report
@@ -72,6 +74,7 @@ module Larder
       # @return [Object] `returning`
       # @raise [Larder::Error] `error`, where the store was made with raise_errors: true, or `error_handler:` raises it
       def failed(method, returning, error)
+        @count&.call
         raise error if @raises || handler_raises?(method, returning, error)
 
         returning

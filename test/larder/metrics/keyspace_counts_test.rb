@@ -22,6 +22,10 @@ module Larder
         assert_equal 7, found[HITS][label("(others)")]
       end
 
+      test "failures have no keyspace" do
+        assert_equal({ {} => 4 }, values(keyspaces: { "users" => { hits: 1 } }, rest: { failures: 4 })["failures"])
+      end
+
       test "names of any bytes are text, and two names have two labels" do
         names = ["a\xFFb", "a\\xFFb", "a\nb", "é", ""]
         found = values(keyspaces: names.to_h { |name| [name, { hits: 1 }] })

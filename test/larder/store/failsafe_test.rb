@@ -20,6 +20,21 @@ class LarderStoreFailsafeTest < ActiveSupport::TestCase
     assert_equal(:value, failsafe.guard(:read_entry) { :value })
   end
 
+  test "each failure is counted, also one that is raised, and nothing else is" do
+    counted = 0
+    [false, true].each do |raises|
+      failsafe = Failsafe.new(->(**) {}, raises) { counted += 1 }
+      failsafe.guard(:read_entry) { :value }
+      failsafe.ask(:read_entry) { raise Larder::Remote::Waiting }
+      begin
+        failsafe.guard(:read_entry) { raise Larder::Error }
+      rescue Larder::Error
+        assert raises
+      end
+    end
+    assert_equal 2, counted
+  end
+
   test "an error of the caller passes" do
     assert_raises(IOError) { failsafe.guard(:read_entry) { raise IOError } }
     error = Larder::UnserializableError

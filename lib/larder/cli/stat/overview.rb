@@ -89,7 +89,8 @@ module Larder
            line("evicted", Words.count(@stats[:evictions])),
            line("expired", Words.count(@stats[:expirations])),
            *rare,
-           *trouble]
+           *trouble,
+           *failed]
         end
 
         def rare
@@ -103,6 +104,11 @@ module Larder
           { refused: "refused", damaged: "damaged", resets: "emptied" }.filter_map do |key, label|
             line(label, Words.count(@stats[key])) if @stats[key].positive?
           end
+        end
+
+        def failed
+          failures = @day ? @day.whole.failures : 0
+          failures.zero? ? [] : [line("failed", Words.count(failures), "calls in the last day: the log says why")]
         end
 
         # Counts of a process that shares memory with this one are up to date.

@@ -159,7 +159,12 @@ module Larder
             text, time = Brief.count(@stats[:hits] + @stats[:misses]), "reads since the file was made"
             lines = ["#{Brief.count(@stats[:sets])} stored, #{Brief.count(@stats[:evictions])} evicted"]
           end
-          figure(html, "Traffic", text, [time, *lines, processes])
+          figure(html, "Traffic", text, [time, *lines, processes, failed])
+        end
+
+        def failed
+          failures = @day ? @day.whole.failures : 0
+          "#{Words.counted(failures, "call")} failed in the last day: the log says why" if failures.positive?
         end
 
         def processes

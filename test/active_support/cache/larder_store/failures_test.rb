@@ -47,6 +47,19 @@ module LarderStoreTests
       end
     end
 
+    test "failures are counted in the statistics, with an error_handler and with raise_errors as well" do
+      long = SecureRandom.random_bytes(2 * SIZE)
+      silent = new_store(error_handler: ->(**) {})
+      raising = new_store(raise_errors: true)
+      assert_same false, store.write("key", long)
+      assert_same false, silent.write("key", long)
+      assert_raises(Larder::InvalidArgument) { raising.write("key", long) }
+      store.keep_statistics
+      store.cache.keep_statistics
+      usage = Larder::Usage.read(store.cache.path)
+      assert_equal [3, 3], [usage.rest.failures, usage.last(3600).whole.failures]
+    end
+
     test "failures are logged" do
       cache = broken
       log = log_of { cache.write("key", 1) }

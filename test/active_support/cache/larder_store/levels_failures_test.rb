@@ -34,6 +34,8 @@ module LarderStore
       errors = reported { 5.times { assert_nil @one.read("none") } }
       assert_equal [Larder::RemoteError], errors.map(&:class)
       assert_match(/remote store could not read: Redis::/, errors.first.message)
+      @one.cache.keep_statistics
+      assert_operator Larder::Usage.read(@one.cache.path).rest.failures, :>=, 1
       assert_equal "made", @one.fetch("other") { "made" }
       assert_equal "made", @one.read("other")
       assert_equal({ "k" => "old", "m" => 1 }, @one.fetch_multi("k", "m") { 1 })

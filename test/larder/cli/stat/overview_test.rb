@@ -53,6 +53,12 @@ module Larder
           TEXT
         end
 
+        test "failures of the last day have a line, if there are any" do
+          refute_match(/failed/, lines.join("\n"))
+          failing = Usages.usage(keyspaces: {}, hours: { Usages::NOW - 67 => [{ failures: 1204 }, {}] })
+          assert_includes lines(failing), "  failed        1,204   calls in the last day: the log says why"
+        end
+
         test "a wide terminal has room for whole names" do
           assert_includes lines(width: 100).join("\n"), "  views/products/_row  #####---  66 %"
         end

@@ -59,6 +59,13 @@ module Larder
         assert_match(/No problems/, text)
       end
 
+      test "failures of the last day are named, if there are any" do
+        with_usage(busy) { refute_match(/failed in the last day/, text_of(page)) }
+        with_usage(usage(keyspaces: {}, hours: steps(3600, [3], { failures: 12 }, {}))) do
+          assert_match(/12 calls failed in the last day: the log says why/, text_of(page))
+        end
+      end
+
       test "rates are those since the last reading of this process" do
         readings = Readings.new
         assert_nil readings.rates("a", { hits: 1, misses: 1, sets: 0, evictions: 0 }, now: 0.0)
