@@ -72,12 +72,13 @@ module Larder
         raise ::ArgumentError, "#{name.inspect} of Larder::Dashboard is #{given.inspect}; it takes #{option.takes}"
       end
 
-      # A controller that is nil by mistake, as a constant of another environment, must not mean that there is none.
+      # An option that closes something, and is nil by mistake, as a constant of another environment, must not leave it
+      # open.
       def forbid_nil(options)
-        return unless options.key?(:base_controller) && options[:base_controller].nil?
+        name = %i[base_controller read_only].find { |closing| options.key?(closing) && options[closing].nil? } or return
 
-        raise ::ArgumentError, ":base_controller of Larder::Dashboard is nil; it takes " \
-                               "#{TABLE.fetch(:base_controller).takes}, or leave it out"
+        raise ::ArgumentError, "#{name.inspect} of Larder::Dashboard is nil; it takes #{TABLE.fetch(name).takes}, or " \
+                               "leave it out"
       end
     end
   end

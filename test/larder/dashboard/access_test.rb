@@ -106,9 +106,11 @@ module Larder
         end
       end
 
-      test "a controller that is nil by mistake is an error, and a rule that is nil hides all" do
-        error = assert_raises(::ArgumentError) { Dashboard.new(base_controller: nil) }
-        assert_match(/:base_controller of Larder::Dashboard is nil; it takes/, error.message)
+      test "a controller or read_only: that is nil by mistake is an error, and a rule that is nil hides all" do
+        %i[base_controller read_only].each do |name|
+          error = assert_raises(::ArgumentError) { Dashboard.new(name => nil) }
+          assert_match(/:#{name} of Larder::Dashboard is nil; it takes/, error.message)
+        end
         assert_match(/allow needs a block/, assert_raises(::ArgumentError) { Dashboard.allow }.message)
         use(allow: nil)
         logged { assert_hidden }
