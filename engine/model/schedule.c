@@ -36,6 +36,9 @@ static void (*body)(unsigned);
 static bool tracing;
 
 unsigned schedule_current(void) { return current; }
+bool schedule_is_private(const void *at) {
+    return !schedule_running || (uintptr_t)at - (uintptr_t)processes[current].stack < STACK_BYTES;
+}
 bool schedule_is_dead(unsigned p) { return p < process_count && processes[p].state == DEAD; }
 int64_t schedule_clock_ms(void) { return schedule_running ? processes[current].clock_ms : 0; }
 void schedule_pass_ms(unsigned ms) { processes[current].clock_ms += ms; }

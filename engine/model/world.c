@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define SEGMENTS 6u
 #define SEGMENT_BYTES 4096u
@@ -57,7 +60,8 @@ static struct {
     _Alignas(64) uint8_t bytes[SHARD_HINTS_AT + sizeof(lard_shard_hints) + READS_WORDS * sizeof(uint16_t)];
 } hints, kept_hints;
 static char key_texts[KEYS][16];
-static bool long_values;
+static bool long_values, images;
+static int file = -1; /* that processes write to, as long as the arena: the arena gets what they write */
 static size_t pages_bytes;
 static char heap[1u << 16]; /* of the operations, empty before each execution */
 static size_t heap_used;
@@ -83,6 +87,19 @@ static void plan(void) {
     super.shard_bytes = super.data_offset + SEGMENTS * SEGMENT_BYTES;
 }
 
+/* Stores come to the arena alone, and pwrite(2), too: see __wrap_pwrite. */
+static void open_file(lard_map *map) {
+    struct stat info;
+    file = file < 0 ? memfd_create("larder-model", MFD_CLOEXEC) : file;
+    if (file < 0 || ftruncate(file, sizeof arena) != 0 || fstat(file, &info) != 0) {
+        abort();
+    }
+    map->fd = file;
+    map->device = (uint64_t)info.st_dev;
+    map->inode = (uint64_t)info.st_ino;
+    map->is_on_disk = true;
+}
+
 static void attach(unsigned number) {
     lard_map *map = attached[number].map;
     larder *cache = attached[number].cache;
@@ -103,6 +120,9 @@ static void attach(unsigned number) {
                       .dircache = directory,
                       .renewals = renewal,
                       .fd = -1};
+    if (images) {
+        open_file(map);
+    }
     map->control = (lard_control *)arena;
     map->processes = (lard_process *)(arena + LARD_PAGE);
     map->shards = arena + SHARD_AT;
@@ -139,6 +159,7 @@ void world_make(const scenario *what) {
     memset(arena, 0, sizeof arena);
     memset(&hints, 0, sizeof hints);
     long_values = what->long_values;
+    images = what->images;
     memory_begin(arena, sizeof arena);
     for (unsigned p = 0; p <= MOST_PROCESSES; p++) {
         attached[p].stuck = 0;
@@ -242,11 +263,15 @@ static int read_value(const unsigned char *in, const larder_item *item) {
     return life + in[0];
 }
 
+/* Time stands still, so a shard would be hot after a turn: no turn comes to its end. */
+static void stay_cold(void) { ((lard_shard_hints *)(hints.bytes + SHARD_HINTS_AT))->turn_left = SEGMENTS; }
+
 larder_status world_fill(unsigned number, size_t bytes) {
     char key[16];
     static char value[SEGMENT_BYTES];
     snprintf(key, sizeof key, "fill%04u", number);
     larder_store store = {.key = key, .key_bytes = strlen(key), .value = value, .value_bytes = bytes};
+    stay_cold();
     return larder_set(attached[JUDGE].cache, &store, NULL);
 }
 
@@ -292,6 +317,7 @@ larder_status world_do(unsigned process, const operation *what, int *saw) {
     larder_status status;
     int64_t number = 0;
     *saw = 0;
+    stay_cold();
     switch (what->verb) {
     case GET:
         status = larder_get(cache, key, store.key_bytes, found, sizeof found, &item, NULL);
@@ -373,6 +399,7 @@ void __wrap_lard_futex_wait(uint32_t *word, uint32_t value, unsigned timeout_ms)
 void __wrap_lard_futex_wake(uint32_t *word);
 void __wrap_lard_futex_wake_all(uint32_t *word);
 int __wrap_lard_bytelock_held(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at);
 void *__wrap_malloc(size_t bytes);
 void __wrap_free(void *at);
 void *__real_malloc(size_t bytes);
@@ -433,6 +460,21 @@ int __wrap_lard_bytelock_held(const lard_lockfile *file, const char *path, uint3
         schedule_learned(dead);
     }
     return !dead;
+}
+
+/* Copies words one after the other, so a process may die among them, and others see some of them. Ends with the
+ * page, as the kernel may: the engine has to go on. No fence: none is promised. */
+ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at) {
+    size_t left = LARD_IMAGE_PAGE - (size_t)at % LARD_IMAGE_PAGE, done = bytes < left ? bytes : left;
+    if (fd != file || (size_t)at + bytes > sizeof arena) {
+        abort();
+    }
+    for (size_t i = 0; i < done; i += 8) {
+        uint64_t word;
+        memcpy(&word, (const uint8_t *)data + i, 8);
+        lard_turn_store(arena + at + i, 8, word, LARD_TURN_RELAXED);
+    }
+    return (ssize_t)done;
 }
 
 /* An execution that is given up frees nothing. */

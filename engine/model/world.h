@@ -65,6 +65,7 @@ typedef struct {
     } processes[MOST_PROCESSES];
     unsigned forgettable; /* keys that may be gone at any time: a bit each */
     bool long_values;     /* in chunks */
+    bool images;          /* records are written by pwrite(2) */
     bool strangers;       /* the processes do not know yet where the buckets are */
     unsigned leased;      /* the process + 1 that has the lease of key 0 at the beginning; 0: none */
 } scenario;

@@ -108,6 +108,17 @@ module Proof
       mutation("a deletion of a tag leaves the count of deletions as it was", "item/tagged.c",
                "uint64_t stamp = lard_stamp_raise(map);", "uint64_t stamp = lard_stamp_now(map) + 1;",
                "a stamp and a set while a tag is deleted"),
+      mutation("the zeros after a long record go on in the next segment", "segment/image.c",
+               "(to_page < to_end ? to_page : to_end)", "(to_end ? to_page : 0)", "pwrite recycles", quick: true),
+      mutation("a long record has the seal of another place", "segment/image.c",
+               "LARD_ORIGIN(offset, generation)));", "LARD_ORIGIN(offset + 8, generation)));", "set by pwrite"),
+      mutation("a part of a pwrite is taken for the whole", "base/io.c",
+               "bytes -= (size_t)done;", "bytes = 0;", "recycles the segment of its own key"),
+      mutation("a segment has a record before its bytes are there", "item/write.c",
+               "    append(view, offset, generation, op);\n" \
+               "    lard_segment_commit(view, offset, bytes, op->spec.expiry_ms);",
+               "    lard_segment_commit(view, offset, bytes, op->spec.expiry_ms);\n" \
+               "    append(view, offset, generation, op);", "dead pwrite"),
       mutation("a shard is open again before it is empty", "shard/repair.c",
                "lard_store(&view->header->epoch, 0);",
                "lard_store(&view->header->epoch, LARD_EPOCH(lard_load(&view->map->control->clear_epoch), emptied));",

@@ -16,7 +16,7 @@ void lard_image_form(lard_image *image, const lard_key *key, const lard_record_s
     image->value_bytes = spec->value_bytes;
     image->configuration = spec->configuration;
     image->crc = lard_record_form(image->words, key, spec);
-    memset(image->words + image->bytes / 8, 0, LARD_PAGE);
+    memset(image->words + image->bytes / 8, 0, LARD_IMAGE_PAGE);
 }
 
 #ifdef __linux__
@@ -30,7 +30,7 @@ static int descriptor_of(const lard_map *map) {
 
 static bool put_by_write(const lard_view *view, uint64_t offset, const lard_image *image) {
     uint64_t at = lard_view_in_file(view, offset);
-    uint64_t to_page = (LARD_PAGE - (at + image->bytes) % LARD_PAGE) % LARD_PAGE;
+    uint64_t to_page = (LARD_IMAGE_PAGE - (at + image->bytes) % LARD_IMAGE_PAGE) % LARD_IMAGE_PAGE;
     uint64_t to_end = lard_segment_left(view, offset) - image->bytes;
     int fd = descriptor_of(view->map);
     return fd >= 0 &&
@@ -62,7 +62,7 @@ void lard_image_move(lard_view *view, uint64_t from, const lard_record_info *inf
     lard_u64 words[LARD_IMAGE_WORDS];
     lard_image image = {.words = words, .bytes = lard_record_bytes_at(info)};
     const lard_u64 *source = lard_view_words(view, from);
-    memset(words + image.bytes / 8, 0, LARD_PAGE);
+    memset(words + image.bytes / 8, 0, LARD_IMAGE_PAGE);
     lard_store(&words[0], info->word0);
     lard_store(&words[1], info->word1);
     for (uint64_t i = LARD_RECORD_HEADER / 8; i < image.bytes / 8; i++) {

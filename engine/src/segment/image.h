@@ -16,8 +16,11 @@
 #include "file/view.h"
 #include "segment/record.h"
 
+#ifndef LARD_IMAGE_LEAST                 /* engine/model makes images of short records, and has short pages */
 #define LARD_IMAGE_LEAST (2 * LARD_PAGE) /* bytes of the shortest record that an image is made of */
-#define LARD_IMAGE_WORDS ((LARD_MAX_RECORD + LARD_PAGE) / 8)
+#define LARD_IMAGE_PAGE LARD_PAGE        /* zeros complete the last of these of the file */
+#endif
+#define LARD_IMAGE_WORDS ((LARD_MAX_RECORD + LARD_IMAGE_PAGE) / 8)
 
 typedef struct lard_image {
     lard_u64 *words;        /* LARD_IMAGE_WORDS of private memory: the record, then a page of zeros */
