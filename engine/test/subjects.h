@@ -19,12 +19,26 @@ enum {
     BYSTANDERS = 200,
     BYSTANDER_BYTES = 40,
     RING = 40,
+    LONG = 11000, /* of a record that is written by pwrite(2), in a file of 16 MiB */
     LARGE = 20000,
     LARGEST_SUBJECT = 60000,
     MOST_DELETES = 2
 };
 
-typedef enum { NOTHING, OLD, NEW, THIRD, NUMBER, NEXT, OLD_LARGE, NEW_LARGE, HUGE_ONE, EXPIRED } content_kind;
+typedef enum {
+    NOTHING,
+    OLD,
+    NEW,
+    THIRD,
+    NUMBER,
+    NEXT,
+    OLD_LARGE,
+    NEW_LARGE,
+    HUGE_ONE,
+    EXPIRED,
+    OLD_LONG,
+    NEW_LONG
+} content_kind;
 
 typedef struct {
     content_kind kind;
@@ -55,11 +69,18 @@ __attribute__((format(printf, 1, 2))) static inline bool is_wrong(const char *fo
     return false;
 }
 
+static inline size_t bytes_of(content_kind kind, size_t least) {
+    return kind == HUGE_ONE                         ? LARGEST_SUBJECT
+           : kind == OLD_LARGE || kind == NEW_LARGE ? LARGE
+           : kind == OLD_LONG || kind == NEW_LONG   ? LONG
+                                                    : least;
+}
+
 /* What a subject of this content reads as; NULL: a miss. */
 static inline const char *text_of(content c) {
     static char texts[2][LARGEST_SUBJECT + 1];
     static unsigned turn;
-    static const char *const names[] = {"", "old", "new", "third", "", "", "old", "new", "huge", ""};
+    static const char *const names[] = {"", "old", "new", "third", "", "", "old", "new", "huge", "", "old", "new"};
     char *text = texts[turn++ % 2];
     if (c.kind == NOTHING || c.kind == EXPIRED) {
         return NULL;
@@ -68,9 +89,8 @@ static inline const char *text_of(content c) {
         snprintf(text, 32, "%lu", c.round * 10 + (c.kind == NEXT));
         return text;
     }
-    int used = snprintf(text, 64, "%s %lu", names[c.kind], c.round);
-    int bytes = c.kind == HUGE_ONE ? LARGEST_SUBJECT : c.kind >= OLD_LARGE ? LARGE : used;
-    memset(text + used, 'a' + (int)(c.round % 26), (size_t)(bytes - used));
+    size_t used = (size_t)snprintf(text, 64, "%s %lu", names[c.kind], c.round), bytes = bytes_of(c.kind, used);
+    memset(text + used, 'a' + (int)(c.round % 26), bytes - used);
     text[bytes] = '\0';
     return text;
 }

@@ -13,6 +13,7 @@ module Proof
     # The programs of engine/test, and what each does
     PROGRAMS = {
       "points" => "one kill, at each store of each operation",
+      "image" => "kills before, among and after the pages of each pwrite(2)",
       "repair" => "two kills, the second at each store of the repair; chains of kills",
       "file" => "kills while a file is made, opened, closed, replaced",
       "index_resize" => "stops and kills inside splits and moves, with deletes meanwhile",

@@ -30,6 +30,10 @@ module Proof
     end
     private_class_method :mutation
 
+    APPENDED = ["    append(view, offset, generation, op);\n",
+                "    lard_segment_commit(view, offset, bytes, op->spec.expiry_ms);\n"].freeze
+    private_constant :APPENDED
+
     LIST = [
       mutation("get does not look at the slot again", "api/get.c",
                "lard_load(slot) != value || lard_load(&view.header->epoch) != epoch",
@@ -114,11 +118,8 @@ module Proof
                "LARD_ORIGIN(offset, generation)));", "LARD_ORIGIN(offset + 8, generation)));", "set by pwrite"),
       mutation("a part of a pwrite is taken for the whole", "base/io.c",
                "bytes -= (size_t)done;", "bytes = 0;", "recycles the segment of its own key"),
-      mutation("a segment has a record before its bytes are there", "item/write.c",
-               "    append(view, offset, generation, op);\n" \
-               "    lard_segment_commit(view, offset, bytes, op->spec.expiry_ms);",
-               "    lard_segment_commit(view, offset, bytes, op->spec.expiry_ms);\n" \
-               "    append(view, offset, generation, op);", "dead pwrite"),
+      mutation("a segment has a record before its bytes are there", "item/write.c", APPENDED.join,
+               APPENDED.reverse.join, "dead pwrite"),
       mutation("a shard is open again before it is empty", "shard/repair.c",
                "lard_store(&view->header->epoch, 0);",
                "lard_store(&view->header->epoch, LARD_EPOCH(lard_load(&view->map->control->clear_epoch), emptied));",

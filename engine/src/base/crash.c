@@ -13,11 +13,16 @@
 unsigned long lard_crash_at;    /* 0: never */
 unsigned long lard_crash_count; /* stores so far */
 unsigned long lard_crash_step;  /* after lard_crash_at: signals again each time after so many stores; 0: once */
+bool lard_crash_near_calls;     /* numbers system calls only, and the first store after each */
 int lard_crash_signal = SIGKILL;
 const void *lard_crash_store; /* target of the store that was numbered last; NULL: none yet, or a system call */
 
 void lard_crash_point(const void *at) {
+    bool is_near = !at || !lard_crash_store;
     lard_crash_store = at;
+    if (lard_crash_near_calls && !is_near) {
+        return;
+    }
     if (++lard_crash_count == lard_crash_at) {
         lard_crash_at += lard_crash_step;
         kill(getpid(), lard_crash_signal);
