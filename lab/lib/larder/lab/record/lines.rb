@@ -1,0 +1,161 @@
+# frozen_string_literal: true
+
+require_relative "format"
+
+module Larder
+  module Lab
+    module Record
+      # Makes lines of calls. Keys are hashed by String#hash: SipHash with a random key, which Ruby draws when a process
+      # starts, which its forks inherit, and which ends with them. A keyspace has a number. Names of templates, which
+      # begin the keys of fragments, are written; the first part of any other key is only if `keyspaces` says so, since
+      # it may be a person's name. Used by one thread.
+      class Lines
+        # Bits of a key's hash.
+        KEY_BITS = 48
+        # Different keys, threads and keyspaces that are remembered; more keyspaces are number 0.
+        MOST_KEYS = 10_000
+        MOST_THREADS = 10_000
+        MOST_SPACES = 500
+        # Part of the time that looking up sizes may take.
+        LOOKING = 0.005
+        TEMPLATE = %r{\Aviews/([\w/.-]+):\h{32}(?![^/])}
+        FIRST_PART = %r{\A[/:]*([A-Za-z_][A-Za-z_.-]{0,39})(?=[/:\d])}
+        HITS = { true => "\t1", false => "\t0", nil => "\t" }.freeze
+        private_constant :HITS, :KEY_BITS, :MOST_KEYS, :MOST_THREADS, :MOST_SPACES, :LOOKING, :TEMPLATE,
+                         :FIRST_PART
+
+        # `text`: hash and keyspace as they are written; `sized`: whether the size is known or about to be.
+        Known = Struct.new(:text, :sized)
+        private_constant :Known
+
+        # @param store [ActiveSupport::Cache::Store, nil]
+        # @param keyspaces [Boolean]
+        def initialize(store, keyspaces: false)
+          @store = store
+          @keyspaces = keyspaces
+          @began = now
+          @prefix = "#{store.options[:namespace]}:" if store && store.options[:namespace].is_a?(String)
+          begin_process
+        end
+
+        # Forgets what the process before a fork has written.
+        # @return [void]
+        def begin_process
+          @text = +""
+          @known = {}
+          @spaces = {}
+          @threads = {}
+          @numbered = 0
+          @unsized = []
+          @looked = 0.0
+          @from = now
+        end
+
+        # @return [Integer] bytes of the lines
+        def bytesize
+          @text.bytesize
+        end
+
+        # @return [String] the lines so far, which are then forgotten
+        def take
+          @text.tap { @text = +"" }
+        end
+
+        # @param letter [String] of {OPERATIONS}, or "q"
+        # @param start [Float] of the monotonic clock
+        # @param finish [Float]
+        # @param thread [String] an id
+        # @param keys [String, Array<String>, nil]
+        # @param hits [Boolean, Array<String>, nil]
+        # @param ttl [Numeric, Time, nil]
+        # @return [void]
+        def add(letter, start, finish, thread, keys, hits, ttl)
+          call = "#{letter}\t#{((start - @began) * 1e6).to_i}\t#{((finish - start) * 1e6).to_i}\t" \
+                 "#{@threads[thread] || number(thread)}"
+          return @text << call << "\n" if keys.nil?
+
+          found = hits.is_a?(Array) ? set(hits, keys) : hits
+          Array(keys).each do |key|
+            known = @known[key] || learn(key)
+            hit = found.is_a?(Hash) ? found.key?(key) : found
+            @text << (call || "+") << "\t" << known.text << HITS.fetch(hit)
+            @text << (ttl && call ? "\t#{milliseconds(ttl)}\n" : "\n")
+            call = nil
+            enqueue(key, known) if (hit || letter == "w") && !known.sized
+          end
+        end
+
+        # Looks up sizes, while that takes little of the time.
+        # @return [void]
+        def look_up
+          while !@unsized.empty? && @looked <= (now - @from) * LOOKING
+            started = now
+            key = @unsized.shift
+            bytes = bytes_of(key)
+            known = @known[key]
+            @text << "z\t" << known.text[/\A\w+/] << "\t#{bytes}\n" if known && bytes
+            known.sized = false if known && !bytes
+            @looked += now - started
+          end
+        end
+
+        private
+
+        def now
+          Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        end
+
+        def set(hits, keys)
+          hits.size == keys.size || hits.to_h { |key| [key, true] }
+        end
+
+        def milliseconds(ttl)
+          ((ttl.is_a?(Time) ? ttl - Time.now : ttl.to_f) * 1000).to_i
+        end
+
+        def number(thread)
+          @threads.clear if @threads.size >= MOST_THREADS
+          @threads[thread] = (@numbered += 1)
+        end
+
+        def learn(key)
+          @known.clear if @known.size >= MOST_KEYS
+          name = own_name(key)
+          hash = name.b.hash & ((1 << KEY_BITS) - 1)
+          @known[key] = Known.new("#{hash.to_s(36)}\t#{space(name)}", false)
+        end
+
+        # The key as the application names it: events of single keys have the one of the store, from Rails 7.2 on.
+        def own_name(key)
+          key = @store.send(:file_path_key, key) if key.start_with?("/") && @store.respond_to?(:file_path_key, true) &&
+                                                    key.start_with?(@store.cache_path.to_s)
+          @prefix ? key.delete_prefix(@prefix) : key
+        end
+
+        def space(name)
+          text = name[TEMPLATE, 1]&.prepend("views/") || name[FIRST_PART, 1] or return 0
+          @spaces[text] ||= @spaces.size < MOST_SPACES ? tell(text, @spaces.size + 1) : (return 0)
+        end
+
+        def tell(text, number)
+          @text.prepend("s\t#{number}\t#{text}\n") if @keyspaces || text.start_with?("views/")
+          number
+        end
+
+        def enqueue(key, known)
+          return if @store.nil? || @unsized.size >= MOST_KEYS
+
+          known.sized = true
+          @unsized << key
+        end
+
+        # Bytes of a String, or of Marshal's form of another value. Nil if it is not there, or cannot be loaded.
+        def bytes_of(key)
+          @store.send(:read_entry, @store.send(:normalize_key, own_name(key), @store.options))&.bytesize
+        rescue StandardError
+          nil
+        end
+      end
+    end
+  end
+end
