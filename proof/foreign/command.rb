@@ -24,10 +24,11 @@ module Foreign
       Options:
     TEXT
     PARTS = ["tests", "life"].freeze
+    PAUSES = (0..600)
 
     def initialize(...)
       super
-      @values = { parts: PARTS, groups: nil, minutes: 10.0, seed: 1, calm: false }
+      @values = { parts: PARTS, groups: nil, minutes: 10.0, seed: 1, pause: 0, calm: false }
       @directory = @source = @branch = nil
       @proof = false
     end
@@ -83,6 +84,13 @@ module Foreign
         end
         options.on("--groups A,B", Array, "groups of its tests (all)") { |groups| @values[:groups] = groups }
         options.on("--seed N", Integer, "seed of what users do (1)") { |seed| @values[:seed] = seed }
+        options.on("--pause SECONDS", Float, "a user waits so long after each step of a visit (0)") do |pause|
+          unless PAUSES.cover?(pause)
+            raise OptionParser::InvalidArgument, "#{pause}: must be from #{PAUSES.min} to #{PAUSES.max}"
+          end
+
+          @values[:pause] = pause
+        end
         options.on("--calm", "no events in its life: users alone") { @values[:calm] = true }
         options.on("--counts", "print the findings for bin/proof") { @proof = true }
       end

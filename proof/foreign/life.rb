@@ -50,11 +50,13 @@ module Foreign
     # @param application [Application]
     # @param minutes [Numeric]
     # @param seed [Integer]
+    # @param pause [Numeric] seconds that a user waits after each step of a visit
     # @param calm [Boolean] users browse, and nothing else happens
-    def initialize(application, minutes:, seed:, calm: false)
+    def initialize(application, minutes:, seed:, pause: 0, calm: false)
       @application = application
       @seconds = minutes * 60
       @seed = seed
+      @pause = pause
       @calm = calm
       @findings = Findings.new
       @turns = Turns.new
@@ -199,7 +201,7 @@ sessions: { **SESSIONS, **@application.class::SESSIONS })
       pair = Pair.new(browsers, turns: @turns, changes: @changes, findings: @findings,
                                 random: Random.new(@seed + number),
                                 stale: @application.class::STALE_SECONDS, varying: @application.class::VARYING)
-      @application.class::VISITS.new(pair, number + 1).browse { !@over }
+      @application.class::VISITS.new(pair, number + 1, pause: @pause).browse { !@over }
       @findings.count("requests cut off by a kill and sent again", pair.cut)
     end
 

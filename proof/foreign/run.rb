@@ -24,13 +24,15 @@ module Foreign
     # @param groups [Array<String>, nil] of its tests; nil: all
     # @param minutes [Numeric] of its life
     # @param seed [Integer]
+    # @param pause [Numeric] see Life
     # @param calm [Boolean] see Life
-    def initialize(application, parts:, groups:, minutes:, seed:, calm: false)
+    def initialize(application, parts:, groups:, minutes:, seed:, pause: 0, calm: false)
       @application = application
       @parts = parts
       @groups = groups || application.class::TESTS.keys
       @minutes = minutes
       @seed = seed
+      @pause = pause
       @calm = calm
       @counts = {}
       @notes = []
@@ -117,7 +119,7 @@ module Foreign
     end
 
     def live
-      life = Life.new(@application, minutes: @minutes, seed: @seed, calm: @calm)
+      life = Life.new(@application, minutes: @minutes, seed: @seed, pause: @pause, calm: @calm)
       life.run
     ensure
       life.findings.counts.each { |label, number| count(label, number) }

@@ -7,9 +7,11 @@ module Foreign
   class Visits
     # @param pair [Pair]
     # @param number [Integer] of the user, from 1 on
-    def initialize(pair, number)
+    # @param pause [Numeric] seconds to wait after each step
+    def initialize(pair, number, pause: 0)
       @pair = pair
       @number = number
+      @pause = pause
       @bag = self.class::STEPS.flat_map { |step, weight| [step] * weight }
     end
 
@@ -17,7 +19,10 @@ module Foreign
     # @return [void]
     def browse
       sign_in
-      public_send(pick(@bag)) while yield
+      while yield
+        public_send(pick(@bag))
+        sleep(@pause)
+      end
     end
 
     private

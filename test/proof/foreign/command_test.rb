@@ -15,6 +15,9 @@ module Foreign
         ["redmine"]                                   => /where is redmine\? .*--source or LARDER_FOREIGN_REDMINE/,
         %w[redmine --source x --groups unit,units]    => /unknown group units; known: integration, functional, unit/,
         %w[redmine --source x --minutes 0]            => /must be more than 0/,
+        %w[redmine --source x --pause -1]             => /--pause -1.*must be from 0 to 600/,
+        %w[redmine --source x --pause 601]            => /must be from 0 to 600/,
+        %w[redmine --source x --pause soon]           => /--pause soon/,
         %w[redmine --source x --only pages]           => /pages/ }.each do |arguments, message|
         output, status = Open3.capture2e(NOWHERE, File.join(House::ROOT, "bin/foreign"), *arguments)
         assert_equal 2, status.exitstatus, output

@@ -1,0 +1,47 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../../../proof/foreign/pair"
+require_relative "../../../proof/foreign/visits"
+
+module Foreign
+  class VisitsTest < ActiveSupport::TestCase
+    # Asks for one page in each step, and records the steps and the waits.
+    class Recorded < Visits
+      STEPS = { page: 1 }.freeze
+
+      attr_reader :done
+
+      def sign_in
+        @done = [:sign_in]
+      end
+
+      def page
+        @done << :page
+      end
+
+      private
+
+      def sleep(seconds)
+        @done << seconds
+      end
+    end
+
+    test "a user waits after each step, while others may go on" do
+      assert_equal [:sign_in, :page, 2.5, :page, 2.5], browse(pause: 2.5, steps: 2)
+    end
+
+    test "a user does not wait unless it is asked for" do
+      assert_equal [:sign_in, :page, 0, :page, 0], browse(steps: 2)
+    end
+
+    private
+
+    def browse(steps:, **options)
+      pair = Pair.new([], turns: Turns.new, changes: Mutex.new, findings: Findings.new, random: Random.new(1))
+      visits = Recorded.new(pair, 1, **options)
+      visits.browse { (steps -= 1) >= 0 }
+      visits.done
+    end
+  end
+end
