@@ -5,7 +5,6 @@ require "larder/lab/advice/ranking"
 
 # Parts of calls made by hand, so that what is advised of them is known.
 module SampleParts
-  GROUP = "your value"
   # name => seconds to serialize, to deserialize, bytes, bytes by compressor
   SERIALIZERS = { "larder" => [50e-6, 40e-6, 9000], "native" => [50e-6, 40e-6, 9000],
                   "marshal" => [100e-6, 90e-6, 10_000], "json" => [200e-6, 150e-6, 12_000] }.freeze
@@ -25,7 +24,7 @@ module SampleParts
   # @return [Larder::Lab::Advice::Parts]
   def build(wobble: 0.0, losses: {}, largest: {}, stores: STORES, round_trip: 0.0)
     factors = [1.0, 1.0 + wobble, 1.0 - wobble]
-    Larder::Lab::Advice::Parts.new(nature: nature, group: GROUP, codecs: codecs(factors, losses),
+    Larder::Lab::Advice::Parts.new(nature: nature, codecs: codecs(factors, losses),
                                    stores: stores_of(factors, largest, stores), round_trip: round_trip)
   end
 
@@ -59,22 +58,22 @@ module SampleParts
   end
 
   def results(kind, names, job)
-    trials = names.map { |name| Larder::Lab::Trials::Trial.new(name: name, group: GROUP, job: job) }
-    plan = Larder::Lab::Trials::Plan.new(kind: kind, trials: trials, titles: {}, rounds: 3, seconds: 0.01, seed: 1)
-    Larder::Lab::Trials::Results.new(plan, { ruby: "ruby", cores: 2 })
+    trials = names.map { |name| Larder::Lab::Advice::Rounds::Trial.new(name: name, job: job) }
+    plan = Larder::Lab::Advice::Rounds::Plan.new(kind: kind, trials: trials, rounds: 3, seconds: 0.01, seed: 1)
+    Larder::Lab::Advice::Rounds::Results.new(plan, { ruby: "ruby", cores: 2 })
   end
 
   def add(results, name, factors, times)
     factors.each_with_index do |factor, round|
       times.each do |operation, seconds|
-        results.add(name, GROUP, round + 1, "event" => "block", "operation" => operation, "calls" => 1,
+        results.add(name, round + 1, "event" => "block", "operation" => operation, "calls" => 1,
                                             "seconds" => seconds * factor)
       end
     end
   end
 
   def facts(results, name, facts)
-    results.add(name, GROUP, 1, "event" => "facts", **facts)
+    results.add(name, 1, "event" => "facts", **facts)
   end
 
   # @param answers [Hash{Symbol=>String}]

@@ -98,6 +98,14 @@ module Larder
         self
       end
 
+      # @param name [String] of a directory in that of this one
+      # @return [Contender] a second one, in that directory or on the same server; not opened
+      def another(name)
+        own = File.join(dir, name)
+        FileUtils.mkdir_p(own)
+        self.class.new(dir: own, endpoint: endpoint, threads: threads, size: size)
+      end
+
       # Empties the store.
       # @return [void]
       def clear

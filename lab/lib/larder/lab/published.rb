@@ -1,90 +1,97 @@
 # frozen_string_literal: true
 
-# Holds the figures of the published comparison of stores. They are from Rails 8 on a 4 GB virtual machine (mean of 5
-# runs); the lab measured none of them, and shows its own figures with them.
+# Reads the figures of published comparisons. The lab measured none of them, and shows its own figures with them.
+
+require "yaml"
 
 module Larder
   module Lab
-    # The published findings.
+    # Published comparisons, by the suites that repeat them.
     module Published
-      # Where the figures come from.
-      SOURCE = "measured elsewhere: Rails 8, 4 GB virtual machine, n = 100,000, mean of 5 runs"
-      # The suite whose blocks the findings are about.
-      SUITE = "published-a"
-      # Calls of a published run, and the runs whose mean was published.
-      CALLS = 100_000
-      RUNS = 5
-      # Statements without a figure.
-      REMARKS = [
-        "Litecache was not recommended: it did not run on Rails 8, is part of a suite of gems, and was too young.",
-        "Dragonfly was left off the charts.",
-        "Tuned PostgreSQL: an unlogged table, autovacuum, shared_buffers, and pg_prewarm before the run. The effect " \
-        "of pg_prewarm alone was not published; here it has a row of its own, on a table that has pages.",
-        "PostgreSQL's memory: no figure that could be compared; the table of memory shows it as measured here."
-      ].freeze
-
+      FILE = File.expand_path("published.yml", __dir__)
       # The factor of a step that was taken, and not measured by itself.
       NOT_GIVEN = "not given"
+      # Published figures are rounded, and so is the ratio of two: nearer than this is alike.
+      ROUNDING = 1.05
 
       # A statement about a block of the suite: `faster` was `factor` times as fast as `slower`. The factor is "more" or
-      # "far more" where no number was published, {NOT_GIVEN} where nothing was, and nil where both were alike. One side
-      # may be several rows; all of them are meant. `slower_block` is the block of the slower side where it is another
-      # one; `label` is the name of a finding that its rows and block do not name.
-      Finding = Struct.new(:faster, :slower, :block, :factor, :slower_block, :label, keyword_init: true) do
+      # "far more" where no number was published, "recommended" where a choice was, {NOT_GIVEN} where nothing was, and
+      # nil where both were alike. One side may be several rows; all of them are meant. `slower_block` is the block of
+      # the slower side where it is another one, or several; `label` is the name of a finding that its rows and block do
+      # not name. `figure` is what is compared in place of times: `faster` has less of it.
+      Finding = Struct.new(:faster, :slower, :block, :factor, :slower_block, :label, :figure, keyword_init: true) do
         # @return [String] how they compared, in a cell
         def words
           factor.is_a?(Numeric) ? "#{factor.to_s.delete_suffix(".0")} ×" : factor || "alike"
         end
 
-        # @return [Array<Array(String, String)>] the pairs of a faster and a slower row
+        # @return [Array<Array(String, String, String)>] the pairs of a faster and a slower row, with the block of that
         def pairs
-          Array(faster).product(Array(slower))
+          Array(faster).product(Array(slower), Array(slower_block || block))
         end
       end
 
-      # Servers that Redis was faster than with five threads.
-      SERVERS = %w[memcached valkey dicedb].freeze
-      # Stores that wrote faster than stock PostgreSQL.
-      WRITERS = ["litecache", "redis", *SERVERS, "solid_cache", "solid_cache-postgresql-tuned"].freeze
+      # A column of a published table: its figures are measured in the blocks `of` and written in `format`; they are
+      # times, or the figure of these blocks that is called `here`.
+      Column = Struct.new(:title, :format, :of, :here, keyword_init: true) do
+        # @return [Boolean] whether the greater figure is the better one
+        def rate?
+          format == "rate"
+        end
+      end
 
-      # @return [Array<Finding>]
-      FINDINGS = [
-        ["litecache", "redis", "hit", 4.0],
-        ["litecache", "redis", "miss", 2.5],
-        ["litecache", "redis", "hit_published", 4.0],
-        ["litecache", "redis", "miss_published", 4.0],
-        ["litecache", "litecache", "miss_published", "more", "miss", "litecache, miss: 5 threads/1"],
-        ["memcached", "redis", "hit", nil],
-        ["memcached", "redis", "miss", nil],
-        ["redis", "valkey", "hit", 1.5],
-        ["redis", "valkey", "miss", 1.5],
-        ["redis", "dicedb", "hit", 1.5],
-        ["redis", "dicedb", "miss", 1.5],
-        ["valkey", "dicedb", "hit", nil],
-        ["valkey", "dicedb", "miss", nil],
-        ["redis", SERVERS, "hit_published", "more"],
-        ["redis", SERVERS, "miss_published", "more"],
-        ["valkey", "memcached", "hit_published", nil],
-        ["valkey", "memcached", "miss_published", nil],
-        ["valkey", "dicedb", "hit_published", nil],
-        ["valkey", "dicedb", "miss_published", nil],
-        ["redis", "dragonfly", "hit", "far more"],
-        ["redis", "dragonfly", "miss", "far more"],
-        ["redis", "solid_cache-postgresql", "hit", 2.0],
-        [WRITERS, "solid_cache-postgresql", "miss", "more"],
-        [WRITERS, "solid_cache-postgresql", "hit_published", "more"],
-        [WRITERS, "solid_cache-postgresql", "miss_published", "more"],
-        ["solid_cache-postgresql-tuned", "solid_cache-postgresql", "hit", 1.5],
-        ["solid_cache-postgresql-tuned", "solid_cache-postgresql", "miss", 1.5],
-        ["solid_cache-postgresql-tuned", "solid_cache-postgresql", "miss_published", "more"],
-        ["solid_cache-postgresql-prewarmed", "solid_cache-postgresql-tuned", "hit", NOT_GIVEN, nil,
-         "pg-tuned, hit: with pg_prewarm/without"],
-        ["solid_cache", "redis", "hit", nil],
-        ["solid_cache", "solid_cache-postgresql-tuned", "miss", "more"],
-        ["solid_cache", "solid_cache-postgresql-tuned", "miss_published", 2.0],
-        ["solid_cache", "valkey", "hit_published", nil],
-        ["solid_cache", "valkey", "miss_published", nil]
-      ].map { |row| Finding.new(**Finding.members.zip(row).to_h).freeze }.freeze
+      # A published table. rows: name of the row in the suite => name in the article, and a figure for each column
+      Table = Struct.new(:caption, :columns, :rows, keyword_init: true) do
+        # @param hash [Hash{String=>Object}]
+        # @return [Table]
+        def self.from_h(hash)
+          new(caption: hash["caption"], rows: hash["rows"],
+              columns: hash["columns"].map { |column| Column.new(**column.transform_keys(&:to_sym)) })
+        end
+
+        # In each column, each row and the next worse one, and the best and the worst, as they compare in each block.
+        # @return [Array<Finding>]
+        def findings
+          columns.each_with_index.flat_map do |column, at|
+            figures = rows.transform_values { |_, *all| all[at] }.compact.sort_by(&:last)
+            figures.reverse! if column.rate?
+            pairs = [*figures.each_cons(2), figures.values_at(0, -1)].uniq
+            pairs.flat_map { |pair| column.of.map { |block| finding(pair, block, column) } }
+          end
+        end
+
+        private
+
+        def finding(((better, one), (worse, other)), block, column)
+          factor = column.rate? ? one.fdiv(other) : other.fdiv(one)
+          Finding.new(faster: better, slower: worse, block: block, figure: column.here,
+                      factor: (factor.round(2) if factor >= ROUNDING))
+        end
+      end
+
+      # One published comparison: source, remarks without a figure, findings, tables; short: names of rows in findings;
+      # totals: "calls" of a run, the "runs" whose mean it was, and "blocks"; wire: "payload" of the compressors.
+      Article = Struct.new(:source, :remarks, :findings, :tables, :short, :totals, :wire, keyword_init: true) do
+        # @param hash [Hash{String=>Object}]
+        # @return [Article]
+        def self.from_h(hash)
+          tables = hash.fetch("tables", []).map { |table| Table.from_h(table) }
+          given = hash.fetch("findings", []).map { |row| Finding.new(**Finding.members.zip(row).to_h).freeze }
+          new(source: hash["source"], remarks: hash.fetch("remarks", []), tables: tables, totals: hash["totals"],
+              findings: given + tables.flat_map(&:findings), short: hash.fetch("short", {}), wire: hash["wire"])
+        end
+      end
+
+      # @param suite [String]
+      # @return [Article, nil]
+      def self.of(suite)
+        articles[suite]
+      end
+
+      # @return [Hash{String=>Article}]
+      def self.articles
+        @articles ||= YAML.safe_load_file(FILE, aliases: true).transform_values { |hash| Article.from_h(hash) }
+      end
     end
   end
 end

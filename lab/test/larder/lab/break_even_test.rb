@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "larder/lab/break_even"
-require "larder/lab/trials/published"
+require "larder/lab/published"
 
 module Larder
   module Lab
@@ -16,7 +16,7 @@ module Larder
       end
 
       def published
-        figures = Trials::Published::COMPRESSORS.values.filter_map do |name, bytes, rate|
+        figures = Published.of("published-b").tables.first.rows.values.filter_map do |name, bytes, rate|
           [name, [bytes, rate ? 1 / rate : 0.0]] if bytes
         end
         BreakEven.of_bandwidth(figures.to_h)

@@ -2,7 +2,7 @@
 
 # Writes the lines that configure a choice in an application.
 
-require_relative "../trials/contenders"
+require_relative "../codecs/lists"
 require_relative "choice"
 
 module Larder
@@ -148,7 +148,7 @@ module Larder
         end
 
         def contender
-          TrialContenders::COMPRESSORS.find { |each| each.name == choice.compressor }
+          Codecs::Compressors.fetch(choice.compressor)
         end
 
         def codec

@@ -8,11 +8,9 @@ require_relative "../clock"
 require_relative "../contenders"
 require_relative "../network/floor"
 require_relative "../statistics"
-require_relative "../trials/contenders"
-require_relative "../trials/payloads"
-require_relative "../trials/runner"
 require_relative "parts"
 require_relative "profiles"
+require_relative "rounds"
 
 module Larder
   module Lab
@@ -71,13 +69,12 @@ module Larder
           @environment = codecs.environment
           raise UsageError, refusals(codecs) if codecs.samples.empty?
 
-          Parts.new(nature: nature, codecs: codecs, stores: stores(sizes(codecs)), group: group,
-                    round_trip: round_trip)
+          Parts.new(nature: nature, codecs: codecs, stores: stores(sizes(codecs)), round_trip: round_trip)
         end
 
         # Runs lines of configuration.
         # @param configuration [Configuration]
-        # @return [Trials::Results]
+        # @return [Rounds::Results]
         def pasted(configuration)
           job = { **payload, code: configuration.code, variables: configuration.variables, loses: false }
           lines = trial("pasted", job, server: server(configuration.choice.store))
@@ -91,29 +88,33 @@ module Larder
           results = run("nature", "the value", 0, [trial("nature", payload)], rounds: 1)
           @boot = now - started
           failed(results) unless results.rejected.empty?
-          results.facts("nature", group)
+          results.facts("nature")
         end
 
         def failed(results)
-          raise UsageError, "--payload #{@options.question.payload}: #{results.rejected.first.last.message}"
+          raise UsageError, "--payload #{@options.question.payload}: #{results.rejected.values.first.message}"
         end
 
         def refusals(codecs)
-          reasons = codecs.rejected.map { |name, _, error| "#{name}: #{error.message}" }
+          reasons = codecs.rejected.map { |name, error| "#{name}: #{error.message}" }
           "--payload #{@options.question.payload}: no serializer takes it\n  #{reasons.join("\n  ")}"
         end
 
         def codecs
           compressors = @options.compressors
           jobs = @options.serializers.map do |name|
-            trial(name, { **payload, codec: name, compressors: compressors.map(&:to_job) })
+            trial(name, { **payload, codec: name, compressors: compressors.map { |each| job_of(each) } })
           end
           run("parts", "serializers and compressors", 2 + (2 * (compressors.size - 1)), jobs)
         end
 
+        def job_of(compressor)
+          { name: compressor.key, codec: compressor.codec, options: compressor.options }
+        end
+
         # The smallest, the largest, and one between: the time between two is theirs, by the way.
         def sizes(codecs)
-          all = @options.serializers.filter_map { |name| codecs.facts(name, group) }.flat_map do |facts|
+          all = @options.serializers.filter_map { |name| codecs.facts(name) }.flat_map do |facts|
             [facts["bytes"], *facts["packed"].values.grep(Integer)]
           end
           least, most = all.minmax
@@ -147,11 +148,7 @@ module Larder
         end
 
         def trial(name, job, **others)
-          Trials::Trial.new(name: name, group: group, job: job, **others)
-        end
-
-        def group
-          "your value"
+          Rounds::Trial.new(name: name, job: job, **others)
         end
 
         def payload
@@ -161,9 +158,9 @@ module Larder
         def run(kind, title, blocks, trials, rounds: @options.rounds)
           @progress.title = title
           @progress.seconds = @boot + (blocks * ((@options.seconds * FINDING) + COLLECTING))
-          plan = Trials::Plan.new(kind: kind, trials: trials, titles: { group => group }, rounds: rounds,
-                                  seconds: @options.seconds, seed: @options.seed, urls: {})
-          Trials::Runner.new(plan, progress: @progress).run
+          plan = Rounds::Plan.new(kind: kind, trials: trials, rounds: rounds, seconds: @options.seconds,
+                                  seed: @options.seed)
+          Rounds.new(plan, progress: @progress).run
         end
       end
     end

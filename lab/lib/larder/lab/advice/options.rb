@@ -3,8 +3,8 @@
 # Parses, checks and explains the options of `larder-lab advise`.
 
 require_relative "../command_line"
-require_relative "../trials/contenders"
-require_relative "../trials/payloads"
+require_relative "../codecs/lists"
+require_relative "../payloads"
 require_relative "measuring"
 require_relative "question"
 
@@ -83,10 +83,10 @@ module Larder
           chosen(:serializers, Measuring::SERIALIZERS)
         end
 
-        # @return [Array<TrialContenders::Contender>] "none" is one
+        # @return [Array<Class>] of {Codecs::Compressors}; "none" is one
         def compressors
           names = chosen(:compressors, COMPRESSORS) - ["none"]
-          TrialContenders.choose(TrialContenders::COMPRESSORS, ["none", *names])
+          Codecs::Compressors.check(["none", *names]).map { |name| Codecs::Compressors.fetch(name) }
         end
 
         # @return [Array<String>]

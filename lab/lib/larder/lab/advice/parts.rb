@@ -19,23 +19,21 @@ module Larder
         attr_reader :round_trip
 
         # @param nature [Hash{String=>Object}]
-        # @param codecs [Trials::Results] of the kind "parts"
-        # @param stores [Trials::Results] of the kind "store_calls"
-        # @param group [String] of both
+        # @param codecs [Rounds::Results] of the kind "parts"
+        # @param stores [Rounds::Results] of the kind "store_calls"
         # @param round_trip [Float] seconds
-        def initialize(nature:, codecs:, stores:, group:, round_trip: 0.0)
+        def initialize(nature:, codecs:, stores:, round_trip: 0.0)
           @nature = nature
           @round_trip = round_trip
           @codecs = codecs
           @stores = stores
-          @group = group
           @figures = {}
           @sampling = [codecs, stores].to_h { |results| [results, sampling(results)] }
         end
 
         # @return [Array<String>] that took the value
         def serializers
-          @codecs.plan.names(@group) - refused_serializers.keys
+          @codecs.plan.names - refused_serializers.keys
         end
 
         # @return [Hash{String=>String}] serializers that did not, and why
@@ -45,7 +43,7 @@ module Larder
 
         # @return [Array<String>] stores that answered; Larder with codecs of others apart
         def stores
-          @stores.plan.names(@group) - refused_stores.keys
+          @stores.plan.names - refused_stores.keys
         end
 
         # @return [Hash{String=>String}] stores that did not, and why
@@ -111,14 +109,14 @@ module Larder
         # @param store [String]
         # @return [Array<Integer>] bytes that were written and read
         def sizes(store)
-          @stores.plan.trials.first.job[:sizes] - @stores.facts(store, @group).fetch("refused")
+          @stores.plan.trials.first.job[:sizes] - @stores.facts(store).fetch("refused")
         end
 
         # @return [Array<Array>] operation, codec or store, and seconds by round
         def samples
           [@codecs, @stores].flat_map do |results|
             results.samples.group_by { |sample| [sample.name, sample.operation] }.map do |(name, operation), _|
-              [operation, name, results.seconds(name, @group, operation)]
+              [operation, name, results.seconds(name, operation)]
             end
           end
         end
@@ -145,11 +143,11 @@ module Larder
         end
 
         def rejected(results)
-          results.rejected.to_h { |name, _, error| [name, error.message] }
+          results.rejected.transform_values(&:message)
         end
 
         def facts(serializer)
-          @codecs.facts(serializer, @group)
+          @codecs.facts(serializer)
         end
 
         def packed(serializer)
@@ -162,7 +160,7 @@ module Larder
 
         def figure(results, name, operation)
           @figures[[results.plan.kind, name, operation]] ||=
-            @sampling.fetch(results).figure(results.seconds(name, @group, operation))
+            @sampling.fetch(results).figure(results.seconds(name, operation))
         end
 
         # By the way from the one to the other.

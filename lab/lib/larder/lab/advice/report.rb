@@ -41,7 +41,7 @@ module Larder
         end
 
         # @param environment [Hash]
-        # @param results [Trials::Results, nil] of the configuration
+        # @param results [Rounds::Results, nil] of the configuration
         # @return [Document::Chapter]
         def chapter(environment, results)
           tried = Tried.new(@ranking, @ranking.best, results)

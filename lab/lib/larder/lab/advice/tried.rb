@@ -18,7 +18,7 @@ module Larder
 
         # @param ranking [Ranking]
         # @param choice [Choice]
-        # @param results [Trials::Results, nil] of the lines; nil: they cannot be tried without an application
+        # @param results [Rounds::Results, nil] of the lines; nil: they cannot be tried without an application
         def initialize(ranking, choice, results)
           @ranking = ranking
           @choice = choice
@@ -53,15 +53,11 @@ module Larder
         private
 
         def error
-          @results.reason("pasted", group)
-        end
-
-        def group
-          @results.plan.groups.first
+          @results.rejected["pasted"]
         end
 
         def measured(call)
-          Statistics.median(@results.seconds("pasted", group, call))
+          Statistics.median(@results.seconds("pasted", call))
         end
 
         # On this machine: a server is a round trip of this machine away, and there is no wire.

@@ -40,8 +40,8 @@ module Larder
         attr_reader :absent
         # @return [Hash{Array(String, String)=>String}] row and block => why a row that takes part cannot do this block
         attr_reader :skipped
-        # @return [Hash{String=>Hash}] row => versions, options, server, and "memory" of it "before" and "after" the
-        #   blocks of each session
+        # @return [Hash{String=>Hash}] row => versions, options, server, "memory" of it "before" and "after" the blocks
+        #   of each session, and "figures" by block and name, one of each process
         attr_reader :recorded
         # @return [Hash{Symbol=>Float}] seconds of the run by {Pace::KINDS}; none if no session was measured
         attr_reader :spent
@@ -204,7 +204,8 @@ module Larder
         def turns(block, session)
           step(@block = block.title, session)
           able = @pace.during(:preparing) { prepare(together(in_order(@seats)), block) }
-          @pace.during(:turns) { @pace.passes.times { |pass| take_pass(able, block, session, pass) } }
+          passes = block.slow ? 1 : @pace.passes
+          @pace.during(:turns) { passes.times { |pass| take_pass(able, block, session, pass) } }
         end
 
         # All prepare at once, and warm up at once. In between a row finds out in its first session how many calls make
@@ -223,11 +224,19 @@ module Larder
         # @return [Boolean] false if the gems of a row lack what the block needs; its other blocks are measured
         def prepared?(seat, block)
           attempt(seat.row) do
-            seat.answer
+            note(seat.row, block, seat.answer["figures"])
             true
           rescue Unavailable => error
             @skipped[[seat.row, block.key]] = error.message
             false
+          end
+        end
+
+        # Keeps the figures that a block has found out.
+        def note(row, block, figures)
+          figures.to_h.each do |name, figure|
+            own = @recorded[row]["figures"] ||= {}
+            ((own[block.key] ||= {})[name] ||= []) << figure
           end
         end
 

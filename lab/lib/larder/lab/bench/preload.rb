@@ -21,8 +21,9 @@ module Larder
         # @param contender [String] one of the rows with this Gemfile; the user's own are not known here
         # @return [void]
         def self.main(suite, contender)
-          type = Contenders.names.include?(contender) ? Contenders.fetch(contender) : Contender
-          type.preload(Suites.fetch(suite))
+          suite = Suites.fetch(suite)
+          type = suite.registry.names.include?(contender) ? suite.registry.fetch(contender) : Contender
+          type.preload(suite)
           COLLECTIONS.times { GC.start }
           new(UNIXSocket.for_fd($stdin.fileno)).serve
         end

@@ -33,12 +33,14 @@ module Larder
             @preloaders = {}
           end
 
-          # @param type [Class] a {Contender}
+          # @param type [Class] a {ContenderDeclaration}
+          # @param bundle [String, nil] its Gemfile
           # @return [Preloader]
           # @raise [Unavailable] if its gems are not installed
-          def for(type)
+          def for(type, bundle = type.bundle)
             @lock.synchronize do
-              @preloaders[type.bundle] ||= Preloader.new(@suite, type, dir: @dir, gemfile: Gemfiles.path(type.bundle))
+              @preloaders[bundle] ||= Preloader.new(@suite, type, log: File.join(@dir, "preload-#{bundle}.log"),
+                                                                  gemfile: Gemfiles.path(bundle))
             end
           end
 
@@ -49,16 +51,16 @@ module Larder
         end
 
         # @param suite [String]
-        # @param type [Class] a {Contender}, one of those with its Gemfile
-        # @param dir [String] for its log
+        # @param type [Class] a {ContenderDeclaration}, one of those with its Gemfile
+        # @param log [String] a file, in whose directory it works
         # @param gemfile [String, nil] nil: that of this process
-        def initialize(suite, type, dir:, gemfile: nil)
-          @log = File.join(dir, "preload-#{type.bundle}.log")
+        def initialize(suite, type, log:, gemfile: nil)
+          @log = log
           @lock = Mutex.new
           @socket, other = UNIXSocket.pair
           environment = { **WorkerProcess::WARM_HEAP, **({ "BUNDLE_GEMFILE" => gemfile } if gemfile).to_h }
           @pid = Process.spawn(environment, RbConfig.ruby, "-I", LIBRARY, SCRIPT, suite, type.key, in: other,
-                               out: [@log, "a"], err: [@log, "a"], chdir: dir, pgroup: true)
+                               out: [@log, "a"], err: [@log, "a"], chdir: File.dirname(log), pgroup: true)
           other.close
         end
 

@@ -32,7 +32,8 @@ module Larder
           @row = row
           @copy = copy
           Dir.mkdir(dir, 0o700)
-          preloader = preloaders.for(type)
+          @registry = plan.suite.registry
+          preloader = preloaders.for(type, plan.suite.bundle || type.bundle)
           @hosting = Hosting.new(type.server, "#{dir}-server", plan.urls, size: plan.size, files: files)
           @worker = Worker.new(job(plan, dir, proofs), log: "#{dir}.log", preloader: preloader)
         rescue StandardError
@@ -96,7 +97,7 @@ module Larder
         end
 
         def type
-          Contenders.fetch(reference? ? ReferenceLoop::CONTENDER : row)
+          reference? ? Contenders.fetch(ReferenceLoop::CONTENDER) : @registry.fetch(row)
         end
 
         # In a server of the user's, which several rows may use at once.
@@ -108,7 +109,7 @@ module Larder
           cold = shared? ? plan.cold_blocks.map(&:key) : []
           { contender: type.key, dir: dir, endpoint: @hosting.endpoint&.merge("place" => place(plan)), size: plan.size,
             suite: reference? ? Reference::KEY : plan.suite.key, yjit: type.yjit?, cold: cold, requires: plan.requires,
-            proofs: proofs }
+            proofs: proofs, given: plan.given }
         end
       end
     end

@@ -23,12 +23,15 @@ module Larder
       class Service
         include Proving
 
+        # Seconds of a call that is not made once more to find out how many make a turn.
+        LONG = 0.2
         # Part of Ruby's slots that is free before turns. Where a collection of young objects leaves less than a fifth,
         # Ruby's next one is of all objects, and takes about as long as a turn.
         ROOM = 0.25
         # Numbers of calls: between two looks at the methods that YJIT has compiled; the least, as it compiles a method
-        # at its 30th call, and in a large application at its 120th; the most, for code that it compiles for ever.
-        COMPILING = { step: 16, least: 160, most: 1600 }.freeze
+        # at its 30th call, and in a large application at its 120th; the most, for code that it compiles for ever. After
+        # so many seconds, long calls have run what is inside them often enough.
+        COMPILING = { step: 16, least: 160, most: 1600, seconds: 2.0 }.freeze
 
         # Serves standard input, until it ends.
         # @return [void]
@@ -64,27 +67,29 @@ module Larder
           end
         end
 
-        # The first calls of this process, on entries that another one has stored.
+        # The first calls of this process, on entries that another one has stored. If there are several such
+        # blocks, each has a child of this process for itself.
         # @param key [String] of a block
         # @return [Hash]
         def cold(key)
           block = @suite.fetch(key)
-          block.load.call
-          took(Turn.new(block, Scene.new(@contender)).take(block.cold))
+          return in_child { first_calls(block) } if @suite.blocks.count(&:cold) > 1
+
+          first_calls(block)
         end
 
         # Prepares a block.
         # @param key [String] of a block
-        # @return [Hash]
+        # @return [Hash] "figures" that this has found out
         def prepare(key)
           @teardown&.call
           block = @suite.fetch(key)
           @contender.clear
-          scene = Scene.new(@contender)
+          scene = scene(@contender)
           block.setup.call(scene)
           @teardown = -> { block.teardown.call(scene) }
           @turn = Turn.new(block, scene)
-          {}
+          { figures: scene.figures }
         end
 
         # Finds out how many calls a turn must have.
@@ -132,10 +137,11 @@ module Larder
         def compile
           return unless Yjit.on?
 
+          taken = 0.0
           (COMPILING[:step]..COMPILING[:most]).step(COMPILING[:step]) do |calls|
             before = Yjit.compiled
-            @turn.take(COMPILING[:step])
-            break if calls >= COMPILING[:least] && Yjit.compiled == before
+            taken += @turn.take(COMPILING[:step]).seconds
+            break if (calls >= COMPILING[:least] && Yjit.compiled == before) || taken > COMPILING[:seconds]
           end
         end
 
@@ -152,8 +158,8 @@ module Larder
 
         def enough(seconds)
           calls = 1
-          calls *= 2 while @turn.take(calls).seconds < seconds / 2
-          taken = @turn.take(calls).seconds
+          calls *= 2 while (taken = @turn.take(calls).seconds) < seconds / 2
+          taken = @turn.take(calls).seconds if taken < LONG
           taken < seconds ? (calls * seconds / taken).ceil : calls
         end
 
@@ -161,45 +167,63 @@ module Larder
         def open
           fill_beforehand unless @job["cold"].empty?
           @contender = made.open
-          prove(@contender, @job["proofs"]) if @job["cold"].empty?
+          prove_all(@contender) if @job["cold"].empty?
           { versions: versions(@contender), options: @contender.recorded, yjit: Yjit.on? }
         end
 
+        def scene(contender)
+          Scene.new(contender, given: @job["given"])
+        end
+
+        def first_calls(block)
+          scene = scene(@contender)
+          block.load.call(scene)
+          took(Turn.new(block, scene).take(block.cold))
+        end
+
+        # A codec has no store in which values could stay.
+        def prove_all(contender)
+          contender.respond_to?(:prove) ? contender.prove(@job["proofs"]) : prove(contender, @job["proofs"])
+        end
+
         def made
-          Contenders.fetch(@job["contender"]).new(dir: @job["dir"], endpoint: @job["endpoint"], size: @job["size"],
+          @suite.registry.fetch(@job["contender"]).new(dir: @job["dir"], endpoint: @job["endpoint"], size: @job["size"],
                                                   threads: @suite.blocks.map(&:threads).max)
         end
 
         # In another process, before this one opens the store.
         def fill_beforehand
+          @job["endpoint"] = in_child { fill }["endpoint"]
+        end
+
+        # @return [Hash{String=>Object}] what the block answers, in another process
+        def in_child(&block)
           reader, writer = IO.pipe
           child = fork do
-            writer.write(JSON.generate(outcome { fill }))
+            writer.write(JSON.generate(outcome(&block)))
             writer.close
             exit!(0) # no handler of the lab's runs here
           end
           writer.close
           said = reader.read
           Process.wait(child)
-          raise Invalid, "its process died while it stored entries" if said.empty?
-
-          inherit(JSON.parse(said))
+          said.empty? ? raise(Invalid, "the child of its process died") : checked(JSON.parse(said))
         end
 
         # @return [Hash] where the entries are
         def fill
           contender = made.open
-          prove(contender, @job["proofs"])
-          @job["cold"].each { |key| @suite.fetch(key).setup.call(Scene.new(contender)) }
+          prove_all(contender)
+          @job["cold"].each { |key| @suite.fetch(key).setup.call(scene(contender)) }
           { endpoint: @job["endpoint"]&.merge("inherited" => true) }
         end
 
-        # Raises the error that another process answered, or goes on with its entries.
-        def inherit(answer)
+        # Raises the error that another process answered.
+        def checked(answer)
           raise Unavailable, answer["unavailable"] if answer["unavailable"]
           raise Invalid, answer["invalid"] if answer["invalid"]
 
-          @job["endpoint"] = answer["endpoint"]
+          answer
         end
       end
     end

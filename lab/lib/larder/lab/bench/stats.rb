@@ -71,6 +71,14 @@ module Larder
           bounded(log, error, bias, values.size)
         end
 
+        # @param ratio [Float] of two figures that do not differ from session to session
+        # @param rounding [Float] a ratio above 1, within which it is alike
+        # @return [Estimate]
+        def exact(ratio, rounding)
+          Estimate.new(value: ratio, low: ratio / rounding, high: ratio * rounding, detectable: rounding, bias: 1.0,
+                       sessions: Float::INFINITY, log: Math.log(ratio), error: 0.0)
+        end
+
         # @param values [Array<Float>]
         # @return [Float]
         def median(values)

@@ -2,6 +2,8 @@
 
 # Declares suites: which blocks of code are measured, and along which axes. Suites are data; nothing here measures.
 
+require_relative "../contenders"
+
 module Larder
   module Lab
     module Bench
@@ -21,18 +23,21 @@ module Larder
         # number of the call and of the thread, and must answer true; any other answer is a wrong value, and makes the
         # row invalid. `threads` call it at once. `cold` is nil, or how many calls are made in a process that has made
         # none before, on entries that another process has stored by `setup`; `load` runs before, and loads what the
-        # calls need besides the store. `unit` names what a call is ("request").
+        # calls need besides the entries. `unit` names what a call is ("request"). `axes` is nil, or says where a block
+        # stands in a table of many, by the names of axes ({"payload" => "books"}); `heading` is its column there. A
+        # block that is `given` works on what the user gives, and is measured only then. One that is `slow` has one pass
+        # in a session, and none in a quick run.
         Block = Struct.new(:key, :title, :short, :about, :load, :setup, :call, :teardown, :threads, :cold, :unit,
-                           keyword_init: true)
+                           :axes, :heading, :given, :slow, keyword_init: true)
 
         # Collects the parts of a block.
         class BlockBuilder
           # @param fields [Hash] of {Block}
           def initialize(**fields)
-            @block = Block.new(threads: 1, unit: "call", load: -> {}, setup: ->(_) {}, teardown: ->(_) {}, **fields)
+            @block = Block.new(threads: 1, unit: "call", load: ->(_) {}, setup: ->(_) {}, teardown: ->(_) {}, **fields)
           end
 
-          # @yield loads code, without the store
+          # @yieldparam scene [Scene] whose entries stay untouched
           def load(&code)
             @block.load = code
           end
@@ -106,6 +111,37 @@ module Larder
           @also || []
         end
 
+        # @param list [Module, nil] where its rows are listed; nil: no change
+        # @return [Module] a {CLI::Registry} of {ContenderDeclaration}s
+        def registry(list = nil)
+          @registry = list || @registry || Contenders
+        end
+
+        # @param name [String, nil] of the Gemfile of all its processes; nil: no change
+        # @return [String, nil] nil: each row has its own
+        def bundle(name = nil)
+          @bundle = name || @bundle
+        end
+
+        # @param bytes [Integer, nil] of room that stores and servers get; nil: no change
+        # @return [Integer]
+        def size(bytes = nil)
+          @size = bytes || @size || Contender::SIZE
+        end
+
+        # @param row [String, nil] the row that others are compared with, if it was measured; nil: no change
+        # @return [String]
+        def base(row = nil)
+          @base = row || @base || "larder"
+        end
+
+        # @param names [Array<String>] rows that take part unless others are named; none: no change
+        # @return [Array<String>]
+        def usual(*names)
+          @usual = names if names.any?
+          @usual || registry.usual
+        end
+
         # Leaves out stores whose server takes seconds to start, unless they are named.
         # @return [void]
         def only_quick_to_start
@@ -149,18 +185,27 @@ module Larder
         end
       end
 
-      # The store that a block works with, and everything that its setup has kept.
+      # The store or codec that a block works with, and everything that its setup has kept.
       class Scene
-        # @return [ActiveSupport::Cache::Store]
-        attr_reader :store
-        # @return [Contender]
+        # @return [Contender, Codecs::Row]
         attr_reader :contender
+        # @return [String, nil] what the user gives to blocks that are `given`
+        attr_reader :given
+        # @return [Hash{String=>Numeric}] what setup found out besides times
+        attr_reader :figures
 
-        # @param contender [Contender] opened
-        def initialize(contender)
+        # @param contender [Contender, Codecs::Row] opened
+        # @param given [String, nil]
+        def initialize(contender, given: nil)
           @contender = contender
-          @store = contender.store
+          @given = given
+          @figures = {}
           @kept = {}
+        end
+
+        # @return [ActiveSupport::Cache::Store]
+        def store
+          @contender.store
         end
 
         # @return [Boolean] false if each read is a miss by design

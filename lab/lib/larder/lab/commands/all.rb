@@ -56,7 +56,7 @@ module Larder
                      "soak" => ["--only", KINDS], "capacity" => ["--only", [*KINDS, "valkey"]],
                      "stampede" => ["--only", Loads::StampedeOptions::QUICKLY],
                      "network" => ["--only", KINDS - ["litecache"]],
-                     "matrix" => ["--stores", %w[larder redis]],
+                     "matrix" => ["--only", %w[larder redis]],
                      "sessions" => ["--only", %w[larder sql-mariadb activerecord-mariadb memcached hash]] }.freeze
           # Less than by itself.
           LESS = { "stampede" => %w[--rounds 1],

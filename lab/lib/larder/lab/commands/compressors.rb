@@ -1,34 +1,26 @@
 # frozen_string_literal: true
 
-require_relative "trial"
-require_relative "../trials/chapters/compressors"
+require_relative "suite"
 
 module Larder
   module Lab
     module Commands
-      # `larder-lab compressors`: the published comparison of compressors, in both directions and on text as well.
-      class Compressors < Trial
+      # `larder-lab compressors`: the published comparison of compressors, in both directions and at several levels.
+      class Compressors < Suite
         NAME = "compressors"
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "speed and size of compressors on the published megabyte or your data, at all levels"
-
-        KIND = "compressors"
-        ALL = TrialContenders::COMPRESSORS
-        PAYLOADS = %w[books text].freeze
-        # The published ones, and no levels.
-        MODES = { quick: { only: %w[none snappy lz4 lz4_flex zstd-3 brotli-5 gzip-6] } }.freeze
-        CHAPTER = Trials::Chapters::Compressors
+        SUMMARY = "time and size of compressors in both directions, on records, text or your data"
+        # The suites that it runs.
+        SUITES = %w[published-b].freeze
+        # The first lines of --help.
         BANNER = <<~TEXT
           Usage: larder-lab compressors [options]
 
-          Compresses a marshalled Book.all.to_a, as published. In addition it measures
-          decompression, text with ordinary repetition, the first call of a process, and
-          up to which network bandwidth each compressor saves time.
-
-          Each codec runs in new processes, in several rounds of random order, and its
-          result is checked. A codec whose gem is missing has a row with the reason.
+          Compresses and decompresses one marshalled Book.all.to_a, as published, and a
+          megabyte of JSON. The article measured compressing alone. The report shows its
+          figures with the same ones here, and the fastest compressor for each bandwidth.
         TEXT
       end
     end

@@ -1,34 +1,25 @@
 # frozen_string_literal: true
 
-require_relative "trial"
-require_relative "../trials/cells_options"
-require_relative "../trials/chapters/cells"
+require_relative "suite"
 
 module Larder
   module Lab
     module Commands
-      # `larder-lab matrix`: any serializer with any compressor in any store, end to end.
-      class Matrix < Trial
+      # `larder-lab matrix`: any serializer with any compressor in any store.
+      class Matrix < Suite
         NAME = "matrix"
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "combinations of serializer, compressor and store, and the time of each step"
-
-        KIND = "cells"
-        ALL = [].freeze
-        PAYLOADS = %w[products].freeze
-        OPTIONS = Trials::CellsOptions
-        MODES = { quick: { serializers: %w[native message_pack], compressors: %w[none lz4],
-                           stores: %w[larder redis memcached], seconds: 0.01 },
-                  usual: { seconds: 0.05 } }.freeze
-        CHAPTER = Trials::Chapters::Cells
+        SUMMARY = "any serializer × compressor × store, end to end, and the store's own part"
+        # The suites that it runs.
+        SUITES = %w[matrix].freeze
+        # The first lines of --help.
         BANNER = <<~TEXT
           Usage: larder-lab matrix [options]
 
-          Writes and reads a value through the Rails cache API with every chosen
-          serializer, compressor and store, and also measures each step alone:
-          serialization, compression, and the store's call.
+          Reads and writes 50 products, or your data, in stores that have a serializer and
+          a compressor, and the same bytes in the same stores without: the store's part.
         TEXT
       end
     end

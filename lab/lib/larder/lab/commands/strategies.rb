@@ -1,35 +1,27 @@
 # frozen_string_literal: true
 
-require_relative "trial"
-require_relative "../trials/strategies_options"
-require_relative "../trials/chapters/strategies"
+require_relative "suite"
 
 module Larder
   module Lab
     module Commands
       # `larder-lab strategies`: the published comparison of strategies by type, lists of records in Redis.
-      class Strategies < Trial
+      class Strategies < Suite
         NAME = "strategies"
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
         SUMMARY = "ways to store lists of records in Redis, cold and warm, by length"
-
-        KIND = "strategies"
-        ALL = TrialContenders::STRATEGIES
-        PAYLOADS = %w[records].freeze
-        OPTIONS = Trials::StrategiesOptions
-        # The published ones and Larder's own, on shorter lists.
-        MODES = { quick: { only: %w[binary xml json protobuf native], lengths: [2000, 50] },
-                  usual: { seconds: 0.05 } }.freeze
-        CHAPTER = Trials::Chapters::Strategies
+        # The suites that it runs.
+        SUITES = %w[published-d].freeze
+        # The first lines of --help.
         BANNER = <<~TEXT
           Usage: larder-lab strategies [options]
 
-          Writes lists of records {Id, PropertyA..D} to Redis and reads them, as
-          published. Times are those of the client, serialization included. The published
-          figures are of first calls; this shows first calls and warm calls separately.
-          Redis itself reports the sizes and its own response time.
+          Writes lists of 50,000, 1,000 and 50 records {Id, PropertyA..D} to Redis and
+          reads them, as published, with a limit of 50 MB and an expiry. The published
+          figures are of first calls; first calls and later ones are measured apart. Sizes
+          are those that Redis reports. --quick leaves out lists of 50,000.
         TEXT
       end
     end

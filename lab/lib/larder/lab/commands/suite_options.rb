@@ -14,9 +14,9 @@ module Larder
 
         HOW = <<~TEXT
 
-          Each store runs in two processes, and all take turns of 20 ms, in random order
+          Each row runs in two processes, and all take turns of 20 ms, in random order
           and in its reverse; fresh processes begin each session. Every value is checked.
-          A store whose gem or server is missing has a row with the reason.
+          A row whose gem or server is missing says so.
         TEXT
         FOOTER = <<~TEXT
           How to read the tables: "times larder" is how many times as long a call took,
@@ -75,9 +75,9 @@ module Larder
 
         # @return [String] contenders and blocks
         def list
-          width = (Contenders.names + all_blocks.map(&:key)).map(&:size).max
+          width = (registry.names + all_blocks.map(&:key)).map(&:size).max
           also = @suites.flat_map(&:also)
-          ["Contenders (--only, --except, --base):", *listed(Contenders, width, usual: also), "", "Blocks (--blocks):",
+          ["Rows (--only, --except, --base):", *listed(registry, width, usual: also), "", "Blocks (--blocks):",
            *all_blocks.map { |block| "  #{block.key.ljust(width)}  #{block.title}" }, "",
            "#{ON_REQUEST} takes part only where it is named, or all are."].join("\n")
         end
@@ -88,7 +88,7 @@ module Larder
           @plans ||= @suites.map { |suite| [suite, chosen(suite)] }.reject { |_, blocks| blocks.empty? }
                             .map do |suite, blocks|
             Bench::Plan.new(suite: suite, rows: rows(suite), blocks: blocks, seed: seed, urls: urls, requires: requires,
-                            directory: @directory, **amounts)
+                            directory: @directory, given: @given_payload, **amounts)
           end
         end
 
@@ -96,7 +96,7 @@ module Larder
         # @raise [UsageError] if it takes no part
         def base
           return unless @base
-          return @base if contenders.include?(Contenders.check([@base]).first)
+          return @base if contenders.include?(registry.check([@base]).first)
 
           raise UsageError, "--base #{@base} is not among the contenders: #{contenders.join(", ")}"
         end
@@ -106,6 +106,14 @@ module Larder
         # Options with their values, by name; the last counts.
         def by_option(arguments)
           apart(arguments).slice_before(/\A--/).to_h { |words| [words.first, words] }
+        end
+
+        def registry
+          @suites.first.registry
+        end
+
+        def chosen_contenders
+          @only || (@suites.first.usual - left_out)
         end
 
         # An exact number of sessions is not lowered behind the user's back.
@@ -129,7 +137,9 @@ module Larder
         end
 
         def chosen(suite)
-          @blocks ? suite.blocks.select { |block| @blocks.include?(block.key) } : suite.blocks
+          return suite.blocks.select { |block| @blocks.include?(block.key) } if @blocks
+
+          suite.blocks.select { |block| !@given_payload == !block.given && !(quick? && block.slow) }
         end
 
         def check_blocks
@@ -184,9 +194,24 @@ module Larder
           options.separator("\nChoice:")
           contender_options(options)
           options.on("--blocks A,B", Array, "these blocks of code") { |names| @blocks = names }
-          options.on("--base NAME", "store that ratios refer to (default larder)") { |name| @base = name }
+          options.on("--base NAME", "row that ratios refer to (default #{@suites.first.base})") { |name| @base = name }
+          payload_option(options) if all_blocks.any?(&:given)
           extension_options(options)
           options.on("--list", "list contenders and blocks") { @list = true }
+        end
+
+        def payload_option(options)
+          options.on("--payload SOURCE", "your data instead: a file (.json, .marshal,",
+                     ".rb, any), or ruby:EXPRESSION") do |text|
+            @given_payload = source(text)
+          end
+        end
+
+        def source(text)
+          return text if text.start_with?(Payloads::Given::EXPRESSION)
+          return File.expand_path(text) if File.file?(text)
+
+          raise UsageError, "--payload #{text}: no such file; an expression begins with ruby:"
         end
       end
     end

@@ -3,8 +3,8 @@
 # Parses, checks and explains the options of `larder-lab network`.
 
 require_relative "../commands/contender_options"
-require_relative "../trials/contenders"
-require_relative "../trials/payloads"
+require_relative "../codecs/lists"
+require_relative "../payloads"
 require_relative "../units"
 require_relative "plan"
 
@@ -130,7 +130,7 @@ module Larder
         end
 
         def compressors
-          TrialContenders::COMPRESSORS.map(&:name)
+          Lab::Codecs::Compressors.names
         end
 
         def payload

@@ -4,9 +4,9 @@
 # never loaded by the command itself.
 
 require_relative "../clock"
-require_relative "../trials/coding"
-require_relative "../trials/contenders"
-require_relative "../trials/payloads"
+require_relative "../codecs/lists"
+require_relative "../codecs/store_options"
+require_relative "../payloads"
 require_relative "../worker"
 
 module Larder
@@ -33,9 +33,8 @@ module Larder
         def coding
           @coding ||= begin
             serializer, compressor = @job["codec"].split("+")
-            packing = TrialContenders.choose(TrialContenders::COMPRESSORS, [compressor]).first
-            TrialCodecs::Coding.new(TrialCodecs.serializer(serializer, {}, values.first.last.value),
-                                    TrialCodecs.compressor(packing.codec.to_s, packing.options))
+            Lab::Codecs::StoreOptions.new(Lab::Codecs.serializer(serializer, values.first.last.value),
+                                          Lab::Codecs::Compressors.fetch(compressor).new.open.way)
           end
         end
 

@@ -23,6 +23,7 @@ module Larder
           "seconds" => ->(value) { Figures.duration(value) },
           "rate" => ->(value) { value.zero? ? NOTHING : Figures.rate(value) },
           "bytes" => ->(value) { Figures.bytes(value) },
+          "megabytes" => ->(value) { Figures.significant(value / 1e6) },
           "bits" => ->(value) { Figures.bits(value) },
           "percent" => ->(value) { Figures.percent(value) },
           "share" => ->(value) { "#{format("%.2f", value * 100)} %" },

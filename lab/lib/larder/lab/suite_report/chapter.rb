@@ -5,9 +5,11 @@
 require_relative "../document"
 require_relative "../warnings"
 require_relative "answer"
+require_relative "axis_tables"
 require_relative "findings"
 require_relative "published_findings"
 require_relative "server_memory"
+require_relative "wire"
 
 module Larder
   module Lab
@@ -25,13 +27,15 @@ module Larder
         # @param plan [Bench::Plan]
         # @param samples [Bench::Samples]
         # @param environment [Hash{Symbol=>Object}] see {Environment}, from before the run
-        # @param base [String, nil] the row that others are compared with; nil: larder, if it was measured
+        # @param base [String, nil] the row that others are compared with; nil: that of the suite, if it was measured
         def initialize(conductor, plan, samples, environment:, base: nil)
           @conductor = conductor
           @plan = plan
           @samples = samples
           @environment = environment
-          @findings = Findings.new(plan, samples, base: base)
+          @findings = Findings.new(plan, samples, base: base, recorded: conductor.recorded)
+          @published = PublishedFindings.new(plan, @findings, conductor.absent.transform_values(&:reason))
+          @axes = AxisTables.new(plan, @findings, method(:why))
         end
 
         # @return [Document::Chapter]
@@ -82,7 +86,7 @@ module Larder
         def conclusions
           return ["Nothing could be measured."] unless @findings.base
 
-          [PublishedFindings.new(@plan, @findings).summary].compact
+          [@published.summary].compact
         end
 
         def warnings
@@ -100,8 +104,13 @@ module Larder
         def sections
           return [absences].compact unless @findings.base
 
-          [section("Times as long as #{@findings.base}", decisive, headline: true), *published, absences,
-           *@plan.blocks.map { |block| block_section(block) }, software].compact
+          [section("Times as long as #{@findings.base}", decisive, headline: true), *published, axes, absences,
+           *(@plan.blocks.map { |block| block_section(block) } unless @axes.together?), software].compact
+        end
+
+        def axes
+          tables = [*@axes.tables, Wire.new(@plan, @findings).table].compact
+          section("Times and sizes", *tables) if tables.any?
         end
 
         def section(title, *blocks, **how)
@@ -109,12 +118,12 @@ module Larder
         end
 
         def published
-          comparison, totals = PublishedFindings.new(@plan, @findings).tables
-          return [] unless comparison
-
+          comparison = @published.comparison or return []
+          tables = @published.tables
+          memory = [@published.totals, ServerMemory.table(@conductor.recorded)].compact
           [section("Compared with the published findings", comparison, headline: true),
-           section("In seconds, as they were published, and memory", totals, ServerMemory.table(@conductor.recorded),
-                   folded: true)]
+           (section("The published tables, with the same figures here", *tables, headline: true) if tables.any?),
+           (section("In seconds, as they were published, and memory", *memory, folded: true) if memory.any?)].compact
         end
 
         # The blocks that the suite answers by; all others are folded.
@@ -122,7 +131,8 @@ module Larder
           answers = @plan.blocks.select { |block| @plan.suite.answers.include?(block.key) }
           blocks = answers.any? ? answers : @plan.blocks.first(COLUMNS)
           columns = blocks.map { |block| { title: block.title, format: "ratio", align: "right" } }
-          rows = (@findings.ranking(blocks.first) | @findings.rows).select { |row| Contenders.fetch(row).keeps_values? }
+          keeping = ->(row) { @plan.suite.registry.fetch(row).keeps_values? }
+          rows = (@findings.ranking(blocks.first) | @findings.rows).select(&keeping)
           Document::Table.build(columns: [{ title: "" }, *columns],
                                 rows: rows.map { |row| [row, *blocks.map { |block| compared(row, block) }] },
                                 notes: ["The row of #{@findings.base} has its times. " \
@@ -185,14 +195,15 @@ module Larder
         def dots(block)
           @findings.ranking(block).map do |row|
             turns = @samples.of(row, block.key).turns.map(&:seconds)
-            { label: row, value: @findings.seconds(row, block), dots: turns.first(DOTS), highlight: row == "larder" }
+            { label: row, value: @findings.seconds(row, block), dots: turns.first(DOTS),
+              highlight: row == @findings.base }
           end
         end
 
         def absences
           items = @conductor.absent.keys.map { |row| "#{row}: #{reason(row)}" }
-          items += @conductor.skipped.map do |(row, block), reason|
-            "#{row}: #{@plan.suite.fetch(block).title}: #{reason}"
+          items += @conductor.skipped.group_by { |(row, _), reason| [row, reason] }.map do |(row, reason), skipped|
+            "#{row}: #{skipped.map { |(_, block), _| @plan.suite.fetch(block).title }.join("; ")}: #{reason}"
           end
           section("Not measured", Document::List.new(items: items)) if items.any?
         end

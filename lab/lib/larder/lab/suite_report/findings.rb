@@ -3,7 +3,7 @@
 # Puts the verdicts of a run into clauses and table cells. The words are those of Bench::Verdict.
 
 require_relative "../bench/verdict"
-require_relative "../contenders"
+require_relative "../published"
 require_relative "../reports/cells"
 require_relative "../reports/figures"
 
@@ -21,12 +21,15 @@ module Larder
 
         # @param plan [Bench::Plan]
         # @param samples [Bench::Samples]
-        # @param base [String, nil] a row; nil: larder, or else the first that was measured
-        def initialize(plan, samples, base: nil)
+        # @param base [String, nil] a row; nil: that of the suite, or else the first that was measured
+        # @param recorded [Hash{String=>Hash}] row => what a run has recorded of it, see {Bench::Conductor}
+        def initialize(plan, samples, base: nil, recorded: {})
           @samples = samples
+          @registry = plan.suite.registry
+          @recorded = recorded
           @all = plan.rows
           @rows = plan.rows.reject { |row| plan.blocks.all? { |block| samples.of(row, block.key).empty? } }
-          @base = [base, "larder", *@rows].compact.find { |row| @rows.include?(row) }
+          @base = [base, plan.suite.base, *@rows].compact.find { |row| @rows.include?(row) }
           @estimates = {}
         end
 
@@ -38,6 +41,21 @@ module Larder
         def ratio(row, block, other = base, other_block = block)
           @estimates[[row, block.key, other, other_block.key]] ||=
             Bench::Stats.ratio(@samples.of(row, block.key), @samples.of(other, other_block.key))
+        end
+
+        # @param row [String]
+        # @param block [Bench::Suite::Block]
+        # @param name [String]
+        # @return [Numeric, nil] the figure with this name that the block has found out, the median of its processes
+        def figure(row, block, name)
+          all = @recorded.dig(row, "figures", block.key, name)
+          all&.sort&.at((all.size - 1) / 2)
+        end
+
+        # @return [Bench::Stats::Estimate, nil] of a figure, divided by that of the other row
+        def exact_ratio(row, block, other, name)
+          one, two = [row, other].map { |each| figure(each, block, name) }
+          Bench::Stats.exact(one.fdiv(two), Published::ROUNDING) if one && two
         end
 
         # @param row [String]
@@ -85,11 +103,18 @@ module Larder
           return "1" if row == base
 
           estimate = ratio(row, block) or return Reports::Cells::NOTHING
+          shown(estimate)
+        end
+
+        # @param estimate [Bench::Stats::Estimate]
+        # @return [Hash, String] a cell for it, with its verdict; an exact one has no interval
+        def shown(estimate)
           verdict = Bench::Verdict.of(estimate)
           return Bench::Verdict.words(estimate, Bench::Verdict::MARKS) if verdict == :unknown
 
-          { "value" => estimate.value, "low" => estimate.low, "high" => estimate.high, "verdict" => verdict.to_s,
-            "same" => verdict == :alike }
+          interval = estimate.error.positive? ? { "low" => estimate.low, "high" => estimate.high } : {}
+          { "value" => estimate.value, **interval,
+            "verdict" => verdict.to_s, "same" => verdict == :alike }
         end
 
         # @param row [String]
@@ -122,7 +147,7 @@ module Larder
         end
 
         def short(row)
-          Contenders.fetch(row).title.delete_prefix("ActiveSupport::Cache::")[/\A.+?(?= through |: | \(|, |\z)/]
+          @registry.fetch(row).title.delete_prefix("ActiveSupport::Cache::")[/\A.+?(?= through |: |; | \(|, |\z)/]
         end
       end
     end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Sets the findings of a published comparison against the same ratios on this machine.
+# Sets the findings and tables of a published comparison against the same ratios and figures on this machine.
 
 require_relative "../bench/verdict"
 require_relative "../document"
@@ -10,23 +10,16 @@ require_relative "findings"
 module Larder
   module Lab
     module SuiteReport
-      # The findings of {Published} whose suite was run. All of them are listed, measured here or not.
+      # The findings of the {Published::Article} that a suite repeats. All of them are listed, measured here or not.
       class PublishedFindings
-        # Two names and a block have room in a cell.
-        SHORT = { "solid_cache" => "sqlite", "solid_cache-postgresql" => "pg",
-                  "solid_cache-postgresql-tuned" => "pg-tuned" }.freeze
-        NOTES = ["a/b: how many times as fast a is as b.",
-                 "Published: #{Published::SOURCE}.",
-                 "sqlite, pg and pg-tuned: Solid Cache on SQLite, on PostgreSQL and on tuned PostgreSQL.",
-                 "next: the nearest of #{Published::SERVERS.join(", ")}, or of all stores that were faster than pg.",
-                 *Published::REMARKS].freeze
-        private_constant :SHORT, :NOTES
-
         # @param plan [Bench::Plan]
         # @param findings [Findings]
-        def initialize(plan, findings)
+        # @param reasons [Hash{String=>String}] why rows were not measured
+        def initialize(plan, findings, reasons = {})
           @suite = plan.suite
+          @article = Published.of(@suite.key)
           @findings = findings
+          @reasons = reasons
         end
 
         # Ends of a sentence about the number of findings, by their outcome here.
@@ -35,30 +28,56 @@ module Larder
                      "reversed" => "are the other way round", "not measured" => "were not measured",
                      Bench::Verdict::MARKS.fetch(:unknown) => "stay open, because this machine was too busy",
                      Bench::Verdict::MARKS.fetch(:few) => "stay open, because there were too few sessions" }.freeze
-        private_constant :OUTCOMES
+        # The decisive part of a reason: the name is that of the row, and all of it is in the list of rows that were not
+        # measured.
+        REASON = /(?:\A\w+ :\w+ )?(.+?)(?:[:;,] | \(|\z)/m
+        private_constant :OUTCOMES, :REASON
 
         # @return [String, nil] a sentence with how many findings hold; nil for a suite without any
         def summary
-          return unless @suite.key == Published::SUITE
+          return unless @article
 
-          counts = Published::FINDINGS.map { |finding| cells(finding).reject { |cell| cell == "" }.last }.tally
+          counts = @article.findings.map { |finding| cells(finding).reject { |cell| cell == "" }.last }.tally
           found = OUTCOMES.filter_map { |outcome, words| "#{counts[outcome]} #{words}" if counts[outcome] }
-          "The article has #{Published::FINDINGS.size} findings: #{found.join(", ")}."
+          "The article has #{@article.findings.size} findings: #{found.join(", ")}."
         end
 
-        # @return [Array<Document::Table>] none for a suite without published findings
+        # @return [Array<Document::Table>] the published tables, each figure with the same one here
         def tables
-          @suite.key == Published::SUITE ? [comparison, totals] : []
+          @article ? @article.tables.map { |table| table(table) } : []
+        end
+
+        # @return [Document::Table, nil] each finding with the same ratio here; nil for a suite without any
+        def comparison
+          return unless @article
+
+          columns = [{ title: "a/b" }, { title: "published", align: "right" }, { title: "here", format: "ratio" },
+                     { title: "" }]
+          Document::Table.build(columns: columns, rows: @article.findings.map { |finding| cells(finding) },
+                                notes: ["a/b: how many times as fast a is as b, or as small.",
+                                        "Published: #{@article.source}.", *@article.remarks])
+        end
+
+        # As the article gave them: seconds of all calls, means of runs.
+        # @return [Document::Table, nil] nil if the article gave none
+        def totals
+          calls, runs, blocks = @article&.totals&.values_at("calls", "runs", "blocks")
+          return unless calls
+
+          blocks = blocks.map { |key| @suite.fetch(key) }
+          columns = blocks.map do |block|
+            operation, threads = block.short.split(", ")
+            { title: operation, format: "seconds", group: threads }
+          end
+          rows = @findings.rows.map do |row|
+            [row, *blocks.map { |block| @findings.total(row, block, calls: calls, runs: runs) }]
+          end
+          Document::Table.build(columns: [{ title: "" }, *columns], rows: rows,
+                                caption: "Seconds of #{Findings::Figures.thousands(calls)} calls, mean of the first " \
+                                         "#{runs} sessions")
         end
 
         private
-
-        def comparison
-          columns = [{ title: "a/b" }, { title: "published", align: "right" }, { title: "here", format: "ratio" },
-                     { title: "" }]
-          Document::Table.build(columns: columns, rows: Published::FINDINGS.map { |finding| cells(finding) },
-                                notes: NOTES)
-        end
 
         def cells(finding)
           estimate = nearest(finding)
@@ -67,29 +86,31 @@ module Larder
 
         # The pair that differs least, where a finding has several: if it shows a difference, all do.
         def nearest(finding)
-          finding.pairs.filter_map do |faster, slower|
-            @findings.ratio(slower, @suite.fetch(finding.slower_block || finding.block), faster,
-                            @suite.fetch(finding.block))
-          end.min_by(&:value)
+          finding.pairs.filter_map { |faster, slower, block| estimate(finding, faster, slower, @suite.fetch(block)) }
+                 .min_by(&:value)
+        end
+
+        def estimate(finding, faster, slower, block)
+          return @findings.exact_ratio(slower, block, faster, finding.figure) if finding.figure
+
+          @findings.ratio(slower, block, faster, @suite.fetch(finding.block))
         end
 
         def name(finding)
           return finding.label if finding.label
 
-          "#{short(finding.faster)}/#{short(finding.slower)}: #{@suite.fetch(finding.block).short}"
+          block = @suite.fetch(finding.block)
+          about = finding.figure ? [finding.figure, *block.axes.values].join(", ") : block.short
+          "#{short(finding.faster)}/#{short(finding.slower)}: #{about}"
         end
 
         def short(rows)
-          rows.is_a?(Array) ? "next" : SHORT.fetch(rows, rows)
+          rows.is_a?(Array) ? "next" : @article.short.fetch(rows, rows)
         end
 
         def outcome(finding, estimate)
-          verdict = Bench::Verdict.of(estimate)
-          return [Bench::Verdict.words(estimate, Bench::Verdict::MARKS), ""] if verdict == :unknown
-
-          [{ "value" => estimate.value, "low" => estimate.low, "high" => estimate.high, "same" => verdict == :alike,
-            "verdict" => verdict.to_s },
-           agreement(finding, verdict, estimate)]
+          cell = @findings.shown(estimate)
+          [cell, cell.is_a?(Hash) ? agreement(finding, Bench::Verdict.of(estimate), estimate) : ""]
         end
 
         # A difference in the published direction is "less so" or "more so" if the interval does not hold the factor.
@@ -103,20 +124,33 @@ module Larder
           estimate.low > finding.factor ? "more so" : "as published"
         end
 
-        # As the article gave them: seconds of all calls, means of runs.
-        def totals
-          blocks = %w[miss hit miss_published hit_published].map { |key| @suite.fetch(key) }
-          columns = blocks.map do |block|
-            operation, threads = block.short.split(", ")
-            { title: operation, format: "seconds", group: threads }
+        def table(table)
+          rows = table.rows.map do |row, (title, *there)|
+            [title, *table.columns.zip(there).flat_map { |column, figure| [printed(figure), *here(row, column)] }]
           end
-          rows = @findings.rows.map do |row|
-            [row, *blocks.map { |block| @findings.total(row, block, calls: Published::CALLS, runs: Published::RUNS) }]
+          reasons = table.rows.keys.map { |row| @reasons[row]&.slice(REASON, 1) }
+          rows = rows.zip(reasons).map { |cells, reason| [*cells, reason.to_s] } if reasons.any?
+          columns = [{ title: "" }, *table.columns.flat_map { |column| headings(column) }]
+          Document::Table.build(caption: table.caption, rows: rows,
+                                columns: reasons.any? ? [*columns, { title: "not measured", format: "text" }] : columns)
+        end
+
+        def headings(column)
+          titles = column.of.map { |key| @suite.fetch(key).cold ? "first" : "warm" }
+          titles = ["here"] if titles.one?
+          own = titles.map { |title| { title: title, format: column.format } }
+          [{ title: column.title, align: "right" }, *own]
+        end
+
+        # With the digits of the article.
+        def printed(figure)
+          figure.is_a?(Integer) ? Findings::Figures.thousands(figure) : figure&.to_s
+        end
+
+        def here(row, column)
+          column.of.map { |key| @suite.fetch(key) }.map do |block|
+            column.here ? @findings.figure(row, block, column.here) : @findings.seconds(row, block)
           end
-          Document::Table.build(
-            caption: "Seconds of #{Findings::Figures.thousands(Published::CALLS)} calls, mean of the first " \
-                     "#{Published::RUNS} sessions", columns: [{ title: "" }, *columns], rows: rows
-          )
         end
       end
     end

@@ -70,7 +70,7 @@ module Larder
           SampleParts.add(stores, "redis", [1, 1, 1], "read 1000" => 1e-6, "read 3000" => 3e-6)
           SampleParts.facts(stores, "redis", "refused" => [])
           codecs = SampleParts.results("parts", [], {})
-          parts = Parts.new(nature: {}, codecs: codecs, stores: stores, group: SampleParts::GROUP)
+          parts = Parts.new(nature: {}, codecs: codecs, stores: stores)
           assert_in_delta 2.5e-6, parts.storing("read", "redis", 2500).value, 1e-15
           assert_nil parts.storing("read", "redis", 3001)
         end

@@ -6,6 +6,7 @@ require "larder/lab/bench/verdict"
 require "larder/lab/progress"
 require "larder/lab/suites"
 require "stringio"
+require_relative "../../../fixtures/bent_codecs"
 require_relative "../../../fixtures/liar"
 
 module Larder
@@ -86,13 +87,62 @@ module Larder
           assert(@conductor.spent.each_value.all?(&:positive?))
         end
 
+        test "codecs are rows: they take turns, and what their blocks find out besides times is recorded" do
+          measure("none", "zlib", suite: "published-b", blocks: %w[compress_given decompress_given], sessions: 2,
+                                  given: "ruby:'some text ' * 500")
+          assert_empty @conductor.absent
+          assert_equal %w[none reference zlib], @samples.map(&:row).uniq.sort
+          bytes = @conductor.recorded.transform_values { |facts| facts.dig("figures", "compress_given", "bytes") }
+          assert_equal [5000] * 4, bytes["none"]
+          assert_equal 1, bytes["zlib"].uniq.size
+          assert_operator bytes["zlib"].first, :<, 200
+        end
+
+        test "a codec that loses a byte fails its proof, and one that loses it of long values only at the payload" do
+          measure("none", "bent", "bent-when-long", suite: "published-b", blocks: %w[compress_given],
+                                                    given: "ruby:'x' * 90_000")
+          reasons = @conductor.absent.transform_values { |absence| [absence.state, absence.block, absence.reason] }
+          assert_equal [:invalid, nil], reasons["bent"].first(2)
+          assert_match(/a String of \d+ bytes did not come back as it was compressed/, reasons["bent"].last)
+          assert_equal [:invalid, "compress, given", "a wrong value: the payload given did not come back as it was"],
+                       reasons["bent-when-long"]
+          assert_equal %w[none reference], @samples.map(&:row).uniq.sort
+        end
+
+        test "a payload that cannot be made, or serialized, leaves out the block, and not the row" do
+          { "ruby:[1," => /the payload cannot be made: SyntaxError/,
+            "ruby:proc {}" => /the payload cannot be serialized: TypeError: no _dump_data/ }.each do |given, reason|
+            measure("marshal", suite: "published-c", blocks: %w[dump_given], given: given)
+            assert_empty @conductor.absent
+            assert_match reason, @conductor.skipped.fetch(%w[marshal dump_given])
+          end
+        end
+
+        test "of several blocks of first calls each has a process of its own, and slow blocks have one pass" do
+          skip "redis-server is not installed" unless Servers.fetch("redis").path
+          measure("binary", suite: "published-d", passes: 2, size: 50 << 20,
+                            blocks: %w[first_read_50 first_write_50 read_50 write_50000])
+          assert_empty @conductor.absent
+          taken = @samples.select { |turn| turn.row == "binary" }.group_by(&:block)
+          assert_equal({ "first_read_50" => [1, 1], "first_write_50" => [1, 1], "read_50" => [0, 0, 1, 1] },
+                       taken.slice("first_read_50", "first_write_50").transform_values { |all| all.map(&:calls) }
+                            .merge(taken.slice("read_50").transform_values { |all| all.map(&:pass).sort }))
+          assert_equal [0, 0], taken["write_50000"].map(&:pass)
+          figures = @conductor.recorded.dig("binary", "figures", "write_50000")
+          assert_equal [2, 2, 2], figures.values_at("bytes", "memory", "answering").map(&:size)
+          assert_equal [1, 1], figures["keeps"]
+          assert_operator figures["memory"].first, :>=, figures["bytes"].first
+          assert_includes 4_500_000..5_500_000, figures["bytes"].first
+        end
+
         private
 
-        def measure(*rows, suite: "published-a", blocks: %w[hit write], sessions: 1, passes: 1, **fields)
+        def measure(*rows, suite: "published-a", blocks: %w[hit write], sessions: 1, passes: 1, size: 4 << 20,
+                    **fields)
           suite = Suites.fetch(suite)
           plan = Plan.new(suite: suite, rows: rows, blocks: blocks.map { |key| suite.fetch(key) }, sessions: sessions,
-                          passes: passes, turn_seconds: 0.0005, seed: 1, size: 4 << 20,
-                          requires: [fixture("liar")], **fields)
+                          passes: passes, turn_seconds: 0.0005, seed: 1, size: size,
+                          requires: [fixture("liar"), fixture("bent_codecs")], **fields)
           @samples = Samples.new
           @conductor = Conductor.new(plan, @samples, progress: Progress.new(CLI::Terminal.new(StringIO.new)))
           @conductor.run

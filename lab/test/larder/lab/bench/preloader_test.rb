@@ -48,7 +48,7 @@ module Larder
         test "rows whose common code cannot be loaded say why" do
           with_directory do |dir|
             File.write(File.join(dir, "Gemfile"), "raise %(no gems today)")
-            preloader = Preloader.new("published-a", Contenders.fetch("memory"), dir: dir,
+            preloader = Preloader.new("published-a", Contenders.fetch("memory"), log: File.join(dir, "log"),
                                                                                 gemfile: File.join(dir, "Gemfile"))
             worker = Worker.new({ dir: dir }, log: File.join(dir, "log"), preloader: preloader)
             assert_match(/\Aits process ended early: .*no gems today/, assert_raises(Invalid) { worker.opened }.message)

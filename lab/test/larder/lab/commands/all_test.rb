@@ -24,7 +24,7 @@ module Larder
         test "what takes long by itself is measured in less here, and no quick run in more" do
           arguments = ->(name, *told) { All::Options.new.parse(told).arguments_for(name).each_cons(2).to_a }
           assert_includes arguments["stampede"], ["--rounds", "1"]
-          assert_includes arguments["matrix"], ["--stores", "larder,redis"]
+          assert_includes arguments["matrix"], ["--only", "larder,redis"]
           assert_empty All.parts.select { |name| arguments[name, "--quick"].flatten.intersect?(%w[--rounds --seconds]) }
         end
 
@@ -36,7 +36,7 @@ module Larder
             report = JSON.parse(File.read(file))
             assert_empty ReportSchema.errors(report)
             chapters = report["chapters"]
-            assert_equal %w[serializers hitratio], chapters.map { |chapter| chapter["key"] }
+            assert_equal %w[published-c hitratio], chapters.map { |chapter| chapter["key"] }
             assert_match(%r{^1/2 serializers: }, outcome.err)
             assert_equal ["run.json"], Dir.children(dir)
           end
@@ -52,7 +52,7 @@ module Larder
             Process.kill(:INT, pid)
             assert_equal 130, Process.wait2(pid).last.exitstatus
             assert_match(/stopped by SIGINT; what was measured is in .*run.json/, File.read(err))
-            assert_equal(["serializers"], JSON.parse(File.read(file))["chapters"].map { |chapter| chapter["key"] })
+            assert_equal(["published-c"], JSON.parse(File.read(file))["chapters"].map { |chapter| chapter["key"] })
             eventually { (Dir.children(dir) - %w[run.json out err]).empty? && processes(dir).empty? }
           end
         end

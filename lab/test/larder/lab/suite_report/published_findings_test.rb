@@ -10,15 +10,17 @@ module Larder
   module Lab
     module SuiteReport
       class PublishedFindingsTest < ActiveSupport::TestCase
+        SUITE = "published-a"
         BLOCKS = %w[miss hit miss_published hit_published].freeze
+        FINDINGS = Published.of(SUITE).findings
         # Seconds of a call in units of Redis' time, as the article found them.
         AS_PUBLISHED = { "redis" => 1.0, "memcached" => 1.0, "valkey" => 1.5, "dicedb" => 1.5, "litecache" => 0.25,
                          "solid_cache-postgresql" => 2.0 }.freeze
 
         test "each published row is printed although nothing was measured" do
           rows = comparison({}).rows
-          assert_equal Published::FINDINGS.size, rows.size
-          assert_equal Published::FINDINGS.map(&:words), rows.map { |row| row[1] }
+          assert_equal FINDINGS.size, rows.size
+          assert_equal FINDINGS.map(&:words), rows.map { |row| row[1] }
           assert_equal ["not measured"], rows.map { |row| row[2] }.uniq
           assert_equal rows.uniq, rows
         end
@@ -67,7 +69,7 @@ module Larder
         end
 
         test "seconds of all calls are a table, with every row that was measured" do
-          table = tables(AS_PUBLISHED).last
+          table = published(AS_PUBLISHED).totals
           assert_equal AS_PUBLISHED.keys.sort, table.rows.map(&:first).sort
           assert_match(/Seconds of 100,000 calls, mean of the first 5 sessions/, table.caption)
           redis = table.rows.find { |row| row.first == "redis" }
@@ -76,7 +78,7 @@ module Larder
 
         test "both tables fit a terminal of 80 columns in one piece, with the verdict" do
           terminal = CLI::Terminal.new(StringIO.new)
-          tables(AS_PUBLISHED).each do |table|
+          [comparison(AS_PUBLISHED), published(AS_PUBLISHED).totals].each do |table|
             lines = Reports::Plain.new(document(table), terminal: terminal).to_s.lines.map(&:chomp)
             assert_empty(lines.select { |line| line.size > 80 })
             assert_equal 1, lines.grep(/#{table.columns.last.title.empty? ? "published +here" : "1 thread"}/).size
@@ -85,19 +87,20 @@ module Larder
 
         test "another suite has no published findings" do
           plan = Bench::Plan.new(suite: Suites.fetch("applications"), rows: ["larder"])
-          assert_empty PublishedFindings.new(plan, Findings.new(plan, Bench::Samples.new)).tables
+          others = PublishedFindings.new(plan, Findings.new(plan, Bench::Samples.new))
+          assert_equal [nil, nil, nil, []], [others.comparison, others.totals, others.summary, others.tables]
         end
 
         private
 
         def comparison(...)
-          tables(...).first
+          published(...).comparison
         end
 
-        def tables(factors, **how)
-          plan = Bench::Plan.new(suite: Suites.fetch(Published::SUITE), rows: factors.keys)
+        def published(factors, **how)
+          plan = Bench::Plan.new(suite: Suites.fetch(SUITE), rows: factors.keys)
           samples = SimulatedTurns.new(factors, seed: 5, blocks: BLOCKS, **how).samples
-          PublishedFindings.new(plan, Findings.new(plan, samples)).tables
+          PublishedFindings.new(plan, Findings.new(plan, samples))
         end
 
         def assert_agrees(agreement, ratio, (_published, here, verdict))

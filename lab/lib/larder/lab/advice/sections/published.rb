@@ -3,7 +3,7 @@
 # Builds the sections for what follows from the published figures of compressors. Measures nothing.
 
 require_relative "../../document"
-require_relative "../../trials/published"
+require_relative "../../published"
 require_relative "wire"
 
 module Larder
@@ -17,7 +17,7 @@ module Larder
             Document::Chapter.new(
               key: "advise-published", title: "What the published figures of compressors imply",
               lead: "Time to compress one value and to send it = 1 / rate + 8 × bytes / bandwidth. " \
-                    "Figures #{Trials::Published::SOURCE}; nothing was measured here.",
+                    "Figures #{::Larder::Lab::Published.of("published-b").source}; nothing was measured here.",
               sections: [Document::Section.new(title: "Where each compressor pays", blocks: wire.blocks)],
               conclusions: conclusions
             )
@@ -31,7 +31,9 @@ module Larder
           private
 
           def all
-            @all ||= Trials::Published::COMPRESSORS.values.to_h { |name, bytes, rate| [name, [bytes, rate]] }
+            @all ||= ::Larder::Lab::Published.of("published-b").tables.first.rows.values.to_h do |name, bytes, rate|
+              [name, [bytes, rate]]
+            end
           end
 
           def figures

@@ -1,0 +1,157 @@
+# frozen_string_literal: true
+
+# The base of codecs that are compared: each is a row of a suite, as a store is. The command itself reads the class
+# methods only; instances live in worker processes, and load the codec when they are opened.
+
+require_relative "../contender_declaration"
+
+module Larder
+  module Lab
+    module Codecs
+      # A row whose blocks call a codec. Subclasses open it and prove that it brings back what it was given.
+      class Row
+        include ContenderDeclaration
+
+        # Gems whose versions a report tells, where they are loaded.
+        GEMS = %w[brotli zstd-ruby snappy extlz4 lz4_flex msgpack json ox google-protobuf redis-client].freeze
+
+        class << self
+          # @return [String] the codec's name in Larder's registry, or one of {Codecs}' own
+          attr_reader :codec
+          # @return [Hash{Symbol=>Object}] its options
+          attr_reader :options
+
+          # @param registry [Module] where it is listed
+          # @param name [String] what users type
+          # @param codec [Symbol]
+          # @param title [String]
+          # @param on_request [Boolean] whether it takes part only where it is named
+          # @param options [Hash] of the codec
+          # @return [void]
+          def declare(registry, name, codec, title, on_request: false, **options)
+            Class.new(self) do
+              @registry = registry
+              @codec = codec.to_s
+              @options = options
+              only_on_request if on_request
+              takes_part
+              named name, title
+            end
+          end
+
+          # @return [Hash{String=>Array}]
+          def gems
+            GEMS.to_h { |name| [name, []] }
+          end
+
+          # @return [Boolean]
+          def keeps_values?
+            true
+          end
+
+          # @return [Boolean]
+          def yjit?
+            true
+          end
+
+          # Loads what all rows have in common, before processes are forked.
+          # @param suite [Bench::Suite]
+          # @return [void]
+          def preload(suite)
+            suite.preload.call
+          end
+
+          private
+
+          attr_reader :registry
+
+          # A codec has no entries that another process could read.
+          def takes_part
+            private_to_process
+          end
+        end
+
+        # @param endpoint [Hash, nil] where its server listens, see {Endpoint}
+        def initialize(endpoint: nil, **)
+          @endpoint = endpoint
+        end
+
+        # @return [Hash{Symbol=>Object}]
+        def recorded
+          { codec: self.class.codec, **self.class.options }
+        end
+
+        # Nothing is kept between blocks.
+        # @return [void]
+        def clear; end
+      end
+
+      # Bytes to fewer bytes.
+      class Compressor < Row
+        # @return [Way]
+        attr_reader :way
+
+        # @return [self]
+        # @raise [Unavailable] if its gem is missing
+        def open
+          require_relative "ways"
+          @way = Codecs.compressor(self.class.codec, **self.class.options)
+          self
+        end
+
+        # @param values [Integer] distinct Strings that must come back
+        # @return [void]
+        # @raise [Invalid]
+        def prove(values)
+          values.times do |number|
+            bytes = Random.new(number).bytes(number) << ("proof #{number} é " * number).b
+            next if way.back.call(way.there.call(bytes).dup) == bytes
+
+            raise Invalid, "a wrong value: a String of #{bytes.bytesize} bytes did not come back as it was compressed"
+          end
+        end
+      end
+
+      # Values to bytes.
+      class Serializer < Row
+        # @return [self]
+        # @raise [Unavailable] if its gem is missing
+        def open
+          require_relative "ways"
+          way(proof(0))
+          self
+        end
+
+        # @param value [Object] from which a schema follows
+        # @return [Way]
+        # @raise [Unavailable] if its gem is missing
+        def way(value)
+          Codecs.serializer(self.class.codec, value, **self.class.options)
+        end
+
+        # @param values [Integer] distinct values that must come back
+        # @return [void]
+        # @raise [Invalid]
+        def prove(values)
+          values.times do |number|
+            value = proof(number)
+            found = way(value).then { |way| way.back.call(through(way.there.call(value))) }
+            raise Invalid, "a wrong value: #{found.inspect} came back instead of #{value.inspect}" if found != value
+          end
+        end
+
+        private
+
+        # Where bytes are between there and back.
+        def through(bytes)
+          bytes.dup
+        end
+
+        # Its types are those that every serializer keeps.
+        def proof(number)
+          Array.new(3) { |at| { "id" => number + at, "name" => "value #{number} é", "note" => "x" * number } }
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,88 @@
+# frozen_string_literal: true
+
+# Makes tables of suites with many blocks: blocks that differ by their operation are columns of one table.
+
+require_relative "../document"
+require_relative "findings"
+
+module Larder
+  module Lab
+    module SuiteReport
+      # The blocks of a suite by their axes.
+      class AxisTables
+        # Points on the axes that have a table each; of more there is one table for all.
+        APART = 4
+        LIKENESS = "* brings back a likeness, not the value: Hashes for records, text for times."
+        # Figures besides times, and their format.
+        FIGURES = { "bytes" => "integer", "memory" => "bytes", "answering" => "seconds" }.freeze
+        # How those are called that are not named by themselves.
+        TITLES = { "memory" => "server holds", "answering" => "server's read" }.freeze
+        private_constant :LIKENESS, :FIGURES, :TITLES
+
+        # @param plan [Bench::Plan]
+        # @param findings [Findings]
+        # @param why [#call] answers why a row was not measured in a block
+        def initialize(plan, findings, why)
+          @rows = plan.rows
+          @findings = findings
+          @why = why
+          @points = plan.blocks.select(&:axes).group_by(&:axes)
+        end
+
+        # @return [Boolean] whether all blocks are in one table, and have no other
+        def together?
+          @points.size > APART
+        end
+
+        # @return [Array<Document::Table>] none for a suite without axes
+        def tables
+          return [] if @points.empty?
+          return [build(nil, @points.keys.first.keys, @points)] if together?
+
+          @points.map do |axes, blocks|
+            build(axes.map { |name, value| "#{name}: #{value}" }.join(", "), [], { axes => blocks })
+          end
+        end
+
+        private
+
+        # @param leading [Array<String>] axes that are columns
+        def build(caption, leading, points)
+          blocks = points.values.first
+          figures = FIGURES.keys.select { |name| @rows.any? { |row| known(row, blocks, name) } }
+          rows = points.flat_map do |axes, all|
+            lines(all, figures).map { |cells| [*axes.slice(*leading).values, *cells] }
+          end
+          Document::Table.build(caption: caption, columns: columns(leading, figures, blocks), rows: rows,
+                                notes: rows.flatten.grep(/ \*\z/).any? ? [LIKENESS] : [])
+        end
+
+        def columns(leading, figures, blocks)
+          [*leading.map { |name| { title: name } }, { title: "" },
+           *figures.each_with_index.map do |name, at|
+             { title: TITLES.fetch(name, name), format: FIGURES.fetch(name), optional: at }
+           end,
+           *blocks.map { |block| { title: block.heading, format: "seconds", align: "right" } }]
+        end
+
+        def lines(blocks, figures)
+          measured = @rows.select { |row| blocks.any? { |block| @findings.seconds(row, block) } }
+          measured = measured.sort_by { |row| @findings.seconds(row, blocks.last) || Float::INFINITY }
+          measured.map { |row| line(row, blocks, figures) } +
+            (@rows - measured).map { |row| [row, "not measured: #{@why.call(row, blocks.first)}"] }
+        end
+
+        def line(row, blocks, figures)
+          star = " *" if known(row, blocks, "keeps") == 0
+          ["#{row}#{star}", *figures.map { |name| known(row, blocks, name) },
+           *blocks.map { |block| @findings.seconds(row, block) }]
+        end
+
+        # A figure of any of the blocks.
+        def known(row, blocks, name)
+          blocks.filter_map { |block| @findings.figure(row, block, name) }.first
+        end
+      end
+    end
+  end
+end

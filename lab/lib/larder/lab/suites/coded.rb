@@ -1,0 +1,111 @@
+# frozen_string_literal: true
+
+# Prepares the blocks of suites about codecs: makes payloads, and proves that each comes back before it is measured.
+
+require_relative "../errors"
+require_relative "../gemfiles"
+require_relative "../payloads"
+require_relative "../codecs/lists"
+
+module Larder
+  module Lab
+    module Suites
+      # Setups and calls that these suites have in common.
+      module Coded
+        # The payload that the user gives.
+        GIVEN = "given"
+
+        module_function
+
+        # Makes payloads before processes are forked.
+        # @param names [Array<String>]
+        # @return [void]
+        def load(*names)
+          names.each { |name| Payloads.of(name).bytes }
+        rescue Unavailable
+          nil # each block that needs it says so
+        end
+
+        # Keeps bytes, and the same compressed.
+        # @param scene [Bench::Scene]
+        # @param payload [String]
+        # @return [void]
+        # @raise [Invalid] if they do not come back
+        def compress(scene, payload)
+          bytes = taken { Payloads.of(payload, scene.given).bytes }
+          way = scene.contender.way
+          keep(scene, way, bytes, taken { way.there.call(bytes) })
+          scene[:copy] = bytes
+          refuse(payload) unless way.back.call(scene[:packed].dup) == bytes
+        end
+
+        # Keeps a value, and the same serialized.
+        # @param scene [Bench::Scene]
+        # @param payload [String]
+        # @return [void]
+        # @raise [Invalid] if it does not come back
+        def serialize(scene, payload)
+          made = Payloads.of(payload, scene.given)
+          way = scene.contender.way(made.value)
+          keep(scene, way, made.value, taken { way.there.call(made.value) })
+          scene[:copy] = way.back.call(scene[:packed].dup)
+          scene.figures["keeps"] = way.keeps ? 1 : 0
+          refuse(payload) unless same?(made, way, scene[:copy])
+        end
+
+        # @param made [Payloads::Payload]
+        # @param way [Codecs::Way]
+        # @param copy [Object] that came back
+        # @return [Boolean] whether it is the value, or its likeness where a codec brings back no more
+        def same?(made, way, copy)
+          way.keeps ? made.same?(copy) : copy == Codecs.plain(made.value)
+        end
+
+        # @param scene [Bench::Scene]
+        # @return [Boolean] whether the codec made as many bytes as before
+        def there?(scene)
+          scene[:way].there.call(scene[:value]).bytesize == scene[:packed].bytesize
+        end
+
+        # @param scene [Bench::Scene]
+        # @return [Boolean] whether as much came back as before
+        def back?(scene)
+          alike?(scene[:way].back.call(scene[:packed].dup), scene[:copy])
+        end
+
+        # @param scene [Bench::Scene]
+        # @return [Boolean] whether as much came back as before
+        def round_trip?(scene)
+          way = scene[:way]
+          alike?(way.back.call(way.there.call(scene[:value])), scene[:copy])
+        end
+
+        # Comparing all of a megabyte would be a large part of the figure of each codec.
+        def alike?(copy, other)
+          copy.instance_of?(other.class) && (!copy.respond_to?(:size) || copy.size == other.size)
+        end
+
+        # A value that a codec cannot take makes the block unavailable, not the row invalid.
+        def taken
+          yield
+        rescue Unavailable, Invalid
+          raise
+        rescue StandardError, SystemStackError => error
+          raise Unavailable, "the payload cannot be serialized: #{error.class}: #{error.message.lines.first.to_s.strip}"
+        end
+
+        def refuse(payload)
+          raise Invalid, "a wrong value: the payload #{payload} did not come back as it was"
+        end
+
+        def keep(scene, way, value, packed)
+          scene[:way] = way
+          scene[:value] = value
+          scene[:packed] = packed
+          scene.figures["bytes"] = packed.bytesize
+        end
+        private_class_method :alike?, :keep
+      end
+    end
+  end
+end

@@ -1,0 +1,107 @@
+# frozen_string_literal: true
+
+# Declares any serializer with any compressor in any store, end to end, and the store's own part of that.
+
+require_relative "coded"
+
+module Larder
+  module Lab
+    module Suites
+      # One value under one key of a store with codecs, and its bytes in a store without.
+      module Matrix
+        SERIALIZERS = %w[native marshal message_pack].freeze
+        COMPRESSORS = %w[none snappy zstd-3].freeze
+        PAYLOADS = ["products", Coded::GIVEN].freeze
+        KEY = "larder-lab-cell"
+
+        module_function
+
+        # @param scene [Bench::Scene] keeps a store like the row's that has these codecs, and the value, which is stored
+        # @param serializer [String]
+        # @param compressor [String]
+        # @param payload [String]
+        # @return [void]
+        # @raise [Unavailable] if the store takes no serializer, or keeps nothing
+        # @raise [Invalid] if the value does not come back
+        def prepare(scene, serializer, compressor, payload)
+          raise Unavailable, "the store keeps nothing" unless scene.keeps?
+
+          require_relative "../codecs/store_options"
+          made = Payloads.of(payload, scene.given)
+          way = Codecs.serializer(serializer, made.value)
+          packing = Codecs::Compressors.fetch(compressor).new.open.way
+          coding = Codecs::StoreOptions.new(way, packing)
+          scene[:store] = store(scene, coding, "#{serializer}-#{compressor}")
+          scene[:value] = made.value
+          Coded.taken { write(scene) }
+          raise Unavailable, "the store takes no serializer" unless coding.asked?
+
+          Coded.refuse(payload) unless Coded.same?(made, way, scene[:store].read(KEY))
+          pack(scene, way.there.call(made.value), packing)
+        end
+
+        # As {.prepare}, with the bytes that the codecs made in place of the value, and no codecs.
+        # @return [void]
+        def prepare_bytes(scene, *cell)
+          prepare(scene, *cell)
+          scene[:value] = scene[:packed]
+          scene[:store] = store(scene, Codecs::StoreOptions.new(Codecs::NONE, Codecs::NONE), "bytes")
+          write(scene)
+        end
+
+        # @param scene [Bench::Scene]
+        # @return [Boolean]
+        def write(scene)
+          scene[:store].write(KEY, scene[:value], expires_in: 300) ? true : false
+        end
+
+        # @param scene [Bench::Scene]
+        # @return [Boolean] whether as much came back as was stored
+        def read(scene)
+          scene[:store].read(KEY)&.size == scene[:value].size
+        end
+
+        def store(scene, coding, name)
+          scene.contender.another(name).coded_by(**coding.to_options).open.store
+        end
+
+        # A store keeps what is not smaller when it is compressed as it is.
+        def pack(scene, bytes, packing)
+          packed = packing.there.call(bytes)
+          scene[:packed] = packed.bytesize < bytes.bytesize ? packed : bytes
+          scene.figures["bytes"] = scene[:packed].bytesize
+        end
+        private_class_method :store, :pack
+      end
+
+      register("matrix", Bench::Suite.define("matrix") do
+        title "Serializer × compressor × store, end to end"
+        question "How long do reads and writes with codecs take, and how much of that is the store?"
+        bundle Gemfiles::CODECS
+        usual "larder", "file", "redis", "memcached"
+        answers :read_native_none, :read_marshal_none, :read_message_pack_snappy
+        preload { Coded.load(Matrix::PAYLOADS.first) }
+
+        Matrix::PAYLOADS.product(Matrix::SERIALIZERS, Matrix::COMPRESSORS).each do |payload, *codecs|
+          given = payload == Coded::GIVEN
+          name = [*codecs, *(payload if given)].join("_").tr("-", "_")
+          words = [codecs.join(" + "), *("your value" if given)].join(", ")
+          cell = { axes: %w[serializer compressor].zip(codecs).to_h, given: given }
+
+          %w[read write].each do |operation|
+            block("#{operation}_#{name}", "#{operation}, #{words}", heading: operation, **cell) do
+              setup { |scene| Matrix.prepare(scene, *codecs, payload) }
+              call { |scene, _| Matrix.public_send(operation, scene) }
+            end
+
+            block("#{operation}_bytes_#{name}", "#{operation} of the bytes, #{words}", heading: "store's #{operation}",
+                                                                                       **cell) do
+              setup { |scene| Matrix.prepare_bytes(scene, *codecs, payload) }
+              call { |scene, _| Matrix.public_send(operation, scene) }
+            end
+          end
+        end
+      end)
+    end
+  end
+end

@@ -1,0 +1,36 @@
+# frozen_string_literal: true
+
+# Declares the published comparison of compressors, with decompressing, natural text and levels, which it left out.
+
+require_relative "coded"
+
+module Larder
+  module Lab
+    module Suites
+      register("published-b", Bench::Suite.define("published-b") do
+        title "Compressors"
+        question "How long do compressors take in each direction, and how many bytes do they leave?"
+        registry Codecs::Compressors
+        bundle Gemfiles::CODECS
+        base "zstd-3"
+        answers :compress_books, :decompress_books, :compress_text
+        preload { Coded.load("books", "text") }
+
+        ["books", "text", Coded::GIVEN].each do |payload|
+          block("compress_#{payload}", "compress, #{payload}", axes: { "payload" => payload }, heading: "compress",
+                                                               given: payload == Coded::GIVEN) do
+            setup { |scene| Coded.compress(scene, payload) }
+            call { |scene, _| Coded.there?(scene) }
+          end
+
+          block("decompress_#{payload}", "decompress, #{payload}", axes: { "payload" => payload },
+                                                                   heading: "decompress",
+                                                                   given: payload == Coded::GIVEN) do
+            setup { |scene| Coded.compress(scene, payload) }
+            call { |scene, _| Coded.back?(scene) }
+          end
+        end
+      end)
+    end
+  end
+end

@@ -1,0 +1,93 @@
+# frozen_string_literal: true
+
+# Declares the published comparison of strategies by type: lists of records in Redis, with first and warm calls.
+
+require_relative "coded"
+require_relative "../reports/figures"
+
+module Larder
+  module Lab
+    module Suites
+      # Lists of records on a server with the published 50 MB, each with an expiry.
+      module PublishedD
+        # Records of a list, with the published lengths first and last.
+        LENGTHS = [50_000, 1_000, 50].freeze
+        ROOM = 50 << 20
+
+        module_function
+
+        # Keeps a list and its serializer.
+        # @param scene [Bench::Scene]
+        # @param length [Integer]
+        # @return [void]
+        def prepare(scene, length)
+          @lists ||= Hash.new { |lists, count| lists[count] = Payloads.of("records").value.first(count) }
+          scene[:value] = @lists[length]
+          scene[:way] = scene.contender.way(scene[:value])
+          scene[:name] = length.to_s
+          scene.contender.connect
+        end
+
+        # Stores the list, and reads its sizes back from the server.
+        # @param scene [Bench::Scene]
+        # @param length [Integer]
+        # @return [void]
+        # @raise [Invalid] if it does not come back
+        def store(scene, length)
+          prepare(scene, length)
+          copy = write(scene) && scene[:way].back.call(scene.contender.read(scene[:name]))
+          right = scene[:way].keeps ? scene[:value] : Codecs.plain(scene[:value])
+          Coded.refuse("of #{length} records") unless copy == right
+          scene.figures.update(scene.contender.sizes(scene[:name]), "keeps" => scene[:way].keeps ? 1 : 0)
+        end
+
+        # @param scene [Bench::Scene]
+        # @return [Boolean]
+        def write(scene)
+          scene.contender.write(scene[:name], scene[:way].there.call(scene[:value]))
+        end
+
+        # @param scene [Bench::Scene]
+        # @return [Boolean] false if it is a list of another length
+        def read(scene)
+          scene[:way].back.call(scene.contender.read(scene[:name])).size == scene[:value].size
+        end
+      end
+
+      register("published-d", Bench::Suite.define("published-d") do
+        title "Strategies by type: lists of records in Redis"
+        question "How long does a list of records take to Redis and back, and what does it take there?"
+        registry Codecs::Strategies
+        bundle Gemfiles::CODECS
+        size PublishedD::ROOM
+        base "binary"
+        answers "read_50000", "write_50000", "read_50"
+        preload { Payloads.of("records") }
+
+        PublishedD::LENGTHS.product(%i[read write]).each do |length, operation|
+          thousands = Reports::Figures.thousands(length)
+          about = "#{thousands} records {Id, PropertyA..D}"
+          axes = { "records" => thousands }
+
+          unless length == PublishedD::LENGTHS[1]
+            block("first_#{operation}_#{length}", "first #{operation} of a process, #{thousands} records",
+                  short: "first #{operation}, #{thousands}", about: about, cold: 1, axes: axes,
+                  heading: "first #{operation}", slow: length == PublishedD::LENGTHS.first) do
+              setup { |scene| PublishedD.store(scene, length) if operation == :read }
+              load { |scene| PublishedD.prepare(scene, length) }
+              call { |scene, _| PublishedD.public_send(operation, scene) }
+            end
+          end
+
+          block("#{operation}_#{length}", "#{operation}, #{thousands} records", short: "#{operation}, #{thousands}",
+                                                                                about: about, axes: axes,
+                                                                                heading: operation.to_s,
+                                                                                slow: length > 1000) do
+            setup { |scene| PublishedD.store(scene, length) }
+            call { |scene, _| PublishedD.public_send(operation, scene) }
+          end
+        end
+      end)
+    end
+  end
+end

@@ -1,0 +1,119 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+
+module Larder
+  module Lab
+    module Commands
+      # Codecs measured for real, from the command line to the tables.
+      class CodecsTest < ActiveSupport::TestCase
+        SHORT = ["--sessions", "1", "--passes", "1", "--turn-ms", "0.5", "--seed", "1"].freeze
+        NAMES = %w[compressors serializers strategies matrix].freeze
+
+        test "compressors: a row for each, both directions and wires, and the published table" do
+          with_directory do |dir|
+            file = File.join(dir, "run.json")
+            run = lab("compressors", *SHORT, "--only", "none,gzip-6,zlib,lz4_flex", "--payload",
+                      "ruby:'some text ' * 5000", "--json", file)
+            assert_equal 0, run.status, run.err
+            %w[none gzip-6 zlib].each { |name| assert_match(/^  #{name} +[\d,]+( +[\d.]+ [mnµ]s){2}$/, run.out) }
+            assert_match(/^  none +above 3.17 Gbit\/s +above /, run.out)
+            assert_match(/^  Snappy +895,496 +– +3086.8 +–/, run.out)
+            assert_match(/^  LZ4Flex +878,160 +– +1959.3 +– +needs the gem lz4_flex$/, run.out) if
+              RUBY_VERSION < "3.2"
+            turns = JSON.parse(File.read(file)).dig("chapters", 0, "details", "samples")
+            assert_equal %w[compress_given decompress_given], turns.map { |turn| turn["block"] }.uniq.sort
+          end
+        end
+
+        slow_test "compressors and serializers: each published row is measured here or says why not" do
+          [%w[compressors published-b compress_books],
+           %w[serializers published-c dump_books,round_trip_books]].each do |command, suite, blocks|
+            run = lab(command, *SHORT, "--blocks", blocks, env: { "COLUMNS" => "120" })
+            assert_equal 0, run.status, run.out
+            assert_no_match(/invalid/, run.out)
+            Published.of(suite).tables.first.rows.each_value do |title, *figures|
+              assert_match(/^  #{title} +(\S+ +){2,}.*#{figures.last}/, run.out)
+            end
+          end
+        end
+
+        slow_test "serializers: what keeps the value and what brings a likeness back" do
+          run = lab("serializers", *SHORT, "--only", "larder,marshal,json,xml,protobuf", "--blocks",
+                    "dump_records_50,load_records_50,round_trip_records_50", env: { "COLUMNS" => "120" })
+          assert_equal 0, run.status, run.out
+          assert_match(/^  larder +[\d,]+ /, run.out)
+          assert_match(/^  json \* +/, run.out)
+          assert_match(/brings back a likeness/, run.out)
+        end
+
+        slow_test "strategies: sizes and times on a server of its own, first calls and warm ones" do
+          run = lab("strategies", *SHORT, "--quick", "--only", "binary,json,protobuf", env: { "COLUMNS" => "120" })
+          skip "redis-server is not installed" if run.out.include?("redis-server is not on the PATH")
+          assert_equal 0, run.status, run.out
+          assert_match(/^  Binary +6 +[\d.]+ +[\d.]+ +16 +[\d.]+ +[\d.]+$/, run.out)
+          assert_match(/^  XML +311 +– +– +792 +– +– +9.8 +–/, run.out)
+          assert_match(/^  binary +[\d,]+( +[\d.]+ \S+){6}$/, run.out)
+        end
+
+        test "strategies: a server that does not answer is a line that says so" do
+          run = lab("strategies", *SHORT, "--only", "binary", "--blocks", "read_50", "--redis-url",
+                    "redis://127.0.0.1:1", env: { "COLUMNS" => "150" })
+          assert_equal 1, run.status
+          assert_match(/binary: (the server does not answer: .*127\.0\.0\.1:1|its gems are not installed)/, run.out)
+        end
+
+        slow_test "matrix: every cell end to end, and the store's own part" do
+          run = lab("matrix", *SHORT, "--only", "larder,memory,null", "--blocks",
+                    "read_native_none,read_bytes_native_none,write_native_none", env: { "COLUMNS" => "200" })
+          assert_equal 0, run.status, run.out
+          assert_match(/^  - null: read, native \+ none; .*: the store keeps nothing$/, run.out)
+          assert_match(/^  native +none +larder +[\d,]+( +[\d.]+ [mµ]s){3}/, run.out)
+        end
+
+        test "what makes no sense is refused, help is not" do
+          { ["compressors", "--only", "zip"] => /unknown compressor zip; known: none, snappy/,
+            ["serializers", "--blocks", "x"] => /unknown block x; known: dump_books/,
+            ["compressors", "--payload", "/missing"] => /no such file; an expression begins with ruby:/,
+            ["strategies", "--base", "xml-child"] => /--base xml-child is not among/ }.each do |arguments, message|
+            run = here(*arguments)
+            assert_equal 2, run.status
+            assert_match(message, run.err)
+          end
+          NAMES.each do |command|
+            help = here(command, "--help")
+            assert_equal 0, help.status
+            assert_includes help.out, "Usage: larder-lab #{command}"
+            assert_empty(help.out.lines.map(&:chomp).select { |line| line.size > 80 })
+            assert_equal 0, here(command, "--list").status
+          end
+        end
+
+        test "a quick run goes without long blocks, and a payload of the user's is measured only where it is given" do
+          blocks = ->(*arguments) { options(*arguments).plans.first.blocks.map(&:key) }
+          assert_includes blocks["strategies"], "read_50000"
+          assert_empty blocks["strategies", "--quick"].grep(/50000/)
+          assert_empty blocks["compressors"].grep(/given/)
+          assert_equal %w[compress_given decompress_given], blocks["compressors", "--payload", "ruby:1"]
+          assert_equal 50 << 20, options("strategies").plans.first.size
+          assert_equal %w[larder file redis memcached], options("matrix").contenders
+        end
+
+        private
+
+        # In this process.
+        def here(*arguments)
+          out, err = Array.new(2) { StringIO.new }
+          status = Lab.run(arguments, out: out, err: err)
+          Outcome.new(out: out.string, err: err.string, status: status)
+        end
+
+        def options(name, *arguments)
+          silent = CLI::Terminal.new(StringIO.new)
+          Commands.fetch(name).new(silent, silent).options_for(arguments)
+        end
+      end
+    end
+  end
+end

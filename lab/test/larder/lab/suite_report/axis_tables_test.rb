@@ -1,0 +1,100 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/simulated_runs"
+
+module Larder
+  module Lab
+    module SuiteReport
+      # Tables of suites about codecs.
+      class AxisTablesTest < ActiveSupport::TestCase
+        BOOKS = %w[compress_books decompress_books].freeze
+
+        test "each payload has a table: a row for each codec with its sizes, a column for each operation" do
+          tables = tables("published-b", { "zstd-3" => 1.0, "snappy" => 0.1 }, [*BOOKS, "compress_text"],
+                          bytes: { "zstd-3" => 600, "snappy" => 900 })
+          assert_equal ["payload: books", "payload: text"], tables.first(2).map(&:caption)
+          assert_equal ["", "bytes", "compress", "decompress"], tables.first.columns.map(&:title)
+          assert_equal [["snappy", 900], ["zstd-3", 600]], tables.first.rows.map { |row| row.first(2) }
+          tables.first.rows.each { |row| assert_equal [Float], row.drop(2).map(&:class).uniq }
+        end
+
+        test "a codec that was not measured has a row that says why" do
+          absent = { "lz4_flex" => Bench::Absence.new(state: :unavailable, reason: "needs Ruby 3.2: or Rust") }
+          table = tables("published-b", { "zstd-3" => 1.0 }, BOOKS, rows: %w[zstd-3 lz4_flex], absent: absent).first
+          assert_equal ["lz4_flex", "not measured: needs Ruby 3.2: or Rust"], table.rows.last
+        end
+
+        test "a star follows what brings back a likeness, with its meaning" do
+          keeps = { "json" => 0, "marshal" => 1 }
+          factors = { "json" => 1.0, "marshal" => 2.0 }
+          table = tables("published-c", factors, %w[dump_hash load_hash], keeps: keeps).first
+          assert_equal ["json *", "marshal"], table.rows.map(&:first)
+          assert_match(/brings back a likeness/, table.notes.first)
+        end
+
+        test "of many combinations there is one table, whose first columns are their axes" do
+          blocks = Suites.fetch("matrix").blocks.reject(&:given).map(&:key)
+          chapter = SimulatedRuns.chapter({ "larder" => 1.0, "redis" => 9.0 }, suite: "matrix", blocks: blocks)
+          table = section(chapter).blocks.first
+          assert_equal ["serializer", "compressor", "", "read", "store's read", "write", "store's write"],
+                       table.columns.map(&:title)
+          assert_equal 9 * 2, table.rows.size
+          assert_equal %w[native none larder], table.rows.first.first(3)
+          assert_empty(chapter.sections.select { |each| each.title.start_with?("Read, ") })
+        end
+
+        test "a suite without axes has no such table" do
+          assert_nil section(SimulatedRuns.chapter({ "larder" => 1.0 }))
+        end
+
+        private
+
+        def tables(suite, factors, blocks, **how)
+          figures = how.extract!(:bytes, :keeps)
+          recorded = factors.to_h do |row, _|
+            found = figures.to_h { |name, all| [name.to_s, [all[row]]] }
+            [row, { "versions" => {}, "figures" => blocks.to_h { |block| [block, found] } }]
+          end
+          section(SimulatedRuns.chapter(factors, suite: suite, blocks: blocks, recorded: recorded, **how)).blocks
+        end
+
+        def section(chapter)
+          chapter.sections.find { |each| each.title == "Times and sizes" }
+        end
+      end
+
+      # The table of wires.
+      class WireTest < ActiveSupport::TestCase
+        PUBLISHED = { "none" => "above 3.17 Gbit/s", "snappy" => "755 Mbit/s to 3.17 Gbit/s", "lz4_flex" => "nowhere",
+                      "lz4" => "nowhere", "zstd-3" => "3.12 Mbit/s to 755 Mbit/s",
+                      "brotli-5" => "up to 3.12 Mbit/s" }.freeze
+
+        test "from the published figures: Zstd below 0.755 Gbit/s, Snappy to 3.17, none above, LZ4Flex nowhere" do
+          found = table.rows.to_h { |name, published, *| [name, published] }
+          assert_equal PUBLISHED, found.slice(*PUBLISHED.keys)
+        end
+
+        test "as measured here: with compressing alone, and with both directions" do
+          cells = table.rows.to_h { |name, _, *here| [name, here] }
+          # 400 bytes less take 3,200 bits; the work is 10 and 20 µs.
+          assert_equal ["above 320 Mbit/s", "above 160 Mbit/s"], cells["none"]
+          assert_equal ["up to 320 Mbit/s", "up to 160 Mbit/s"], cells["zstd-3"]
+          assert_equal [nil, nil], cells["brotli-5"]
+        end
+
+        private
+
+        def table
+          sizes = { "none" => 1000, "zstd-3" => 600 }
+          recorded = sizes.transform_values do |bytes|
+            { "versions" => {}, "figures" => AxisTablesTest::BOOKS.to_h { |block| [block, { "bytes" => [bytes] }] } }
+          end
+          chapter = SimulatedRuns.chapter({ "none" => 0.01, "zstd-3" => 1.0 }, suite: "published-b", recorded: recorded,
+                                          blocks: AxisTablesTest::BOOKS, pass: 0, process: 0, turn: 0, disturbed: 0)
+          chapter.sections.flat_map(&:blocks).find { |block| block.kind == "table" && block.caption.to_s[/wire/] }
+        end
+      end
+    end
+  end
+end
