@@ -23,7 +23,9 @@ module Recipes
   NESTED = %i[cache backed_by].freeze
   # How a browser on this machine names the server.
   OWN_MACHINE = /\A(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?\z/
-  private_constant :NESTED, :OWN_MACHINE
+  # How a database on a server is named.
+  SERVER = %r{\A(?:trilogy|mysql2)://}
+  private_constant :NESTED, :OWN_MACHINE, :SERVER
 
   module_function
 
@@ -36,10 +38,16 @@ module Recipes
     path
   end
 
-  # @return [String] absolute path of the SQLite file
+  # @return [String] absolute path of the SQLite file, or the URL of a database of MariaDB or MySQL
   def database
-    path = given("RECIPES_DATABASE")
-    path ? File.expand_path(path) : storage("recipes.sqlite3")
+    place = given("RECIPES_DATABASE") or return storage("recipes.sqlite3")
+    place.match?(SERVER) ? place : File.expand_path(place)
+  end
+
+  # @return [Hash{String => String}] what Active Record connects to
+  def connection
+    place = database
+    place.match?(SERVER) ? { "url" => place } : { "adapter" => "sqlite3", "database" => place }
   end
 
   # @return [String] what is shown as the version that runs
@@ -62,7 +70,8 @@ module Recipes
 
   # @return [Boolean] is the cache Larder's, which has pages about it?
   def cache_in_larder?
-    Rails.cache.instance_of?(ActiveSupport::Cache::LarderStore)
+    name = Rails.cache.class.name # the class is not loaded if another store is used
+    name == "ActiveSupport::Cache::LarderStore"
   end
 
   # A site of another machine can have a name that leads here, so the name is checked, too. An application behind a

@@ -10,13 +10,15 @@ require_relative "generator"
 require_relative "password"
 
 module Recipes
-  # The SQLite file that Recipes.database names.
+  # The SQLite file, or the database of a server, that Recipes.database names.
   module Database
     # Rows of one INSERT.
     BATCH = 500
-    private_constant :BATCH
+    # Seconds that a process waits for another one that makes the tables on a server.
+    PATIENCE = 60
+    private_constant :BATCH, :PATIENCE
 
-    # A connection of its own to the file that is being made.
+    # A connection of its own to the database that is being made.
     class Draft < ActiveRecord::Base
       self.abstract_class = true
     end
@@ -24,12 +26,16 @@ module Recipes
 
     module_function
 
-    # Makes the database where it is missing, or was made by another generator. Of processes that do so at a time one
-    # makes it and the others wait.
+    # Makes the database where it is missing, or, in a file, where it was made by another generator. Of processes that
+    # do so at a time one makes it and the others wait.
     #
     # @return [Boolean] was it made now?
     def prepare
-      path = Recipes.database
+      connection = Recipes.connection
+      connection.key?("url") ? prepare_on_server(connection) : prepare_file(connection.fetch("database"))
+    end
+
+    def prepare_file(path)
       FileUtils.mkdir_p(File.dirname(path))
       File.open("#{path}.lock", File::RDWR | File::CREAT, 0o600) do |lock|
         lock.flock(File::LOCK_EX)
@@ -49,6 +55,19 @@ module Recipes
       end
     end
 
+    # The lock ends with the connection. The table of notes is the last one.
+    def prepare_on_server(place)
+      Draft.establish_connection(place)
+      connection = Draft.connection
+      connection.select_value("SELECT GET_LOCK('recipes', #{PATIENCE})")
+      return false if connection.table_exists?("notes")
+
+      fill(connection)
+      true
+    ensure
+      Draft.remove_connection
+    end
+
     # SQLite keeps user_version at byte 60 of the file.
     def version_of(path)
       return unless File.size?(path)
@@ -61,24 +80,25 @@ module Recipes
       draft = "#{path}.draft"
       FileUtils.rm_f(Dir["#{draft}*"])
       Draft.establish_connection(adapter: "sqlite3", database: draft)
+      Draft.connection.execute("PRAGMA journal_mode = MEMORY")
+      Draft.connection.execute("PRAGMA synchronous = OFF")
       fill(Draft.connection)
+      Draft.connection.execute("PRAGMA user_version = #{version}")
       Draft.remove_connection
       FileUtils.rm_f(["#{path}-wal", "#{path}-shm"])
       File.rename(draft, path)
     end
 
     def fill(connection)
-      connection.execute("PRAGMA journal_mode = MEMORY")
-      connection.execute("PRAGMA synchronous = OFF")
       connection.transaction do
         make_tables(connection)
         generator = Generator.new
         insert("users", users)
         insert("recipes", generator.recipes.map { |recipe| recipe.except(:ingredients) })
         insert("ingredients", ingredients(generator))
+        make_notes(connection)
         insert("notes", notes(generator))
       end
-      connection.execute("PRAGMA user_version = #{version}")
     end
 
     def make_tables(connection)
@@ -99,6 +119,9 @@ module Recipes
         t.string :amount, null: false
         t.string :thing, null: false
       end
+    end
+
+    def make_notes(connection)
       connection.create_table(:notes) do |t|
         t.references :recipe, null: false
         t.references :user, null: false
@@ -136,6 +159,7 @@ module Recipes
       model = Class.new(Draft) { self.table_name = table }
       rows.each_slice(BATCH) { |batch| model.insert_all!(batch, record_timestamps: false) }
     end
-    private_class_method :version_of, :make, :fill, :make_tables, :ids, :users, :ingredients, :notes, :insert
+    private_class_method :prepare_file, :prepare_on_server, :version_of, :make, :fill, :make_tables, :make_notes, :ids,
+                         :users, :ingredients, :notes, :insert
   end
 end

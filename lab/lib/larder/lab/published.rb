@@ -40,12 +40,14 @@ module Larder
         end
       end
 
-      # A published table. rows: name of the row in the suite => name in the article, and a figure for each column
-      Table = Struct.new(:caption, :columns, :rows, keyword_init: true) do
+      # A published table. rows: name of the row in the suite => name in the article, and a figure for each column;
+      # calls: of which a figure is the time; ratio: nil, or two rows: the table has a line for each column then, with
+      # their figures and ratio.
+      Table = Struct.new(:caption, :columns, :rows, :calls, :ratio, keyword_init: true) do
         # @param hash [Hash{String=>Object}]
         # @return [Table]
         def self.from_h(hash)
-          new(caption: hash["caption"], rows: hash["rows"],
+          new(caption: hash["caption"], rows: hash["rows"], calls: hash.fetch("calls", 1), ratio: hash["ratio"],
               columns: hash["columns"].map { |column| Column.new(**column.transform_keys(&:to_sym)) })
         end
 

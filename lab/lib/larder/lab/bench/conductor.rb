@@ -134,13 +134,21 @@ module Larder
           @seats = []
           scratch.directory do |dir|
             @preloaders = Preloader::Group.new(@plan.suite.key, dir)
-            @pace.during(:starting) { seat_all(dir, number) }
+            @pace.during(:starting) { attend_all(dir).then { seat_all(dir, number) } }
             measure(number)
             weigh("after")
           ensure
-            @pace.during(:stopping) { by_hands(@seats, &:leave).then { @preloaders.stop } }
+            @pace.during(:stopping) { leave_all }
           end
           @pace.end_session
+        end
+
+        # Starts the server that all rows use besides their own, always one of the lab's.
+        def attend_all(dir)
+          @companion = nil
+          @companion = Hosting.new(@plan.suite.companion, File.join(dir, "companion"), files: @files)
+        rescue Unavailable => error
+          @plan.rows.each { |row| leave_out(row, :unavailable, error) }
         end
 
         # All processes start at once; each is then waited for.
@@ -158,7 +166,13 @@ module Larder
         def seat(row, copy, dir)
           proofs = @recorded.key?(row) ? FEWER_PROOFS : Proving::PROOFS
           Seat.new(row, copy, plan: @plan, dir: File.join(dir, "#{row}-#{copy}"), preloaders: @preloaders,
-                             files: @files, proofs: proofs)
+                             files: @files, proofs: proofs, companion: @companion&.endpoint)
+        end
+
+        def leave_all
+          by_hands(@seats, &:leave)
+          @preloaders.stop
+          @companion&.stop
         end
 
         # Several at once: most of it is waiting for servers.

@@ -27,10 +27,12 @@ module Larder
         # @param preloaders [Preloader::Group] of the session
         # @param files [ServerFiles] of the run
         # @param proofs [Integer] values that its store keeps before it is measured
+        # @param companion [Hash{String=>Object}, nil] where the server listens that all rows use, see {Endpoint}
         # @raise [Unavailable] if its server or its gems cannot be had
-        def initialize(row, copy, plan:, dir:, preloaders:, files:, proofs: Proving::PROOFS)
+        def initialize(row, copy, plan:, dir:, preloaders:, files:, proofs: Proving::PROOFS, companion: nil)
           @row = row
           @copy = copy
+          @companion = companion
           Dir.mkdir(dir, 0o700)
           @registry = plan.suite.registry
           preloader = preloaders.for(type, plan.suite.bundle || type.bundle)
@@ -109,7 +111,7 @@ module Larder
           cold = shared? ? plan.cold_blocks.map(&:key) : []
           { contender: type.key, dir: dir, endpoint: @hosting.endpoint&.merge("place" => place(plan)), size: plan.size,
             suite: reference? ? Reference::KEY : plan.suite.key, yjit: type.yjit?, cold: cold, requires: plan.requires,
-            proofs: proofs, given: plan.given }
+            proofs: proofs, given: plan.given, companion: (@companion unless reference?) }
         end
       end
     end

@@ -188,7 +188,8 @@ module Larder
 
         def made
           @suite.registry.fetch(@job["contender"]).new(dir: @job["dir"], endpoint: @job["endpoint"], size: @job["size"],
-                                                  threads: @suite.blocks.map(&:threads).max)
+                                                  threads: @suite.blocks.map(&:threads).max,
+                                                       **(@job["companion"] ? { companion: @job["companion"] } : {}))
         end
 
         # In another process, before this one opens the store.

@@ -123,6 +123,12 @@ module Larder
           @bundle = name || @bundle
         end
 
+        # @param name [String, nil] in {Servers}; nil: no change
+        # @return [String, nil] the server that all rows use besides their own, one in a session
+        def companion(name = nil)
+          @companion = name || @companion
+        end
+
         # @param bytes [Integer, nil] of room that stores and servers get; nil: no change
         # @return [Integer]
         def size(bytes = nil)

@@ -36,8 +36,8 @@ module Larder
             --csv or --markdown name other files. The report is written after each chapter,
             so a run that is stopped keeps the finished chapters.
 
-            Latency, scaling, soak, stampede, capacity, network and sessions measure one
-            store of each kind. To measure everything, use the commands by themselves, for
+            Latency, scaling, soak, stampede, capacity and network measure one store of each
+            kind. To measure everything, use the commands by themselves, for
             example larder-lab latency.
           TEXT
 
@@ -56,15 +56,13 @@ module Larder
                      "soak" => ["--only", KINDS], "capacity" => ["--only", [*KINDS, "valkey"]],
                      "stampede" => ["--only", Loads::StampedeOptions::QUICKLY],
                      "network" => ["--only", KINDS - ["litecache"]],
-                     "matrix" => ["--only", %w[larder redis]],
-                     "sessions" => ["--only", %w[larder sql-mariadb activerecord-mariadb memcached hash]] }.freeze
+                     "matrix" => ["--only", %w[larder redis]] }.freeze
           # Less than by itself.
-          LESS = { "stampede" => %w[--rounds 1],
-                   "sessions" => %w[--rounds 3 --requests 100 --served 1000],
-                   "session-stats" => %w[--rounds 3 --sizes 10000] }.freeze
-          LESS_QUICKLY = { "sessions" => %w[--parts work] }.freeze
+          LESS = { "stampede" => %w[--rounds 1] }.freeze
+          # Pages of an application take long.
+          LESS_QUICKLY = { "sessions" => %w[--blocks unchanged,changed,new,empty_off,empty_on] }.freeze
           # And who in a quick run.
-          CHOSEN_QUICKLY = CHOSEN.except("matrix", "sessions").merge(
+          CHOSEN_QUICKLY = CHOSEN.except("matrix").merge(
             "features" => ["--only", [*KINDS, "file"]], "capacity" => ["--only", KINDS],
             "network" => ["--only", %w[larder memory redis memcached]]
           ).freeze
@@ -110,7 +108,7 @@ module Larder
             @parser ||= explained(BANNER, FOOTER) do |options|
               options.separator("\nOptions:")
               options.on("--quick", "a rough result in minutes: fewer rounds", "and stores in most comparisons;",
-                         "sessions without an application") do
+                         "two pages of an application") do
                 @passed << "--quick"
               end
               options.on("--only A,B", Array, "these comparisons") { |names| @parts &= known(names) }

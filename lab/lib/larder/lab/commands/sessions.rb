@@ -1,34 +1,30 @@
 # frozen_string_literal: true
 
-require_relative "command"
-require_relative "../sessions/options"
-require_relative "../sessions/report"
-require_relative "../sessions/rounds"
+require_relative "suite"
 
 module Larder
   module Lab
     module Commands
       # `larder-lab sessions`: the published comparison of session stores.
-      class Sessions < Command
+      class Sessions < Suite
         NAME = "sessions"
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "what sessions in Larder, SQL, memcached, Redis, files or cookies add to a request"
+        SUMMARY = "what sessions in Larder, SQL, memcached, Redis, files or cookies cost a request"
+        # The suites that it runs.
+        SUITES = %w[published-e].freeze
+        # The first lines of --help.
+        BANNER = <<~TEXT
+          Usage: larder-lab sessions [options]
 
-        # @param arguments [Array<String>]
-        # @return [Lab::Sessions::Options]
-        # @raise [UsageError]
-        def options_for(arguments)
-          Lab::Sessions::Options.parse(arguments)
-        end
-
-        # @param options [Lab::Sessions::Options]
-        # @return [Document::Chapter]
-        def chapter(options)
-          results = Lab::Sessions::Rounds.new(options.plan, progress: Progress.new(@err)).run
-          Lab::Sessions::Report.new(results).to_chapter
-        end
+          Requests the eight pages of the published comparison from a real application
+          (examples/recipes), whose recipes and SQL sessions are in MariaDB, with its query
+          cache off and on. Each store holds 10,000 sessions first. Two pages begin a
+          session each time, the others read one. The session's part of a request is also
+          measured alone: Rails' middleware around an endpoint that reads a value, changes
+          one, or begins a session. Every answer is checked.
+        TEXT
       end
     end
   end

@@ -23,6 +23,13 @@ module Larder
         # Seconds that another process has for leaving its place.
         PATIENCE = 5
 
+        # @param endpoint [Hash{String=>Object}] of a server, see {Endpoint}
+        # @return [String] of the schema or database of this process
+        def self.name_in(endpoint)
+          number = endpoint["place"].to_i
+          number.zero? ? NAME : "#{NAME}_#{number}"
+        end
+
         # @param url [String] of the server
         # @param shown [String] the same without secrets
         # @param name [String] of the schema or database

@@ -2,30 +2,26 @@
 
 # Lists the pages of the application that are requested, and finds the application.
 
-require_relative "../errors"
-
 module Larder
   module Lab
     module Sessions
       # The pages of the published comparison.
       module Pages
-        # path; new: whether each request begins a session, or brings one; note: what is to be known of the page
-        Page = Struct.new(:path, :new, :note, keyword_init: true)
+        # key: of its blocks; path; new: whether each request begins a session, or brings one; note: what is to be known
+        # of the page
+        Page = Struct.new(:key, :path, :new, :note, keyword_init: true)
 
         # As published, in its order.
         ALL = [
-          ["/empty/index", true, "a line of text, new session"],
-          ["/welcome/index", true, "a page without a query, new session"],
-          ["/rezept/index", false, "its body cached"],
-          ["/rezept/myknzlpzl", false, "its body cached"],
-          ["/rezept/show/713", false, "seven queries"],
-          ["/rezept/cat/Hauptspeise", false, "a LIKE over text"],
-          ["/rezept/cat/Hauptspeise?page=5", false, "a LIKE over text"],
-          ["/rezept/letter/G", false, "by an index"]
-        ].map { |path, new, note| Page.new(path: path, new: new, note: note).freeze }.freeze
-
-        # Those that are asked for over HTTP: the one whose session is new, and the one that does least besides.
-        SERVED = ["/empty/index", "/rezept/index"].freeze
+          ["empty", "/empty/index", true, "a line of text, new session"],
+          ["welcome", "/welcome/index", true, "a page without a query, new session"],
+          ["index", "/rezept/index", false, "its body cached"],
+          ["name", "/rezept/myknzlpzl", false, "its body cached"],
+          ["show", "/rezept/show/713", false, "seven queries"],
+          ["category", "/rezept/cat/Hauptspeise", false, "a LIKE over text"],
+          ["category_page", "/rezept/cat/Hauptspeise?page=5", false, "a LIKE over text"],
+          ["letter", "/rezept/letter/G", false, "by an index"]
+        ].map { |key, path, new, note| Page.new(key: key, path: path, new: new, note: note).freeze }.freeze
 
         # What a checkout has.
         APPLICATION = File.expand_path("../../../../../examples/recipes", __dir__)

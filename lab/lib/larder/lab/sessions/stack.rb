@@ -28,7 +28,12 @@ module Larder
           env[NUMBER]
         end
         READ = ->(env) { env["rack.session"]["visited"] }
-        CHANGE = ->(env) { env["rack.session"]["seen"] = env[NUMBER] }
+        CHANGE = lambda do |env|
+          session = env["rack.session"]
+          before = session["seen"]
+          session["seen"] = env[NUMBER]
+          [before, env[NUMBER]]
+        end
         SEEN = ->(env) { env["rack.session"]["seen"] }
         # The same request without a session.
         NONE = ->(env) { env[NUMBER] }

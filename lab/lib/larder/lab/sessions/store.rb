@@ -3,15 +3,16 @@
 # The base of the session stores that are compared: how an application would configure each, and what it needs
 # beforehand. One subclass for each store, in stores/. A {ContenderDeclaration} declares its name, gems and server.
 
+require "securerandom"
 require_relative "../contender_declaration"
 
 module Larder
   module Lab
     module Sessions
       # A session store as `config.session_store NAME, **OPTIONS` names it. A subclass implements {#name} and
-      # {#options}; it overrides {#open} where a server must be looked after first, {#definitions} where classes are
+      # {#options}; it overrides {#connect} where a server must be looked after first, {#definitions} where classes are
       # needed that Rails does not find by itself, and {#ready} where something else must be done before the first
-      # request.
+      # request. The command itself reads the class methods; instances live in worker processes.
       #
       # @example
       #   class MyStore < Larder::Lab::Sessions::Store
@@ -30,6 +31,23 @@ module Larder
         POOL = 5
 
         class << self
+          # @return [Boolean] whether it is compared with others
+          def keeps_values?
+            true
+          end
+
+          # @return [Boolean] whether its processes turn YJIT on where Ruby can
+          def yjit?
+            true
+          end
+
+          # Loads what all rows have in common, before processes are forked.
+          # @param suite [Bench::Suite]
+          # @return [void]
+          def preload(suite)
+            suite.preload.call
+          end
+
           private
 
           def registry
@@ -37,23 +55,49 @@ module Larder
           end
         end
 
-        # @param dir [String] a directory of its own, which lasts as long as the run
+        # @return [Application] after {#open}
+        attr_reader :application
+        # @return [Visitors] after {#open}
+        attr_reader :visitors
+
+        # @param dir [String] a directory of its own
         # @param endpoint [Hash{String=>Object}, nil] where its server listens, see {Endpoint}
-        # @param space [String] a name that nobody else uses, for keys in a server of the user's
-        def initialize(dir:, endpoint: nil, space: "")
+        # @param companion [Hash{String=>Object}, nil] where the application's database listens
+        def initialize(dir:, endpoint: nil, companion: nil, **)
           @dir = dir
           @endpoint = endpoint
-          @space = space
+          @companion = companion
+          @space = "larder-lab:#{SecureRandom.hex(4)}:"
         end
 
-        # Has ready what the store needs, in this process.
+        # Boots the application with this store, and loads sessions.
         # @return [self]
         # @raise [Unavailable] naming what is missing and how to get it
         def open
           activate("actionpack", [">= 7.1"])
           activate_gems
+          connect
+          require_relative "application"
+          require_relative "visitors"
+          @application = Application.new(self, dir, @companion)
+          @visitors = Visitors.new(self, application.stack)
+          visitors.arrive
           self
+        rescue LoadError => error
+          raise Unavailable, "its gems are not all there: lab/gemfiles/#{self.class.bundle}.gemfile names them " \
+                             "(#{error.message})"
         end
+
+        # @param values [Integer] sessions that must be there
+        # @return [void]
+        # @raise [Invalid]
+        def prove(values)
+          visitors.prove(values)
+        end
+
+        # Sessions stay between blocks.
+        # @return [void]
+        def clear; end
 
         # @return [Symbol] as `config.session_store` takes it
         def name
@@ -74,11 +118,6 @@ module Larder
         # @return [void]
         # @raise [Unavailable]
         def ready; end
-
-        # @return [Boolean] whether the next process finds the sessions of this one
-        def lasting?
-          self.class.shared?
-        end
 
         # @return [Boolean] whether a session is kept anywhere but with its user
         def keeps?
@@ -102,6 +141,10 @@ module Larder
         private
 
         attr_reader :dir, :endpoint, :space
+
+        # Loads a driver, and sees that the server answers.
+        # @raise [Unavailable]
+        def connect; end
 
         # In a server of the user's nothing stays for ever, and nobody's keys are met.
         def apart?

@@ -125,6 +125,8 @@ module Larder
         end
 
         def table(table)
+          return pairs(table) if table.ratio
+
           rows = table.rows.map do |row, (title, *there)|
             [title, *table.columns.zip(there).flat_map { |column, figure| [printed(figure), *here(row, column)] }]
           end
@@ -133,6 +135,25 @@ module Larder
           columns = [{ title: "" }, *table.columns.flat_map { |column| headings(column) }]
           Document::Table.build(caption: table.caption, rows: rows,
                                 columns: reasons.any? ? [*columns, { title: "not measured", format: "text" }] : columns)
+        end
+
+        # A line for each column of the article, with the figures of two rows and their ratio.
+        def pairs(table)
+          titles = [*table.ratio.map { |row| table.rows.fetch(row).first }, "a/b"]
+          columns = titles.zip(["number", "number", "ratio"]).flat_map do |title, format|
+            [{ title: "there", group: title, align: "right" }, { title: "here", group: title, format: format }]
+          end
+          rows = table.columns.each_with_index.map { |column, at| [column.title, *pair(table, column, at + 1)] }
+          Document::Table.build(caption: table.caption, columns: [{ title: "" }, *columns], rows: rows,
+                                notes: ["a/b: #{titles.first(2).join("/")}, as the published ratio is."])
+        end
+
+        def pair(table, column, at)
+          there = table.ratio.map { |row| table.rows.fetch(row)[at] }
+          block = @suite.fetch(column.of.first)
+          estimate = @findings.ratio(table.ratio.first, block, table.ratio.last)
+          [*table.ratio.zip(there).flat_map { |row, figure| [figure.to_s, here(row, column).first&.*(table.calls)] },
+           there.reduce(:/).round(2).to_s, estimate ? @findings.shown(estimate) : "not measured"]
         end
 
         def headings(column)

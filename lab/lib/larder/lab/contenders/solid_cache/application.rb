@@ -98,8 +98,7 @@ module Larder
 
         # @return [String] of the schema or database
         def place_name
-          number = endpoint["place"].to_i
-          number.zero? ? OwnPlace::NAME : "#{OwnPlace::NAME}_#{number}"
+          OwnPlace.name_in(endpoint)
         end
 
         # The entry of config/database.yml.

@@ -1,129 +1,90 @@
 # frozen_string_literal: true
 
-# A table of sessions as an application makes it to answer questions about them, and hand-written SQL for each
-# question.
-
 require "json"
-require_relative "../population"
 
 module Larder
   module Lab
     module SessionStats
       module Stores
-        # For session stores in SQL. Including classes implement `prepared` (what they take for SQL with "?" for
-        # values), `ask` (its rows), `change` (for what changes rows), `settle` (done after loading), `table_bytes`.
-        module Table
+        # A table of sessions as an application makes it to answer questions about them, and hand-written SQL for each
+        # question. A subclass implements `database`, `prepared` (what it takes for SQL with "?" for values), `rows` of
+        # a statement, `settle` (done after loading) and `bytes`.
+        class Table < Row
           TIME = "%Y-%m-%d %H:%M:%S"
+          TABLE = "session_statistics"
           # Beside the one of session_id, which is unique.
           INDEXES = %i[user_id updated_at].freeze
-          # The one value of a query's only row.
-          SINGLE = ->(rows) { rows.dig(0, 0) }
-
-          # @return [void]
-          # @raise [Unavailable]
-          def ready
-            connected { connection.select_value("SELECT 1") }
-          end
-
-          # @param population [Population]
-          # @return [void]
-          def take(population)
-            @population = population
-            @table = "statistics_#{population.size}"
-          end
-
-          # Many rows at once, then the indexes.
-          # @yieldparam loaded [Integer] sessions so far
-          # @return [void]
-          def load
-            create
-            (0...@population.size).each_slice(Worker::TOGETHER) do |numbers|
-              connection.execute("INSERT INTO #{@table} (session_id, user_id, data, created_at, updated_at) " \
-                                 "VALUES #{numbers.map { |number| row(number) }.join(", ")}")
-              yield numbers.last
-            end
-            connection.add_index(@table, :session_id, unique: true)
-            INDEXES.each { |column| connection.add_index(@table, column) }
-            settle
-          end
-
-          # @return [Hash{Symbol=>Integer}] bytes of the table and its indexes
-          def weigh
-            { bytes: table_bytes }
-          end
-
-          # @return [Hash{String=>#call}] see {LarderStore#questions}
-          def questions
-            all = prepared("SELECT COUNT(*) FROM #{@table}")
-            { "logged-in" => asking("SELECT 1 FROM #{@table} WHERE user_id = ? LIMIT 1", &:any?),
-              "last-seen" => asking("SELECT MAX(updated_at) FROM #{@table} WHERE user_id = ?", &SINGLE),
-              "for" => asking("SELECT updated_at, created_at, session_id, data FROM #{@table} WHERE user_id = ? " \
-                              "ORDER BY updated_at DESC"),
-              "active" => active, "all" => ->(_) { SINGLE.call(ask(all)) } }
-          end
-
-          # @param answer [Object] of a question
-          # @return [Object] see {LarderStore#plain}
-          def plain(answer)
-            case answer
-            when Time then answer.to_i
-            when Array then answer.map { |row| row.first.to_i }
-            else answer
-            end
-          end
-
-          # @return [Integer] answers are right to the second
-          def grain(_seconds)
-            0
-          end
-
-          # Sessions whose last use was a minute ago, for as long as the block runs.
-          # @param numbers [Array<Integer>]
-          # @yieldparam list [Array<Object>] what {#note} takes, one for each
-          # @return [Object] the block's
-          def noting(numbers)
-            move(numbers) { @population.at - Population::MINUTE }
-            yield(numbers.map { |number| @population.digest(number) })
-          ensure
-            move(numbers) { |number| @population.used(number) }
-          end
-
-          # @return [#call] notes one use
-          def note
-            now = time(@population.at)
-            ->(id) { update(now, id) }
-          end
-
-          # @return [void]
-          def leave; end
+          SQL = { logged_in: "SELECT 1 FROM #{TABLE} WHERE user_id = ? LIMIT 1",
+                  last_seen: "SELECT MAX(updated_at) FROM #{TABLE} WHERE user_id = ?",
+                  for: "SELECT updated_at, created_at, session_id, data FROM #{TABLE} WHERE user_id = ? " \
+                       "ORDER BY updated_at DESC",
+                  active: "SELECT COUNT(*) FROM #{TABLE} WHERE updated_at >= ?",
+                  all: "SELECT COUNT(*) FROM #{TABLE}",
+                  use: "UPDATE #{TABLE} SET updated_at = ? WHERE session_id = ?" }.freeze
+          private_constant :TIME, :INDEXES, :SQL
 
           # @return [Hash{Symbol=>Object}] for the record, without secrets
           def recorded
-            { store: :table, indexes: [:session_id, *INDEXES], database: database.except(:password, :url),
-              server: server_version }
+            { store: :table, indexes: [:session_id, *INDEXES], server: connection.select_value("SELECT VERSION()") }
           end
 
           private
 
-          # A callable for a query with one value.
-          def asking(query, &pick)
-            query = prepared(query)
-            pick ? ->(value) { pick.call(ask(query, value)) } : ->(value) { ask(query, value) }
+          def connect
+            require "active_record"
+            ActiveRecord::Base.establish_connection(database)
+            connection.select_value("SELECT 1")
+            @statements = SQL.transform_values { |sql| prepared(sql) }
+          rescue ActiveRecord::ActiveRecordError => error
+            raise Unavailable, "its server does not answer: #{error.message.lines.first.to_s.strip}"
           end
 
-          def active
-            query = prepared("SELECT COUNT(*) FROM #{@table} WHERE updated_at >= ?")
-            ->(seconds) { SINGLE.call(ask(query, time(@population.at - seconds))) }
+          def connection
+            ActiveRecord::Base.connection
           end
 
-          def update(time, id)
-            @update ||= {}
-            change(@update[@table] ||= prepared("UPDATE #{@table} SET updated_at = ? WHERE session_id = ?"), time, id)
+          # Many rows at once, then the indexes.
+          def load
+            create
+            (0...SESSIONS).each_slice(TOGETHER) do |numbers|
+              connection.execute("INSERT INTO #{TABLE} (session_id, user_id, data, created_at, updated_at) " \
+                                 "VALUES #{numbers.map { |number| row(number) }.join(", ")}")
+            end
+            connection.add_index(TABLE, :session_id, unique: true)
+            INDEXES.each { |column| connection.add_index(TABLE, column) }
+            settle
           end
 
-          def move(numbers)
-            connection.transaction do
-              numbers.each { |number| update(time(yield(number)), @population.digest(number)) }
+          def ask(question, argument)
+            argument = time(@population.at - argument) if question == :active
+            found = rows(@statements.fetch(question), *argument)
+            case question
+            when :logged_in then found.any?
+            when :last_seen then found.dig(0, 0).to_i
+            when :for then found.map { |cells| cells.first.to_i }
+            else found.dig(0, 0)
+            end
+          end
+
+          # Answers are right to the second.
+          def grain(_seconds)
+            0
+          end
+
+          # Sessions count as used a minute ago first.
+          def uses(numbers)
+            times = [@population.at, @population.at - Population::MINUTE].map { |seconds| time(seconds) }
+            ids = numbers.map { |number| @population.digest(number) }
+            connection.transaction { ids.each { |id| rows(@statements[:use], times.last, id) } }
+            lambda do |turn|
+              rows(@statements[:use], times[turn % 2], ids[turn / 2 % ids.size])
+              true
+            end
+          end
+
+          def restore(numbers)
+            numbers.each do |number|
+              rows(@statements[:use], time(@population.used(number)), @population.digest(number))
             end
           end
 
@@ -139,7 +100,7 @@ module Larder
           end
 
           def create
-            connection.create_table(@table) do |columns|
+            connection.create_table(TABLE, force: true) do |columns|
               columns.string :session_id, null: false, limit: 255
               columns.bigint :user_id
               columns.text :data

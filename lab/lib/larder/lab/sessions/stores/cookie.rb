@@ -18,11 +18,6 @@ module Larder
           def keeps?
             false
           end
-
-          # @return [Boolean] each process has keys of its own
-          def lasting?
-            false
-          end
         end
       end
     end

@@ -4,8 +4,7 @@ module Larder
   module Lab
     module Sessions
       module Stores
-        # activerecord-session_store on a connection of its own, in a place of the lab's. A subclass implements
-        # {#place}, {#database}, {#server_version} and {#load_driver}.
+        # activerecord-session_store, in the application's database unless a subclass connects to another one.
         class InSql < Store
           # SqlBypass keeps one connection for all threads. Here each thread has its own, as models have.
           module OwnConnection
@@ -35,15 +34,6 @@ module Larder
             end
           end
 
-          # @return [self]
-          # @raise [Unavailable]
-          def open
-            super
-            load_driver
-            apart? ? place.take : place.share
-            self
-          end
-
           # @return [Symbol]
           def name
             :active_record_store
@@ -54,19 +44,14 @@ module Larder
             [File.expand_path("../definitions/active_record_store.rb", __dir__)]
           end
 
-          # Connects, and makes the table: the one of the gem's generator, or the one that SqlBypass makes for itself.
+          # Makes the table: the one of the gem's generator, or the one that SqlBypass makes for itself.
           # @return [void]
           # @raise [Unavailable]
           def ready
-            connected do
-              self.class.bypass? ? bypass : model.table_name = "sessions"
-              create unless connection.table_exists?(table)
-            end
-          end
-
-          # @return [Boolean] in a server of the user's the place goes with the process
-          def lasting?
-            !apart?
+            self.class.bypass? ? bypass : model.table_name = table
+            create unless connection.table_exists?(table)
+          rescue ActiveRecord::ActiveRecordError => error
+            raise Unavailable, "its database does not answer: #{error.message.lines.first.to_s.strip}"
           end
 
           # Many rows at once, as the store itself would write them one by one.
@@ -84,18 +69,10 @@ module Larder
           # @return [Hash{Symbol=>Object}]
           def recorded
             { store: name, session_class: ActionDispatch::Session::ActiveRecordStore.session_class.name,
-              database: database.except(:password, :url), server: server_version }
+              server: connection.select_value("SELECT VERSION()") }
           end
 
           private
-
-          def connected
-            model.establish_connection(**database, pool_option => POOL)
-            look
-            yield
-          rescue ActiveRecord::ActiveRecordError => error
-            raise Unavailable, "no answer from #{shown(endpoint["url"])}: #{error.message.lines.first.to_s.strip}"
-          end
 
           def model
             ActiveRecord::SessionStore::Session
@@ -103,13 +80,6 @@ module Larder
 
           def connection
             OwnConnection.current
-          end
-
-          # What must be so before it is measured.
-          def look; end
-
-          def pool_option
-            ActiveRecord.gem_version >= Gem::Version.new("8.1") ? :max_connections : :pool
           end
 
           def bypass
@@ -126,9 +96,9 @@ module Larder
             connection.execute("INSERT INTO #{table} (#{columns.join(", ")}) VALUES #{values.join(", ")}")
           end
 
-          # Rows on one server share a place.
+          # Rows and their twins are in one database.
           def table
-            self.class.bypass? ? "sessions_by_hand" : "sessions"
+            @table ||= "sessions_#{SecureRandom.hex(4)}"
           end
 
           def create

@@ -9,16 +9,6 @@ module Larder
           named "larder", "Larder's sessions: one mapped file (:larder_store)"
           bundled_apart "sessions"
 
-          # @return [self]
-          # @raise [Unavailable]
-          def open
-            super
-            require "larder/sessions"
-            self
-          rescue LoadError => error
-            raise Unavailable, "larder cannot be loaded: bin/lab, or bundle exec rake compile (#{error.message})"
-          end
-
           # @return [Symbol]
           def name
             :larder_store
@@ -32,6 +22,14 @@ module Larder
           # @return [Array<String>]
           def definitions
             [File.expand_path("../definitions/larder_store.rb", __dir__)]
+          end
+
+          private
+
+          def connect
+            require "larder/sessions"
+          rescue LoadError => error
+            raise Unavailable, "larder cannot be loaded: bin/lab, or bundle exec rake compile (#{error.message})"
           end
         end
       end

@@ -11,19 +11,6 @@ module Larder
           needs_server "memcached"
           bundled_apart "sessions"
 
-          # Dalli's sessions take a server that is not there for an empty one.
-          # @return [self]
-          # @raise [Unavailable]
-          def open
-            super
-            require "dalli"
-            client = Dalli::Client.new(endpoint["url"])
-            raise Unavailable, "no answer from #{shown(endpoint["url"])}" unless client.stats.values.all?
-
-            client.close
-            self
-          end
-
           # @return [Symbol]
           def name
             :mem_cache_store
@@ -39,6 +26,17 @@ module Larder
           # @return [Hash{Symbol=>Object}]
           def recorded
             { store: name, options: options.merge(memcache_server: shown(endpoint["url"])) }
+          end
+
+          private
+
+          # Dalli's sessions take a server that is not there for an empty one.
+          def connect
+            require "dalli"
+            client = Dalli::Client.new(endpoint["url"])
+            raise Unavailable, "no answer from #{shown(endpoint["url"])}" unless client.stats.values.all?
+
+            client.close
           end
         end
       end

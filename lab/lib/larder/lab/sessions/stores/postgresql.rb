@@ -15,22 +15,21 @@ module Larder
           needs_server "postgresql"
           bundled_apart "sessions_postgresql"
 
+          # @return [void]
+          # @raise [Unavailable]
+          def ready
+            model.establish_connection(adapter: "postgresql", url: endpoint["url"],
+                                       schema_search_path: Contenders::OwnPlace.name_in(endpoint))
+            super
+          end
+
           private
 
-          def load_driver
+          def connect
             require "pg"
-          end
-
-          def place
-            Contenders::OwnSchema.new(endpoint["url"], shown(endpoint["url"]))
-          end
-
-          def database
-            { adapter: "postgresql", url: endpoint["url"], schema_search_path: Contenders::OwnPlace::NAME }
-          end
-
-          def server_version
-            "PostgreSQL #{connection.select_value("SHOW server_version")}"
+            place = Contenders::OwnSchema.new(endpoint["url"], shown(endpoint["url"]),
+                                              name: Contenders::OwnPlace.name_in(endpoint))
+            apart? ? place.take : place.share
           end
         end
       end

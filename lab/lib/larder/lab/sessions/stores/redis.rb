@@ -14,24 +14,20 @@ module Larder
           needs_server "redis"
           bundled_apart "sessions"
 
-          # Rails would take a server that is not there for an empty one.
-          # @return [self]
-          # @raise [Unavailable]
-          def open
-            super
-            require "redis"
-            ::Redis.new(url: endpoint["url"], reconnect_attempts: 0).tap(&:ping).close
-            self
-          rescue ::Redis::BaseError => error
-            raise Unavailable, "no answer from #{shown(endpoint["url"])}: #{error.message}"
-          end
-
           # @return [Hash{Symbol=>Object}]
           def recorded
             { store: name, options: options.merge(within: [cache.first, { url: shown(endpoint["url"]) }]) }
           end
 
           private
+
+          # Rails would take a server that is not there for an empty one.
+          def connect
+            require "redis"
+            ::Redis.new(url: endpoint["url"], reconnect_attempts: 0).tap(&:ping).close
+          rescue ::Redis::BaseError => error
+            raise Unavailable, "no answer from #{shown(endpoint["url"])}: #{error.message}"
+          end
 
           def cache
             ["redis_cache_store", { url: endpoint["url"], **(apart? ? { namespace: space } : {}) }]

@@ -1,0 +1,94 @@
+# frozen_string_literal: true
+
+# Boots the recipes application with one session store, in the process that measures it.
+
+require "fileutils"
+require "json"
+require_relative "../contenders/own_database"
+require_relative "../errors"
+require_relative "pages"
+require_relative "stack"
+
+module Larder
+  module Lab
+    module Sessions
+      # The application of the published comparison. Its recipes are in MariaDB, as they were there, and sessions in SQL
+      # beside them.
+      class Application
+        # Each process's own, and the same for all session stores.
+        CACHE = ["memory_store", { expires_in: 3600 }].freeze
+        # The variable of the server that the published comparison changed.
+        QUERY_CACHE = "query_cache_type"
+
+        # @return [Stack] the session's middleware as this application has it
+        attr_reader :stack
+
+        # @param store [Store]
+        # @param dir [String] for what it writes
+        # @param endpoint [Hash{String=>Object}, nil] where its database listens; nil: it has a SQLite file
+        # @raise [Unavailable]
+        def initialize(store, dir, endpoint)
+          @endpoint = endpoint
+          raise Unavailable, Pages::MISSING unless Pages.application?
+
+          place = endpoint ? own_database : File.join(dir, "recipes.sqlite3")
+          boot(store, File.join(dir, "application"), place)
+          store.ready
+          config = @application.config
+          @stack = Stack.new(config.session_store, config.session_options, @application.env_config)
+        end
+
+        # @param request [Hash{String=>Object}]
+        # @return [Array] as Rack has it
+        def call(request)
+          @application.call(request)
+        end
+
+        # Goes on with new connections.
+        # @param word [String] "ON" or "OFF"
+        # @return [void]
+        # @raise [Unavailable] if the server cannot
+        def query_cache(word)
+          base = ActiveRecord::Base
+          base.establish_connection(**database, variables: { QUERY_CACHE => word })
+          found = base.connection.select_rows("SHOW SESSION VARIABLES LIKE '#{QUERY_CACHE}'").dig(0, 1)
+          return if found == word
+
+          raise Unavailable, "its database has no query cache that is #{word.downcase} (MySQL since 8 has none)"
+        rescue ActiveRecord::ActiveRecordError => error
+          raise Unavailable, "its database has no query cache: #{error.message.lines.first.to_s.strip}"
+        end
+
+        private
+
+        def boot(store, storage, place)
+          ENV.update("RAILS_ENV" => "production", "RECIPES_STORAGE" => storage, "RECIPES_DATABASE" => place,
+                     "RECIPES_CACHE_STORE" => JSON.generate(CACHE),
+                     "RECIPES_SESSION_STORE" => JSON.generate([store.name, { key: Stack::KEY, **store.options }]),
+                     "RECIPES_REQUIRE" => store.definitions.join(File::PATH_SEPARATOR))
+          require File.join(Pages::APPLICATION, "config/environment")
+          @application = Rails.application
+        end
+
+        # All rows have one.
+        def own_database
+          require "trilogy"
+          options = Contenders::OwnDatabase.options(@endpoint["url"])
+          Contenders::OwnDatabase.new(options, "the database").share
+          uri = URI.parse(@endpoint["url"])
+          uri.path = "/#{Contenders::OwnPlace::NAME}"
+          uri.to_s
+        end
+
+        def database
+          { adapter: "trilogy", **Contenders::OwnDatabase.options(@endpoint["url"]),
+            database: Contenders::OwnPlace::NAME, pool_option => Store::POOL }
+        end
+
+        def pool_option
+          ActiveRecord.gem_version >= Gem::Version.new("8.1") ? :max_connections : :pool
+        end
+      end
+    end
+  end
+end

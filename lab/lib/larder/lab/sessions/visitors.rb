@@ -1,0 +1,138 @@
+# frozen_string_literal: true
+
+# The sessions that a store has before it is measured, and requests by those who have them.
+
+require_relative "../errors"
+require_relative "stack"
+
+module Larder
+  module Lab
+    module Sessions
+      # Begins sessions, proves that they are kept, and sends requests with them: each checks its answer.
+      class Visitors
+        # Sessions that are loaded first, as published.
+        SESSIONS = 10_000
+        # Sessions that requests are for: those of a popular minute.
+        POPULAR = 1000
+        # Sessions that must come back before anything is measured, at most.
+        PROOFS = 20
+        # Sessions that begin at once where a store can do many together.
+        TOGETHER = 1000
+        # The number of the first user, and of the first whose session begins while it is measured.
+        FIRST_USER = 1000
+        NEWCOMERS = 1_000_000_000
+        SEED = 1
+
+        # @param store [Store]
+        # @param stack [Stack]
+        def initialize(store, stack)
+          @store = store
+          @stack = stack
+          @random = Random.new(SEED)
+        end
+
+        # @return [void]
+        # @raise [Invalid] if a session was not kept
+        def arrive
+          numbers = Array.new(@store.keeps? ? SESSIONS : POPULAR) { |number| user(number) }
+          @cookies = numbers.each_slice(TOGETHER).flat_map { |some| @store.fill(@stack, some) }
+          @popular = [true, false].to_h { |signed_in| [signed_in, popular(signed_in)] }
+        end
+
+        # Sessions are there, are changed, and new ones begin; one that nobody began is not there.
+        # @param values [Integer] sessions that must be there
+        # @return [void]
+        # @raise [Invalid]
+        def prove(values)
+          (0...@cookies.size).to_a.sample([values, PROOFS].min, random: @random).each { |number| prove_session(number) }
+          demand(1, @stack.visit(Stack::READ, @stack.begin_session(1)).first, "a new session")
+          value, = @stack.visit(Stack::READ, "#{Stack::KEY}=#{"0" * 32}")
+          demand(nil, value, "a session that nobody began")
+        end
+
+        # @param name [Symbol] what each request does: :unchanged, :changed, :new or :none, without a session
+        # @return [#call] makes a request, and answers whether it found what is right
+        def work(name)
+          return ->(_) { Stack.value(@stack.call_without(@stack.request(Stack::NONE, nil, 7))) == 7 } if name == :none
+
+          popular = @popular[true]
+          ->(turn) { public_send(name, popular[turn % popular.size], turn + 1) }
+        end
+
+        # @return [Boolean]
+        def unchanged(number, _turn)
+          Stack.value(@stack.call(@stack.request(Stack::READ, @cookies[number]))) == user(number)
+        end
+
+        # What the last change wrote is there before the next one.
+        # @return [Boolean]
+        def changed(number, turn)
+          @written ||= {}
+          answer = @stack.call(@stack.request(Stack::CHANGE, @cookies[number], turn))
+          @cookies[number] = Stack.cookie(answer) || @cookies[number]
+          last, @written[number] = @written[number], turn
+          Stack.value(answer) == [last || 0, turn]
+        end
+
+        # @return [Boolean]
+        def new(_number, turn)
+          answer = @stack.call(@stack.request(Stack::BEGIN_SESSION, nil, NEWCOMERS + turn))
+          Stack.value(answer) == NEWCOMERS + turn && !Stack.cookie(answer).nil?
+        end
+
+        # @param application [#call] in the sense of Rack
+        # @param page [Pages::Page]
+        # @return [#call] asks for the page, and answers whether it came, with the right session
+        def page(application, page)
+          request = Stack.request(page.path)
+          popular = @popular[false]
+          lambda do |turn|
+            cookie = @cookies[popular[turn % popular.size]] unless page.new
+            env = { **request, "rack.input" => StringIO.new }
+            env["HTTP_COOKIE"] = cookie if cookie
+            response = application.call(env)
+            came?(response) && right?(page, cookie, Stack.cookie(response))
+          end
+        end
+
+        private
+
+        def user(number)
+          FIRST_USER + number
+        end
+
+        # Numbers of sessions whose users have signed in, or have not.
+        def popular(signed_in)
+          numbers = (0...@cookies.size).select { |number| Stack.signed_in?(user(number)) == signed_in }
+          numbers.sample([POPULAR, numbers.size].min, random: @random)
+        end
+
+        def prove_session(number)
+          demand(user(number), @stack.visit(Stack::READ, @cookies[number]).first, "session #{number}")
+          _, cookie = @stack.visit(Stack::CHANGE, @cookies[number], 0)
+          @cookies[number] = cookie
+          demand(0, @stack.visit(Stack::SEEN, cookie).first, "session #{number} after a change")
+        end
+
+        def demand(expected, actual, what)
+          return if expected == actual
+
+          raise Invalid, "a wrong value: #{what} has #{actual.inspect} instead of #{expected.inspect}"
+        end
+
+        # The whole of it: what a server would send is asked for, and closed.
+        def came?(response)
+          bytes = 0
+          response[2].each { |part| bytes += part.bytesize }
+          response[2].close if response[2].respond_to?(:close)
+          response[0] == 200 && bytes.positive?
+        end
+
+        # A user without a session got one, another one's went on.
+        def right?(page, brought, given)
+          page.new ? !given.nil? : given.nil? || given == brought || !@store.keeps?
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+# Declares the published comparison of session stores: pages of a real application, and the session's part of a request
+# by itself.
+
+require_relative "../sessions/pages"
+require_relative "../sessions/stores"
+
+module Larder
+  module Lab
+    module Suites
+      register("published-e", Bench::Suite.define("published-e") do
+        title "Sessions"
+        question "How long does a request take with each session store?"
+        registry Sessions::Stores
+        companion "mariadb-query-cache"
+        usual "larder", "sql-mariadb", "activerecord-mariadb", "memcached", "redis"
+        answers :empty_off, :index_off, :unchanged
+        preload do
+          require "rails"
+          require "active_record/railtie"
+          require "action_controller/railtie"
+        rescue LoadError
+          nil # the reference loop has a Gemfile without them; a row says so when it is opened
+        end
+
+        { unchanged: ["a session is read", "by the middleware alone, without an application"],
+          changed: ["a value of a session is changed", "by the middleware alone"],
+          new: ["a session begins", "by the middleware alone"],
+          none: ["the same request without a session", "what the three before take besides sessions"] }
+          .each do |key, (title, about)|
+          block(key, title, unit: "request", about: about) do
+            setup { |scene| scene[:visit] = scene.contender.visitors.work(key) }
+            call { |scene, i| scene[:visit].call(i) }
+          end
+        end
+
+        { "off" => "OFF", "on" => "ON" }.each do |suffix, word|
+          Sessions::Pages::ALL.each do |page|
+            block("#{page.key}_#{suffix}", "#{page.path}, query cache #{suffix}", unit: "request", about: page.note) do
+              setup do |scene|
+                scene.contender.application.query_cache(word)
+                scene[:visit] = scene.contender.visitors.page(scene.contender.application, page)
+              end
+              call { |scene, i| scene[:visit].call(i) }
+            end
+          end
+        end
+      end)
+    end
+  end
+end
