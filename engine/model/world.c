@@ -55,7 +55,7 @@ static _Alignas(4096) uint8_t arena[SHARD_AT + 1024 + (SEGMENTS + 1) * SEGMENT_B
 static uint8_t copy[sizeof arena];
 /* Hints: advice, so no access to them is a turn. file/hints.h draws them; there are no rows here. */
 #define SEGMENT_HINTS (((SEGMENTS + 31) / 32 * 4 + SEGMENTS * 4 + 63) / 64 * 64)
-#define SHARD_HINTS_AT (sizeof(lard_hints_header) + SEGMENT_HINTS)
+#define SHARD_HINTS_AT (LARD_PAGE + SEGMENT_HINTS) /* every process has taken them */
 static struct {
     _Alignas(64) uint8_t bytes[SHARD_HINTS_AT + sizeof(lard_shard_hints) + READS_WORDS * sizeof(uint16_t)];
 } hints, kept_hints;

@@ -42,6 +42,7 @@ enum { ONCE, TWICE, FOR_GOOD, WAYS };
     X(fcntl, ENOLCK, EINTR, EIO, EAGAIN, EACCES)                               \
     X(flock, EWOULDBLOCK, EINTR, ENOLCK)                                       \
     X(fsync, EIO, ENOSPC, EINTR)                                               \
+    X(fdatasync, EIO, ENOSPC, EINTR)                                           \
     X(lstat, EIO, ENOMEM)                                                      \
     X(mmap, ENOMEM, EAGAIN, EACCES, ENODEV, ENFILE)                            \
     X(munmap, ENOMEM)                                                          \
@@ -247,6 +248,13 @@ int __wrap_fsync(int fd);
 int __wrap_fsync(int fd) {
     (void)fd;
     FAILS(fsync, -1);
+    return 0;
+}
+
+int __wrap_fdatasync(int fd);
+int __wrap_fdatasync(int fd) {
+    (void)fd;
+    FAILS(fdatasync, -1);
     return 0;
 }
 

@@ -141,7 +141,7 @@ static void any_counts(void) {
             use(any_key());
         }
         for (int other = 0; other < LARDER_OTHER_SIZES; other++) {
-            uint32_t *words = (uint32_t *)&cache->core->map->others[0].sizes[other];
+            uint32_t *words = (uint32_t *)&lard_other_sizes_of(cache->core->map, 0)->sizes[other];
             for (size_t w = 0; w < sizeof(lard_other_size) / sizeof *words; w++) {
                 words[w] = kind == 0 ? UINT32_MAX : kind == 1 ? 0x7f7f7f7f : (uint32_t)next_random(&state);
             }
@@ -165,10 +165,11 @@ static void any_counts(void) {
 /* The memory for it does not grow with the file. */
 static void the_first_shards_of_a_large_file(void) {
     cache = open_cache(256 << 20);
-    const lard_map *map = cache->core->map;
+    lard_map *map = cache->core->map;
     CHECK(map->super.shard_count == 16 && map->other_shards == LARD_OTHERS);
-    CHECK((const uint8_t *)(map->others + map->other_shards) <= (const uint8_t *)map->dircache[0].hints);
     for (uint32_t shard = 0; shard < map->super.shard_count; shard++) {
+        CHECK((lard_other_sizes_of(map, shard) != NULL) == (shard < LARD_OTHERS));
+        lard_hints_take(map, shard);
         lard_shard_hints *hints = map->dircache[shard].hints;
         hints->sampled = UINT32_MAX; /* as if it was full */
         hints->capacity = LARD_SHADOW_ITEMS;
@@ -177,7 +178,7 @@ static void the_first_shards_of_a_large_file(void) {
         use(i);
     }
     for (uint32_t shard = 0; shard < map->other_shards; shard++) {
-        CHECK(map->others[shard].sizes[0].length > 10, "shard %u", shard);
+        CHECK(lard_other_sizes_of(map, shard)->sizes[0].length > 10, "shard %u", shard);
     }
     CHECK(sound(cache));
     larder_close(cache);

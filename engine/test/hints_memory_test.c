@@ -177,22 +177,41 @@ static void take_all(void) {
     close(fd);
 }
 
+static lard_shard_hints *in_the_file(const larder *cache, uint32_t shard) {
+    const lard_map *map = cache->core->map;
+    uint8_t *part = map->hints + lard_hints_file_shard(map, shard);
+    return (lard_shard_hints *)(part + lard_hints_file_others(map, shard) + map->segment_hints);
+}
+
+static unsigned taken(const larder *cache) {
+    unsigned count = 0;
+    for (uint32_t shard = 0; shard < cache->core->map->super.shard_count; shard++) {
+        count += cache->core->map->dircache[shard].hints == in_the_file(cache, shard);
+    }
+    return count;
+}
+
+/* Memory in /dev/shm that is in use. */
+static uint64_t in_use(void) {
+    struct statvfs room;
+    CHILD_CHECK(statvfs("/dev/shm", &room) == 0);
+    return (room.f_blocks - room.f_bfree) * room.f_frsize;
+}
+
 static void grow_in_a_full_one(void *unused) {
     (void)unused;
     mounted("size=8m", 0);
     larder *cache = open_cache(64 * MIB);
-    CHILD_CHECK(cache && cache->core->map->has_shared_hints);
+    CHILD_CHECK(cache && cache->core->map->has_shared_hints && is_usable(cache));
     take_all();
-    CHILD_CHECK(!lard_hints_file_reserve(cache->core->map,
-                                         cache->core->map->hints + cache->core->map->hints_bytes - 4096, 4096, 1));
+    CHILD_CHECK(!lard_hints_file_reserve(cache->core->map, cache->core->map->hints,
+                                         cache->core->map->hints_bytes - 4096, 4096));
     grow(cache, ENOUGH);
     CHILD_CHECK(words(cache) == cache->core->map->reads_least && is_usable(cache) && !cache->core->map->poisoned);
     CHILD_CHECK(unlink("/dev/shm/other") == 0);
     grow(cache, ENOUGH);
     CHILD_CHECK(words(cache) == cache->core->map->reads_most && is_usable(cache) && !cache->core->map->poisoned);
-    struct statvfs room;
-    CHILD_CHECK(statvfs("/dev/shm", &room) == 0);
-    CHILD_CHECK((room.f_blocks - room.f_bfree) * room.f_frsize >= lard_hints_bytes(cache->core->map));
+    CHILD_CHECK(in_use() >= lard_hints_bytes(cache->core->map));
     larder_close(cache);
 }
 
@@ -229,6 +248,42 @@ static void grow_without_it(void *reason) {
     larder_close(cache);
 }
 
+static void take_each_shard_when_it_is_used(void *unused) {
+    (void)unused;
+    mounted("size=8m", 0);
+    larder *cache = open_cache(64 * MIB);
+    CHILD_CHECK(cache && cache->core->map->has_shared_hints && taken(cache) == 0);
+    uint64_t at_first = in_use();
+    CHILD_CHECK(set(cache, "key", "value") == LARDER_OK && taken(cache) == 1 && in_use() > at_first);
+    uint64_t with_one = in_use();
+    CHILD_CHECK(is(cache, "key", "value") && !get(cache, "absent") && in_use() == with_one);
+    CHILD_CHECK(is_usable(cache) && taken(cache) == cache->core->map->super.shard_count);
+    CHILD_CHECK(in_use() >= lard_hints_bytes(cache->core->map));
+    larder_close(cache);
+    CHILD_CHECK(in_use() == 0);
+}
+
+/* It fills up between the opening and the first use: the hints of the shards are private then. */
+static void use_shards_when_it_is_full(void *unused) {
+    (void)unused;
+    mounted("size=8m", 0);
+    larder *cache = open_cache(64 * MIB);
+    CHILD_CHECK(cache && set(cache, "key", "value") == LARDER_OK && taken(cache) == 1);
+    take_all();
+    CHILD_CHECK(is_usable(cache) && is(cache, "key", "value") && !cache->core->map->poisoned);
+    CHILD_CHECK(taken(cache) == cache->core->map->super.shard_count);
+    CHILD_CHECK(reads_of(cache, "item 7") >= 2);
+    larder_stats stats;
+    CHILD_CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.hits > 0);
+    CHILD_CHECK(unlink("/dev/shm/other") == 0);
+    grow(cache, ENOUGH);
+    CHILD_CHECK(words(cache) == cache->core->map->reads_most && is_usable(cache) && !cache->core->map->poisoned);
+    larder_close(cache);
+    CHILD_CHECK(in_use() == 0);
+}
+
+static void a_shard_is_taken_when_it_is_used(void) { CHECK(in_child(take_each_shard_when_it_is_used, NULL)); }
+static void one_that_fills_up_is_no_signal(void) { CHECK(in_child(use_shards_when_it_is_full, NULL)); }
 static void a_full_one_is_no_signal(void) { CHECK(in_child(grow_in_a_full_one, NULL)); }
 static void others_have_the_most_of_it(void) { CHECK(in_child(take_a_quarter_of_it, NULL)); }
 static void a_missing_one(void) { CHECK(in_child(grow_without_it, "missing")); }
@@ -376,6 +431,9 @@ static const test_case tests[] = {
     TEST(a_number_of_words_that_cannot_be_is_not_used,
          "a number of words that cannot be is not used, and replaced"),
 #ifdef __linux__
+    TEST(a_shard_is_taken_when_it_is_used, "the memory of a shard is reserved when the shard is first used"),
+    TEST(one_that_fills_up_is_no_signal,
+         "where /dev/shm fills up before a shard is used its hints are private, and nothing raises a signal"),
     TEST(a_full_one_is_no_signal, "where /dev/shm is full they grow later, and no store raises a signal"),
     TEST(others_have_the_most_of_it, "they grow to a quarter of /dev/shm at most"),
     TEST(a_missing_one, "without a /dev/shm they are private, and grow"),

@@ -113,6 +113,12 @@ static void the_last_process_removes_them(void) {
     snprintf(name, sizeof name, "%s", name_of(cache));
     struct stat info;
     CHECK(stat(name, &info) == 0 && (info.st_mode & 0777) == 0600);
+    uint64_t at_first = (uint64_t)info.st_blocks * 512;
+    CHECK(at_first >= (uint64_t)((uint8_t *)&cache->core->map->rows[cache->core->map->super.process_slots] -
+                                 cache->core->map->hints),
+          "the space of the rows is not reserved");
+    CHECK(at_first < lard_hints_bytes(cache->core->map), "space is reserved that nothing needs yet");
+    CHECK(set(cache, "key", "value") == LARDER_OK && stat(name, &info) == 0);
     CHECK((uint64_t)info.st_blocks * 512 >= lard_hints_bytes(cache->core->map), "its space is not reserved");
     uint32_t *stage = shared_memory(sizeof *stage);
     pid_t child = fork();

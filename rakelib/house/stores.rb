@@ -25,7 +25,7 @@ module House
       "image.c" => ["image->words + image->bytes / 8", "words + image.bytes / 8"],
       "put.c" => ["extension.tags"],
       "cas.c" => ["extension.tags"],
-      "hints_file.c" => ["header.file_id"],
+      "hints_file.c" => ["header.file_id", "pages"],
       "simulate.c" => ["shadow"],
       "format.c" => ["super", "super->magic", "plan.seed", "plan.file_id", "plan.lock_id"],
       "attach.c" => ["error"],
@@ -60,7 +60,8 @@ module House
       "&guarded[i].base", "&guarded[i].bytes", "&questions", "&map->fd", "&view->map->unadvised", "word",
       "byte", "&hints->sampled",
       "&hints->heard[end % LARD_HEARD]", "&hints->heard_end", "&shadow->score", "&map->reads_mask",
-      "&header_of(map)->words", "&reads[i]", "&belief->word", "&cache->until_read", "&cache->existing",
+      "&map->hints_checked_ms", "&map->dircache[shard].hints", "&header_of(map)->words", "&reads[i]", "&belief->word",
+      "&cache->until_read", "&cache->existing",
       "&cache->core->next_look_ms"
     ].freeze
 
@@ -117,7 +118,7 @@ module House
     # Casts to pointers that can store anything, by what is cast.
     CASTS = ["in", "map->control", "out + at", "spec->value + at", "out + i * 8", "buffer + *used",
              "buffer + *used + 4", "copy", "copies + shards", "(uintptr_t)in", "out + *got", "(uintptr_t)from",
-             "copy->hints", "lard_reads_young"].freeze
+             "copy->hints", "lard_reads_hints", "lard_reads_young", "map->spare"].freeze
 
     COPIES = /\b(?:__builtin_)?(?:memcpy|memmove|memset|strcpy|strncpy|strcat)
               \s*\(\s*((?:[^,()]|\([^()]*\))+),/x

@@ -7,6 +7,7 @@
  */
 #include "evict/other_sizes.h"
 #include "evict/sample.h"
+#include "file/hints.h"
 #include "file/view.h"
 #include "handle/enter.h"
 
@@ -72,6 +73,9 @@ larder_status larder_get_other_sizes(larder *cache, larder_other_sizes *sizes) {
     lard_map *map = status == LARDER_OK ? lard_enter(cache->core) : NULL;
     if (!map) {
         return status == LARDER_OK ? lard_enter_failure(cache->core) : status;
+    }
+    for (uint32_t shard = 0; shard < map->other_shards; shard++) {
+        lard_hints_take(map, shard); /* this process may not have used it, but others have counted there */
     }
     uint64_t reads = stats.hits + stats.misses;
     sizes->size_bytes = map->super.file_bytes;

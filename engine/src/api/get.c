@@ -75,7 +75,7 @@ static bool get_tagged(lard_map *map, const request *wanted, const lard_place *p
 LARD_INLINE larder_status find_slowly(lard_core *cache, lard_map *map, request *wanted, const lard_place *place,
                                       larder_item *item, lard_hit *hit) {
     larder_item found = {0};
-    lard_steer_hear(map->dircache[lard_hash_shard(map, &wanted->key.hash)].hints, &wanted->key.hash);
+    lard_steer_hear(lard_reads_hints(&map->dircache[lard_hash_shard(map, &wanted->key.hash)]), &wanted->key.hash);
     bool is_found = place && get_tagged(map, wanted, place, &found);
     larder_status status =
         is_found ? LARDER_OK
@@ -198,7 +198,7 @@ LARD_INLINE larder_status answer(bool fast, lard_core *cache, lard_belief *belie
         if (LARD_UNLIKELY(changed)) {
             return renew_and_get_slowly(cache, map, wanted, item);
         }
-        lard_steer_hear(copy->hints, &wanted->key.hash);
+        lard_steer_hear(lard_reads_hints(copy), &wanted->key.hash);
         return LARDER_MISS;
     }
     lard_u64 *slot = &bucket->slots[__builtin_ctz(fit)];
@@ -214,7 +214,7 @@ LARD_INLINE larder_status answer(bool fast, lard_core *cache, lard_belief *belie
     if (LARD_UNLIKELY(lard_load(slot) != value || lard_load(&view.header->epoch) != epoch)) {
         return get_slowly(cache, map, wanted, NULL, item);
     }
-    lard_steer_hear(copy->hints, &wanted->key.hash);
+    lard_steer_hear(lard_reads_hints(copy), &wanted->key.hash);
     uint64_t expiry_ms = LARD_WORD1_EXPIRY_MS(info.word1);
     if (expiry_ms && lard_clock_has_passed(expiry_ms, now_of(wanted))) {
         return LARDER_MISS;

@@ -25,10 +25,19 @@ static inline uint32_t lard_reads_mask(const lard_map *map) {
 #endif
 }
 
+/* The hints of the shard whose directory cache this is. They change once, when the process takes them. */
+static inline lard_shard_hints *lard_reads_hints(const lard_dircache *copy) {
+#ifdef LARD_SINGLE_WORDS
+    return __atomic_load_n(&copy->hints, __ATOMIC_ACQUIRE);
+#else
+    return copy->hints;
+#endif
+}
+
 /* The word of a bucket of the shard whose directory cache this is. Buckets of high numbers share the words of
  * others while there are fewer words than buckets. */
 static inline uint16_t *lard_reads_in(const lard_map *map, const lard_dircache *copy, uint32_t bucket) {
-    return &copy->hints->reads[bucket & lard_reads_mask(map)];
+    return &lard_reads_hints(copy)->reads[bucket & lard_reads_mask(map)];
 }
 
 static inline uint16_t *lard_reads_at(const lard_map *map, uint32_t shard, uint32_t bucket) {
@@ -51,7 +60,7 @@ static inline void lard_reads_set(uint16_t *word, const lard_u64 *slot, unsigned
 
 /* A bit for each segment of the shard. */
 static inline uint8_t *lard_reads_young(const lard_map *map, const lard_dircache *copy) {
-    return (uint8_t *)copy->hints - map->segment_hints;
+    return (uint8_t *)lard_reads_hints(copy) - map->segment_hints;
 }
 
 static inline bool lard_reads_is_young(const lard_map *map, const lard_dircache *copy, uint64_t offset) {

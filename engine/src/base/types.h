@@ -76,7 +76,7 @@ typedef struct lard_dircache { /* of one shard */
     uint64_t epoch;            /* of the shard when this was copied; 0: not valid */
     uint64_t shape;            /* bucket count (high 32 bits), mask of the larger power of two (low 32 bits) */
     uintptr_t *pages;          /* per page: address of bucket 0 if all buckets adjoined this page; 0: not known */
-    lard_shard_hints *hints;
+    lard_shard_hints *hints;   /* see lard_hints_take; lard_reads_hints reads it */
 } lard_dircache;
 
 typedef struct {
@@ -102,13 +102,15 @@ typedef struct lard_map {
     uint8_t *hints;     /* see file/hints.h; NULL: none, and no call may read or write items */
     size_t hints_bytes; /* of the mapping: with room for reads_most words */
     uint64_t hints_device, hints_inode;
+    lard_shard_hints *spare;  /* memory of this process for shards whose hints are not taken yet; NULL: none */
+    int64_t hints_checked_ms; /* when the memory for hints was last found to be there */
     lard_hints_row *rows;
-    lard_other_sizes *others; /* of the first shards; keys of the other shards do not differ in kind */
-    uint32_t other_shards;    /* number of those shards */
-    uint32_t reads_mask;      /* of bucket numbers, which select a word of lard_shard_hints.reads; it only grows */
+    uint32_t
+        other_shards;    /* so many shards simulate other sizes; keys of the other shards do not differ in kind */
+    uint32_t reads_mask; /* of bucket numbers, which select a word of lard_shard_hints.reads; it only grows */
     uint32_t reads_least, reads_most; /* words of reads in a shard; powers of two */
     uint64_t reads_growing; /* number of words that are doubled now << 32 | number of shards that have them */
-    uint32_t segment_hints; /* bytes of what hints.h draws before the lard_shard_hints of a shard */
+    uint32_t segment_hints; /* bytes of the marks and counts of segments before the lard_shard_hints of a shard */
     bool has_shared_hints;
     bool is_on_disk;     /* stores to its pages may wait for the disk */
     uint32_t unadvised;  /* segments that lard_advice_segment need not look at, as others were in memory */

@@ -76,7 +76,7 @@ static double variance_of(const lard_map *map, unsigned other, const lard_other_
     for (uint32_t shard = 0; shard < map->other_shards; shard++) {
         for (unsigned g = 0; g < LARD_SIZE_GROUPS; g++) {
             lard_size_count group;
-            if (read_group(&map->others[shard].sizes[other], g, &group)) {
+            if (read_group(&lard_other_sizes_of(map, shard)->sizes[other], g, &group)) {
                 uint32_t missed = sum->stored > sum->here ? group.stored : group.here;
                 double off = (double)group.there - (double)group.here - ratio * (double)missed;
                 squares += off * off;
@@ -91,8 +91,8 @@ lard_other_size_sum lard_other_sizes_total(const lard_map *map, unsigned other) 
     lard_other_size_sum sum = {0};
     uint32_t full = 0;
     for (uint32_t shard = 0; shard < map->other_shards; shard++) {
-        const lard_other_size *size = &map->others[shard].sizes[other];
-        uint32_t capacity = load(&map->dircache[shard].hints->capacity), length = load(&size->length);
+        const lard_other_size *size = &lard_other_sizes_of(map, shard)->sizes[other];
+        uint32_t capacity = load(&lard_reads_hints(&map->dircache[shard])->capacity), length = load(&size->length);
         uint32_t room = lard_other_sizes_capacity(other, capacity);
         full += load(&size->was_full) == 1;
         sum.capacity += room <= LARD_SHADOW_ITEMS ? room : 0;

@@ -12,6 +12,7 @@
 #ifndef LARD_OTHER_SIZES_H
 #define LARD_OTHER_SIZES_H
 
+#include "base/reads.h"
 #include "evict/simulate.h"
 
 typedef struct { /* the counts of all shards that simulate other sizes */
@@ -20,6 +21,12 @@ typedef struct { /* the counts of all shards that simulate other sizes */
     bool was_full;             /* in most shards */
     double variance;           /* of (there - here) / misses */
 } lard_other_size_sum;
+
+/* Those of a shard; NULL: it has none. They are before the marks of the shard's segments. */
+static inline lard_other_sizes *lard_other_sizes_of(const lard_map *map, uint32_t shard) {
+    uint8_t *marks = lard_reads_young(map, &map->dircache[shard]);
+    return shard < map->other_shards ? (lard_other_sizes *)(marks - sizeof(lard_other_sizes)) : NULL;
+}
 
 /* The other size, in per cent of the file's. */
 uint32_t lard_other_sizes_per_cent(unsigned other);

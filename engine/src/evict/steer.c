@@ -26,7 +26,9 @@ static const struct {
     {PER_CENT(50), 0},
 };
 
-static lard_shard_hints *hints_of(const lard_view *view) { return view->map->dircache[view->number].hints; }
+static lard_shard_hints *hints_of(const lard_view *view) {
+    return lard_reads_hints(&view->map->dircache[view->number]);
+}
 
 static unsigned chosen(const lard_view *view) {
     uint32_t share = lard_load(&view->header->small_share);
@@ -76,11 +78,12 @@ static lard_dimensions dimensions_of(const lard_view *view, unsigned configurati
 
 /* ---- the choice ---- */
 
-/* Misses of a configuration in the shadow caches of all shards, whose keys do not differ in kind. */
+/* Misses of a configuration in the shadow caches of all shards, whose keys do not differ in kind. Shards whose
+ * hints this process has not taken share those of no shard. */
 static uint64_t score_of(const lard_view *view, unsigned configuration) {
     uint64_t score = 0;
     for (uint32_t shard = 0; shard < view->map->super.shard_count; shard++) {
-        const lard_shadow *shadow = &view->map->dircache[shard].hints->shadows[configuration];
+        const lard_shadow *shadow = &lard_reads_hints(&view->map->dircache[shard])->shadows[configuration];
         uint32_t here = __atomic_load_n(&shadow->score, __ATOMIC_RELAXED);
         score += here < MAX_SCORE ? here : MAX_SCORE;
     }
@@ -130,7 +133,7 @@ static void show(lard_view *view, lard_shard_hints *hints, uint32_t key, bool is
         shadow->misses += is_get && result == LARD_SHADOW_MISSED; /* until then all have the same misses */
         missed_now = c == now ? result != LARD_SHADOW_HAD : missed_now;
     }
-    lard_other_sizes *others = view->number < view->map->other_shards ? &view->map->others[view->number] : NULL;
+    lard_other_sizes *others = lard_other_sizes_of(view->map, view->number);
     for (unsigned other = 0; others && other < LARDER_OTHER_SIZES; other++) {
         if (lard_other_sizes_sees(other, key, hints->sampled)) {
             lard_dimensions has = dimensions_of(view, now, lard_other_sizes_capacity(other, hints->capacity));

@@ -14,6 +14,7 @@
 #define LARD_STEER_H
 
 #include "base/hash.h"
+#include "base/reads.h"
 
 /* The part of the record segments that the small queue may have, in 65536ths. */
 uint32_t lard_steer_small_share(const lard_view *view);
@@ -38,7 +39,7 @@ static inline void lard_steer_hear(lard_shard_hints *hints, const lard_hash *has
 
 /* After a set, of a key that was not there if `is_new`. */
 static inline void lard_steer_keep_up(lard_view *view, const lard_hash *hash, bool is_new) {
-    const lard_shard_hints *hints = view->map->dircache[view->number].hints;
+    const lard_shard_hints *hints = lard_reads_hints(&view->map->dircache[view->number]);
     bool is_sampled = is_new && lard_steer_is_sampled(hints, hash);
     if (LARD_UNLIKELY(is_sampled || __atomic_load_n(&hints->heard_end, __ATOMIC_RELAXED) != hints->replayed)) {
         lard_steer_replay(view, is_sampled ? hash : NULL);

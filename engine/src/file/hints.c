@@ -2,6 +2,9 @@
  * hints.c — maps the memory of what is only advice: the file in /dev/shm that processes share (hints_file.c), or
  * anonymous memory, shared only between a process and the children that it forks.
  *
+ * To reserve the hints of all shards would take most of the time in which a file is opened that no process has
+ * open. So a process reserves those of a shard when it first uses it.
+ *
  * The words of reads grow with the index. A process that finds them too few reserves the memory for more in each
  * shard, and then publishes their number in the header. That needs no lock: what two processes reserve is reserved
  * once, the number is published by a compare-and-swap, and a process that still uses the old number only reads
@@ -9,7 +12,9 @@
  */
 #define _GNU_SOURCE
 #include "file/hints.h"
+#include "base/clock.h"
 #include "base/fail.h"
+#include "base/reads.h"
 #include "file/hints_file.h"
 #include "file/sigbus.h"
 #include "file/view.h"
@@ -24,6 +29,7 @@
 #define CACHE_LINE_WORDS 32u
 #define MAX_AT_ONCE (1u << 20) /* bytes that one call adds: less than a millisecond's work */
 #define MIN_WORDS 2048u        /* 4 KiB: a part of a shard that is always in use */
+#define CHECK_MS 1000          /* between looks whether there is memory for hints of more shards */
 
 _Static_assert(sizeof(lard_hints_row) == 256 && sizeof(lard_shard_hints) % 64 == 0, "hints layout");
 
@@ -40,7 +46,7 @@ static void plan(lard_map *map, const lard_superblock *super) {
     map->reads_mask = map->reads_least - 1;
     map->other_shards = super->shard_count < LARD_OTHERS ? super->shard_count : LARD_OTHERS;
     map->segment_hints = (young + dead + 63) / 64 * 64;
-    map->hints_bytes = lard_hints_file_bytes(map, map->reads_most);
+    map->hints_bytes = lard_hints_file_shard(map, super->shard_count);
 }
 
 uint64_t lard_hints_least_bytes(const lard_superblock *super) {
@@ -67,19 +73,78 @@ void lard_hints_follow(lard_map *map) {
     }
 }
 
+/* ---- shards ---- */
+
+/* The hints of a shard in memory where its part begins. */
+static lard_shard_hints *hints_in(const lard_map *map, uint8_t *part, uint32_t shard) {
+    return (lard_shard_hints *)(part + lard_hints_file_others(map, shard) + map->segment_hints);
+}
+
+static uint8_t *part_of(const lard_map *map, uint32_t shard) {
+    return map->hints + lard_hints_file_shard(map, shard);
+}
+
+static lard_shard_hints *own_hints(const lard_map *map, uint32_t shard) {
+    return hints_in(map, part_of(map, shard), shard);
+}
+
+static uint64_t part_bytes(const lard_map *map, uint32_t shard) {
+    return lard_hints_file_shard(map, shard + 1) - lard_hints_file_shard(map, shard);
+}
+
+static bool has_taken(const lard_map *map, uint32_t shard) {
+    return lard_reads_hints(&map->dircache[shard]) != map->spare;
+}
+
+/* The control groups may have less memory left than when the file was opened. A positive answer is
+ * believed for a while, because to ask takes longer than to reserve a shard's hints. */
+static bool has_memory(lard_map *map) {
+    int64_t now_ms = lard_clock_monotonic_coarse_ms(),
+            checked_ms = __atomic_load_n(&map->hints_checked_ms, __ATOMIC_RELAXED);
+    if (now_ms - checked_ms < CHECK_MS) {
+        return true;
+    }
+    uint64_t bytes = 0;
+    for (uint32_t shard = 0; shard < map->super.shard_count; shard++) {
+        bytes += has_taken(map, shard) ? 0 : lard_hints_file_shard_bytes(map, words_in_use(map), shard);
+    }
+    bool has = lard_hints_file_has_memory(map, bytes);
+    if (has) {
+        __atomic_store_n(&map->hints_checked_ms, now_ms, __ATOMIC_RELAXED);
+    }
+    return has;
+}
+
+void lard_hints_take(lard_map *map, uint32_t shard) {
+    if (has_taken(map, shard)) {
+        return;
+    }
+    uint8_t *part = part_of(map, shard);
+    uint64_t used = lard_hints_file_shard_bytes(map, words_in_use(map), shard);
+    int flags = MAP_FIXED | MAP_SHARED | MAP_ANONYMOUS;
+    if ((has_memory(map) && lard_hints_file_reserve(map, map->hints, lard_hints_file_shard(map, shard), used)) ||
+        mmap(part, part_bytes(map, shard), PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED) {
+        __atomic_store_n(&map->dircache[shard].hints, own_hints(map, shard), __ATOMIC_RELEASE);
+    }
+}
+
 /* ---- growth ---- */
 
-/* Twice the words, or more, until each bucket of the index has one, if there is memory. 0: no more. The shards
- * have much the same number of buckets, so it looks at the first. */
-static uint32_t wanted_words(lard_map *map, uint32_t words) {
+/* The words with which each bucket of the index has one. The shards have much the same number of buckets, so it
+ * looks at the first. */
+static uint32_t words_for_index(lard_map *map, uint32_t words) {
     lard_view view = lard_view_of(map, 0);
-    uint32_t buckets = lard_load(&view.header->bucket_count), wanted = words;
-    while (wanted / 4 * 3 < buckets && wanted < map->reads_most) {
-        wanted *= 2;
+    uint32_t buckets = lard_load(&view.header->bucket_count);
+    while (words / 4 * 3 < buckets && words < map->reads_most) {
+        words *= 2;
     }
-    while (wanted > words && !lard_hints_file_has_memory(map, wanted, words)) {
-        wanted /= 2;
-    }
+    return words;
+}
+
+/* Twice the words, or more, if there are too few and there is memory. 0: no more. */
+static uint32_t wanted_words(lard_map *map, uint32_t words) {
+    uint32_t wanted = words_for_index(map, words);
+    wanted = wanted > words ? lard_hints_file_affordable(map, wanted, lard_hints_file_bytes(map, words)) : 0;
     return wanted > words ? wanted : 0;
 }
 
@@ -100,10 +165,10 @@ static uint64_t grow(lard_map *map) {
     if (wanted == 0) {
         return 0;
     }
-    uint16_t *reads = map->dircache[shard].hints->reads;
+    uint16_t *reads = own_hints(map, shard)->reads;
     uint64_t bytes = (wanted - words) * sizeof *reads;
-    if (!lard_hints_file_reserve(map, (uint8_t *)(reads + words), bytes,
-                                 lard_hints_file_bytes(map, words) + (shard + 1) * bytes)) {
+    if (!lard_hints_file_reserve(map, map->hints, lard_hints_file_shard(map, shard),
+                                 lard_hints_file_shard_bytes(map, wanted, shard))) {
         map->reads_growing = 0;
         return 0;
     }
@@ -131,10 +196,29 @@ void lard_hints_keep_up(lard_map *map) {
 /* ---- mapping ---- */
 
 /* Memory that takes nothing before it is used. */
-static uint8_t *map_anonymous(const lard_map *map) {
-    uint8_t *base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+static uint8_t *map_anonymous(uint64_t bytes, int kind) {
+    return mmap(NULL, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
+}
+
+/* Maps the hints of the file's owner in /dev/shm, and the spare ones. */
+static uint8_t *map_shared(lard_map *map, uid_t owner) {
+    map->has_shared_hints = true;
+    uint8_t *spare = map_anonymous(part_bytes(map, 0), MAP_PRIVATE), *base = MAP_FAILED;
+    if (spare != MAP_FAILED) {
+        base = lard_hints_file_map(map, owner, words_for_index(map, map->reads_least));
+        map->spare = hints_in(map, spare, 0);
+        map->hints_checked_ms = lard_clock_monotonic_coarse_ms();
+    }
+    map->has_shared_hints = base != MAP_FAILED;
+    return base;
+}
+
+/* The hints of this process and the children that it forks. */
+static uint8_t *map_private(lard_map *map) {
+    uint8_t *base = map_anonymous(map->hints_bytes, MAP_SHARED);
     if (base != MAP_FAILED) {
-        *(lard_hints_header *)base = lard_hints_file_header(map, map->reads_least);
+        uint32_t words = lard_hints_file_affordable(map, words_for_index(map, map->reads_least), 0);
+        *(lard_hints_header *)base = lard_hints_file_header(map, words ? words : map->reads_least);
     }
     return base;
 }
@@ -142,17 +226,14 @@ static uint8_t *map_anonymous(const lard_map *map) {
 larder_status lard_hints_open(lard_map *map, uid_t owner, const char *path, larder_error *error) {
     plan(map, &map->super);
     lard_fork_lock(); /* no child has half of it */
-    uint8_t *base = lard_hints_file_map(map, owner);
-    map->has_shared_hints = base != MAP_FAILED;
-    base = map->has_shared_hints ? base : map_anonymous(map);
+    uint8_t *base = map_shared(map, owner);
+    base = base != MAP_FAILED ? base : map_private(map);
     larder_status status = base == MAP_FAILED ? lard_fail(error, LARDER_NO_MEMORY, errno, "%s", path) : LARDER_OK;
     if (status == LARDER_OK) {
         map->hints = base;
         map->rows = (lard_hints_row *)(base + sizeof(lard_hints_header));
-        map->others = (lard_other_sizes *)(base + lard_hints_file_others(map));
         for (uint32_t shard = 0; shard < map->super.shard_count; shard++) {
-            uint8_t *part = base + lard_hints_file_shard(map, shard);
-            map->dircache[shard].hints = (lard_shard_hints *)(part + map->segment_hints);
+            map->dircache[shard].hints = map->has_shared_hints ? map->spare : own_hints(map, shard);
         }
         if (map->has_shared_hints) {
             status = lard_sigbus_guard(map, base, map->hints_bytes, path, error);
@@ -160,14 +241,15 @@ larder_status lard_hints_open(lard_map *map, uid_t owner, const char *path, lard
     }
     if (status == LARDER_OK) {
         lard_hints_follow(map);
-        while (grow(map)) {
-        }
     }
     lard_fork_unlock();
     return status;
 }
 
 void lard_hints_close(lard_map *map) {
+    if (map->spare) {
+        munmap((uint8_t *)map->spare - map->segment_hints - lard_hints_file_others(map, 0), part_bytes(map, 0));
+    }
     if (!map->hints) {
         return;
     }

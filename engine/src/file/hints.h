@@ -7,10 +7,13 @@
  *
  *   0     header, 64 bytes: magic, version, file id, words of reads
  *   64    a row of 256 bytes per process slot: incarnation, and what the process has counted (process.c)
- *   …     of each of the first shards: shadow caches of other sizes (evict/other_sizes.h)
- *   …     per shard: a bit for each segment (reads.h); the segments' dead bytes (dead.h); lard_shard_hints,
- *         with sampled gets and the shadow caches (evict/steer.h); words of 16 bits for the buckets of the
- *         index (reads.h)
+ *   …     per shard, from a page on: of each of the first shards, shadow caches of other sizes
+ *         (evict/other_sizes.h); a bit for each segment (reads.h); the segments' dead bytes (dead.h);
+ *         lard_shard_hints, with sampled gets and the shadow caches (evict/steer.h); words of 16 bits for the
+ *         buckets of the index (reads.h)
+ *
+ * A process takes the hints of a shard when it first uses the shard: their memory is reserved then, and not when
+ * the file is opened. Until it has taken them, it uses spare ones of its own.
  *
  * The mapping has room for the words of the largest index. Only the first words of each shard are in use and take
  * memory, as many as the index in use needs. The header has their number. It grows with the index, and only after
@@ -28,6 +31,9 @@ uint64_t lard_hints_least_bytes(const lard_superblock *super);
 /* Gives the map its hints: those that the processes of the file's owner share in /dev/shm, or else memory that
  * this process shares with its children. The opener's lock is held. NO_MEMORY. */
 larder_status lard_hints_open(lard_map *map, uid_t owner, const char *path, larder_error *error);
+/* Reserves the hints of a shard, unless this process has taken them. Where there is no memory for them in
+ * /dev/shm, the shard's are in memory of this process from then on. Takes no lock. */
+void lard_hints_take(lard_map *map, uint32_t shard);
 /* Unmaps them, and removes their file if no other process has it mapped. */
 void lard_hints_close(lard_map *map);
 /* Uses the words that another process has added. */
@@ -35,7 +41,7 @@ void lard_hints_follow(lard_map *map);
 /* Follows, and adds words if the index has outgrown them: a part with each call. Called from time to time, without
  * a lock. */
 void lard_hints_keep_up(lard_map *map);
-/* The bytes that the hints take now. */
+/* The bytes that the hints take at most, with the words in use. */
 uint64_t lard_hints_bytes(const lard_map *map);
 
 #endif

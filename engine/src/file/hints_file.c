@@ -1,9 +1,9 @@
 /*
  * hints_file.c — the file in /dev/shm that has the hints of a cache: /dev/shm/larder-<file id>.
  *
- * It belongs to one user. Its length is that of the mapping, and the part in use is reserved, so that no store to
- * it can fail. Where it cannot be had (no /dev/shm, or not enough memory; another user's; not Linux), the caller
- * maps memory of its own.
+ * It belongs to one user. Its length is that of the mapping. A process reserves each part before it uses that
+ * part, so that no store to it can fail. Where it cannot be had (no /dev/shm, or not enough memory; another
+ * user's; not Linux), the caller maps memory of its own.
  *
  * A process that has the file mapped holds a lock on it (flock), which the kernel drops with the last map. So the
  * process that unmaps it last can tell, and removes it. If that was killed, the file stays for the next process
@@ -34,33 +34,48 @@
 
 #define MAGIC \
     { 'L', 'A', 'R', 'D', 'H', 'I', 'N', 'T' }
-#define VERSION 6u
+#define VERSION 7u
 #define DIRECTORY "/dev/shm"
 #define PREFIX "larder-"
 #define ID_DIGITS 32
 #define NAME_BYTES 64
 #define ATTEMPTS 4
+#define MIN_PAGE_BYTES 4096u
+#define PAGES_AT_ONCE 256u
 #define SPARED 4 /* hints grow to this part of the memory that is left without them */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux; elsewhere there is no file to reserve */
 #endif
 
-/* The bytes of a shard, with that number of words of reads. */
-static uint64_t shard_bytes(const lard_map *map, uint32_t words) {
-    return map->segment_hints + sizeof(lard_shard_hints) + words * sizeof(uint16_t);
+uint64_t lard_hints_file_others(const lard_map *map, uint32_t shard) {
+    return shard < map->other_shards ? sizeof(lard_other_sizes) : 0;
 }
 
-uint64_t lard_hints_file_others(const lard_map *map) {
-    return sizeof(lard_hints_header) + map->super.process_slots * sizeof(lard_hints_row);
+uint64_t lard_hints_file_shard_bytes(const lard_map *map, uint32_t words, uint32_t shard) {
+    return lard_hints_file_others(map, shard) + map->segment_hints + sizeof(lard_shard_hints) +
+           words * sizeof(uint16_t);
+}
+
+static uint64_t whole_pages(uint64_t bytes) {
+    uint64_t page = lard_page_bytes();
+    return (bytes + page - 1) / page * page;
+}
+
+/* The header and the rows. */
+static uint64_t first_bytes(const lard_map *map) {
+    return whole_pages(sizeof(lard_hints_header) + map->super.process_slots * sizeof(lard_hints_row));
 }
 
 uint64_t lard_hints_file_shard(const lard_map *map, uint32_t shard) {
-    return lard_hints_file_others(map) + map->other_shards * sizeof(lard_other_sizes) +
-           shard * shard_bytes(map, map->reads_most);
+    uint32_t with_others = shard < map->other_shards ? shard : map->other_shards;
+    return first_bytes(map) + with_others * whole_pages(lard_hints_file_shard_bytes(map, map->reads_most, 0)) +
+           (shard - with_others) *
+               whole_pages(lard_hints_file_shard_bytes(map, map->reads_most, map->other_shards));
 }
 
 uint64_t lard_hints_file_bytes(const lard_map *map, uint32_t words) {
-    return lard_hints_file_shard(map, 0) + map->super.shard_count * shard_bytes(map, words);
+    return first_bytes(map) + map->other_shards * sizeof(lard_other_sizes) +
+           map->super.shard_count * lard_hints_file_shard_bytes(map, words, map->other_shards);
 }
 
 static void name_of(const lard_map *map, char name[NAME_BYTES]) {
@@ -95,7 +110,8 @@ static bool is_fit(int fd, const char *name, struct stat *info, const lard_map *
            S_ISREG(info->st_mode) && info->st_uid == owner && info->st_nlink == 1 &&
            (info->st_mode & 0777) == 0600 && (uint64_t)info->st_size == map->hints_bytes &&
            lard_io_read(fd, &found, sizeof found, 0, &got) == 0 && got == sizeof found &&
-           (words = words_of(map, &found)) != 0 && (!is_left || lard_hints_file_has_memory(map, words, words));
+           (words = words_of(map, &found)) != 0 &&
+           (!is_left || lard_hints_file_affordable(map, words, (uint64_t)info->st_blocks * 512) == words);
 }
 
 /* Removes a file of hints that no process has mapped. False: it cannot be told whose a descriptor is, and the one
@@ -148,10 +164,12 @@ static void sweep(void) {
 #endif
 }
 
-/* The descriptor of a new file of zeros, or -1. What changes it is done by its name. */
-static int create(const char *name, const lard_map *map, struct stat *info) {
+/* The descriptor of a new file of zeros, or -1. What changes it is done by its name. Makes *words as many as there
+ * is memory for. */
+static int create(const char *name, const lard_map *map, uint32_t *words, struct stat *info) {
     sweep();
-    if (!lard_space_may_reach(map->hints_bytes) || !lard_hints_file_has_memory(map, map->reads_least, 0)) {
+    *words = lard_hints_file_affordable(map, *words, 0);
+    if (*words == 0 || !lard_space_may_reach(map->hints_bytes)) {
         return -1;
     }
     /* Another process may sweep the file before it is locked. */
@@ -176,7 +194,8 @@ static int create(const char *name, const lard_map *map, struct stat *info) {
 /* The hints belong to the owner of the cache: root, which may use the cache of another user, uses that one's
  * hints, but makes and removes none. What is there and does not fit was left half-made, or belongs to somebody
  * else: then it cannot be removed, and the second attempt fails as the first. */
-static int open_shared(const char *name, const lard_map *map, uid_t owner, bool *is_new, struct stat *info) {
+static int open_shared(const char *name, const lard_map *map, uid_t owner, uint32_t *words, bool *is_new,
+                       struct stat *info) {
 #ifdef __linux__
     int fd = lard_descriptor_open(name, O_RDWR | O_NONBLOCK, info);
     if (fd >= 0) {
@@ -190,79 +209,99 @@ static int open_shared(const char *name, const lard_map *map, uid_t owner, bool 
     }
     LARD_CHANGE(unlink(name));
     *is_new = true;
-    return create(name, map, info);
+    return create(name, map, words, info);
 #else
-    (void)name, (void)map, (void)owner, (void)is_new, (void)info;
+    (void)name, (void)map, (void)owner, (void)words, (void)is_new, (void)info;
     return -1;
 #endif
 }
 
-bool lard_hints_file_has_memory(const lard_map *map, uint32_t words, uint32_t before) {
-    uint64_t bytes = lard_hints_file_bytes(map, words), has = before ? lard_hints_file_bytes(map, before) : 0;
-    uint64_t room = before && !map->hints_inode ? UINT64_MAX : lard_space_left(DIRECTORY);
-    return bytes <= (has && room != UINT64_MAX ? (room + has) / SPARED : room) &&
-           bytes <= lard_memory_limit_left(has) / SPARED;
-}
-
-/* Reserves the memory of a part of a mapped file. An emulator may answer 0 and do nothing (qemu-user), and Linux
- * before 5.14 answers EINVAL. */
-static bool reserve(const char *name, int fd, uint8_t *base, uint64_t from, uint64_t bytes, uint64_t all) {
-    struct stat named;
-    uint64_t start = from & ~(uint64_t)(lard_page_bytes() - 1);
-    int failed = madvise(base + start, from + bytes - start, MADV_POPULATE_WRITE) == 0 ? 0 : errno;
-    if ((failed != 0 && failed != EINVAL) || (name && stat(name, &named) != 0)) {
-        return false;
+uint32_t lard_hints_file_affordable(const lard_map *map, uint32_t wanted, uint64_t has) {
+    uint64_t room = map->has_shared_hints ? lard_space_left(DIRECTORY) : UINT64_MAX;
+    uint64_t memory = lard_memory_limit_left(has) / SPARED;
+    for (uint32_t words = wanted; words >= map->reads_least; words /= 2) {
+        uint64_t bytes = lard_hints_file_bytes(map, words), part = words > map->reads_least ? SPARED : 1;
+        if (bytes <= memory && (room == UINT64_MAX || bytes <= (room + has) / part)) {
+            return words;
+        }
     }
-    return !name || (failed == 0 && (uint64_t)named.st_blocks * 512 >= all) ||
-           (lard_descriptor_check(fd, &named) == 0 && LARD_CHANGE(lard_space_reserve(fd, from, bytes)) == 0);
+    return 0;
 }
 
-bool lard_hints_file_reserve(const lard_map *map, uint8_t *from, uint64_t bytes, uint64_t all) {
+bool lard_hints_file_has_memory(const lard_map *map, uint64_t bytes) {
+    return bytes <= (map->has_shared_hints ? lard_space_left(DIRECTORY) : UINT64_MAX) &&
+           bytes <= lard_memory_limit_left(0) / SPARED;
+}
+
+/* True if there is memory for all of these bytes already. */
+static bool is_reserved(uint8_t *base, uint64_t bytes) {
+    unsigned char pages[PAGES_AT_ONCE];
+    uint64_t at_once = (uint64_t)PAGES_AT_ONCE * MIN_PAGE_BYTES;
+    for (uint64_t at = 0; at < bytes; at += at_once) {
+        memset(pages, 1, sizeof pages); /* a larger page is one of them */
+        if (mincore(base + at, bytes - at < at_once ? bytes - at : at_once, pages) != 0) {
+            return false;
+        }
+        for (unsigned i = 0; i < PAGES_AT_ONCE; i++) {
+            if (!(pages[i] & 1)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Opens the file by its name and reserves there: for kernels older than MADV_POPULATE_WRITE (Linux 5.14), and
+ * emulators (qemu-user) that answer 0 and do nothing. */
+static bool reserve_by_name(const lard_map *map, uint64_t from, uint64_t bytes) {
     char name[NAME_BYTES];
     struct stat info;
-    uint64_t at = (uint64_t)(from - map->hints);
-    if (!map->has_shared_hints) {
-        return reserve(NULL, -1, map->hints, at, bytes, all);
-    }
     name_of(map, name);
-    int fd = lard_space_left(DIRECTORY) >= bytes ? lard_descriptor_open(name, O_RDWR | O_NONBLOCK, &info) : -1;
+    int fd = lard_descriptor_open(name, O_RDWR | O_NONBLOCK, &info);
     if (fd < 0) {
         return false;
     }
     bool is_mapped = (uint64_t)info.st_ino == map->hints_inode && (uint64_t)info.st_dev == map->hints_device;
-    bool done = is_mapped && reserve(name, fd, map->hints, at, bytes, all);
+    bool done = is_mapped && LARD_CHANGE(lard_space_reserve(fd, from, bytes)) == 0;
     lard_descriptor_close(fd, &info);
     return done;
 }
 
-/* The part in use of a new file. */
-static bool reserve_new(const lard_map *map, const char *name, int fd, uint8_t *base) {
-    uint64_t all = lard_hints_file_shard(map, 0), bytes = shard_bytes(map, map->reads_least);
-    bool done = reserve(name, fd, base, 0, all, all);
-    for (uint32_t shard = 0; done && shard < map->super.shard_count; shard++) {
-        all += bytes;
-        done = reserve(name, fd, base, lard_hints_file_shard(map, shard), bytes, all);
+bool lard_hints_file_reserve(const lard_map *map, uint8_t *base, uint64_t from, uint64_t bytes) {
+    uint64_t start = from & ~(uint64_t)(lard_page_bytes() - 1), whole = from + bytes - start;
+    if (is_reserved(base + start, whole)) {
+        return true;
     }
-    return done;
+    if (map->has_shared_hints && lard_space_left(DIRECTORY) < whole) {
+        return false;
+    }
+    int failed = madvise(base + start, whole, MADV_POPULATE_WRITE) == 0 ? 0 : errno;
+    if (failed != 0 && failed != EINVAL) {
+        return false;
+    }
+    return !map->has_shared_hints || (failed == 0 && is_reserved(base + start, whole)) ||
+           reserve_by_name(map, start, whole);
 }
 
-void *lard_hints_file_map(lard_map *map, uid_t owner) {
+void *lard_hints_file_map(lard_map *map, uid_t owner, uint32_t wanted) {
     char name[NAME_BYTES];
     struct stat info;
     bool is_new = false;
     name_of(map, name);
-    int fd = open_shared(name, map, owner, &is_new, &info);
+    int fd = open_shared(name, map, owner, &wanted, &is_new, &info);
     if (fd < 0) {
         return MAP_FAILED;
     }
     uint8_t *base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     bool is_ours = lard_descriptor_stat(fd, name, &info) == 0; /* if so, it is what was mapped */
-    if (base != MAP_FAILED && (!is_ours || (is_new && !reserve_new(map, name, fd, base)))) {
+    if (base != MAP_FAILED &&
+        (!is_ours || (is_new && LARD_CHANGE(lard_space_reserve(fd, 0, first_bytes(map))) != 0 &&
+                      !lard_hints_file_reserve(map, base, 0, first_bytes(map))))) {
         munmap(base, map->hints_bytes);
         base = MAP_FAILED;
     }
     if (is_new && base != MAP_FAILED) {
-        *(lard_hints_header *)base = lard_hints_file_header(map, map->reads_least);
+        *(lard_hints_header *)base = lard_hints_file_header(map, wanted);
     } else if (is_new) {
         LARD_CHANGE(unlink(name));
     }

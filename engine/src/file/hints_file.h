@@ -31,20 +31,25 @@ static inline uint32_t lard_hints_file_words(const lard_map *map, uint64_t seale
 }
 
 lard_hints_header lard_hints_file_header(const lard_map *map, uint32_t words);
-/* Where the shadow caches of other sizes begin. */
-uint64_t lard_hints_file_others(const lard_map *map);
-/* Where the part of a shard begins. */
+/* The bytes of a shard's shadow caches of other sizes, with which its part begins; 0: it has none. */
+uint64_t lard_hints_file_others(const lard_map *map, uint32_t shard);
+/* Where the part of a shard begins: a page, which no other part has. Behind the last shard, the end. */
 uint64_t lard_hints_file_shard(const lard_map *map, uint32_t shard);
+/* The bytes of a shard's part that are in use with so many words of reads. */
+uint64_t lard_hints_file_shard_bytes(const lard_map *map, uint32_t words, uint32_t shard);
 /* The number of bytes that hints with so many words of reads in each shard take. */
 uint64_t lard_hints_file_bytes(const lard_map *map, uint32_t words);
-/* Maps the file, and makes it where there is none that can be used. A new one has map->reads_least words. The
- * opener's and the fork lock are held. MAP_FAILED: it cannot be had. */
-void *lard_hints_file_map(lard_map *map, uid_t owner);
-/* True if /dev/shm and the control groups have enough memory for so many words, where `before` are in use. */
-bool lard_hints_file_has_memory(const lard_map *map, uint32_t words, uint32_t before);
-/* Reserves the bytes at `from` of a map. With them the file has at least `all` bytes reserved. False: it may not,
- * or the file is no longer at its name. */
-bool lard_hints_file_reserve(const lard_map *map, uint8_t *from, uint64_t bytes, uint64_t all);
+/* Maps the file, and makes it where there is none that can be used. A new one has as many of the wanted words as
+ * there is memory for; only its header and rows are reserved. The opener's and the fork lock are held. MAP_FAILED:
+ * it cannot be had. */
+void *lard_hints_file_map(lard_map *map, uid_t owner, uint32_t wanted);
+/* The number of words, `wanted` or less, that fit into the memory that /dev/shm and the control groups have left,
+ * and the `has` bytes that the hints have already. 0: none fits. */
+uint32_t lard_hints_file_affordable(const lard_map *map, uint32_t wanted, uint64_t has);
+/* True if /dev/shm and the control groups have enough memory for so many bytes more. */
+bool lard_hints_file_has_memory(const lard_map *map, uint64_t bytes);
+/* Reserves bytes of the hints that are mapped at `base`. False: there is no memory for them. */
+bool lard_hints_file_reserve(const lard_map *map, uint8_t *base, uint64_t from, uint64_t bytes);
 /* Removes the file if no process has it mapped. */
 void lard_hints_file_remove_unused(const lard_map *map);
 

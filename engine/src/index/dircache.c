@@ -64,6 +64,7 @@ void lard_dircache_renew(lard_map *map, const lard_view *view) {
     uint32_t idle = __atomic_load_n(&renewal->renewing, __ATOMIC_RELAXED);
     if (idle != ours &&
         __atomic_compare_exchange_n(&renewal->renewing, &idle, ours, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+        lard_hints_take(map, view->number);
         renew(view, &map->dircache[view->number]);
         lard_hints_follow(map); /* they grow with the index */
         __atomic_store_n(&renewal->renewing, 0, __ATOMIC_RELEASE);

@@ -32,7 +32,7 @@
 
 /* The word that is raised, by 2, when a lease of the key is stored or ended. */
 static uint32_t *ended_word(lard_map *map, const lard_key *key) {
-    lard_shard_hints *hints = map->dircache[lard_hash_shard(map, &key->hash)].hints;
+    lard_shard_hints *hints = lard_reads_hints(&map->dircache[lard_hash_shard(map, &key->hash)]);
     return &hints->leases_ended[key->hash.fingerprint % LARD_LEASE_WORDS];
 }
 

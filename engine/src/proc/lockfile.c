@@ -73,6 +73,15 @@ larder_status lard_lockfile_read(const lard_lockfile *file, const char *path, la
     return LARDER_OK;
 }
 
+/* Writes the content to disk, but not the file's times: a journal need not be written for them. */
+static int sync_content(int fd) {
+#ifdef __linux__
+    return fdatasync(fd);
+#else
+    return fsync(fd);
+#endif
+}
+
 int lard_lockfile_note_use(const lard_lockfile *file, const char *path, uint64_t old, uint64_t fresh) {
     const uint64_t use[2] = {old, fresh};
     bool opened = !lard_lockfile_is_open(file);
@@ -81,7 +90,7 @@ int lard_lockfile_note_use(const lard_lockfile *file, const char *path, uint64_t
         return errno;
     }
     int code = lard_io_write(fd, use, sizeof use, offsetof(lard_lockfile_content, use));
-    code = code || old == fresh || fsync(fd) == 0 ? code : errno;
+    code = code || old == fresh || sync_content(fd) == 0 ? code : errno;
     int lost = lard_lockfile_check(file, fd);
     if (opened && !lost) {
         close(fd);

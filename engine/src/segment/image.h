@@ -12,6 +12,7 @@
 #ifndef LARD_IMAGE_H
 #define LARD_IMAGE_H
 
+#include "base/reads.h"
 #include "file/format.h"
 #include "file/view.h"
 #include "segment/record.h"
@@ -33,7 +34,7 @@ typedef struct lard_image {
 /* True if an image is the better way to write a record of this length. A hint, without the lock. */
 static inline bool lard_image_suits(const lard_view *view, uint64_t bytes) {
     return bytes >= LARD_IMAGE_LEAST && bytes <= LARD_MAX_RECORD && view->map->is_on_disk &&
-           !view->map->dircache[view->number].hints->is_hot;
+           !lard_reads_hints(&view->map->dircache[view->number])->is_hot;
 }
 
 /* True if the image was formed of this. Another writer may have taken room in the segment since, or the row of the

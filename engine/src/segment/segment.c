@@ -83,13 +83,13 @@ uint32_t lard_segment_staying(const lard_map *map, uint64_t bytes) {
 
 /* More than the longest value keeps cannot be: the word was overwritten. */
 uint32_t lard_segment_least_small(const lard_view *view) {
-    uint32_t least_small = view->map->dircache[view->number].hints->least_small;
+    uint32_t least_small = lard_reads_hints(&view->map->dircache[view->number])->least_small;
     return least_small <= lard_segment_staying(view->map, view->map->max_value) ? least_small : 0;
 }
 
 void lard_segment_stay(const lard_view *view, uint32_t least_small) {
     uint32_t now = lard_segment_least_small(view);
-    view->map->dircache[view->number].hints->least_small = now < least_small ? least_small : now;
+    lard_reads_hints(&view->map->dircache[view->number])->least_small = now < least_small ? least_small : now;
 }
 
 /* How many of the newest small segments are young: fewer than are remembered, so that each is marked as old later.
@@ -100,7 +100,7 @@ static uint32_t young_segments(const lard_shard_hints *hints) {
 
 void lard_segment_mark_young(const lard_view *view, uint32_t count) {
     const lard_dircache *copy = &view->map->dircache[view->number];
-    const lard_shard_hints *hints = copy->hints;
+    const lard_shard_hints *hints = lard_reads_hints(copy);
     count = count < LARD_NEWEST ? count : LARD_NEWEST;
     uint32_t age = hints->opened < count ? hints->opened : count;
     while (age-- > 0) { /* the newest last, because a segment may occur twice */
@@ -115,7 +115,7 @@ void lard_segment_mark_young(const lard_view *view, uint32_t count) {
 /* A segment that the small queue opens is young, and the one that is no longer among the newest is not. */
 static void note_opened(const lard_view *view, uint32_t segment, uint32_t queue) {
     const lard_dircache *copy = &view->map->dircache[view->number];
-    lard_shard_hints *hints = copy->hints;
+    lard_shard_hints *hints = lard_reads_hints(copy);
     lard_reads_set_young(view->map, copy, segment, false);
     lard_dead_reset(view->map, view->number, segment);
     if (queue == LARD_SEGMENT_SMALL) {
@@ -131,7 +131,7 @@ static void note_opened(const lard_view *view, uint32_t segment, uint32_t queue)
  * shard that is written through in less time is hot: its pages will be stored to again while they are.
  */
 static void note_turn(const lard_view *view, int64_t now_ms) {
-    lard_shard_hints *hints = view->map->dircache[view->number].hints;
+    lard_shard_hints *hints = lard_reads_hints(&view->map->dircache[view->number]);
     uint32_t now_s = (uint32_t)((uint64_t)now_ms / 1000), took_s = now_s - hints->turn_began_s;
     if (hints->turn_left == 0 || hints->turn_left > view->map->super.segments_per_shard) {
         hints->is_hot = hints->turn_began_s && took_s <= HOT_TURN_S;
