@@ -1,11 +1,13 @@
 /*
- * attach.c — measures how long a process takes to open a warm file of 1 GiB.
+ * attach.c — measures how long a process takes to open a warm file of 1 GiB, and a forked child to its first get.
  *
  *   build/bench-attach [--rounds N] [--seconds S] [--directory DIR] [--json]
  *
  * Each opening happens in a fresh process: this program runs itself. It is measured while another process has the
  * file open, as for a further worker, and while none has, as for the first worker after a restart. "warm": the
- * file is in the page cache, and seven eighths full. --seconds has no effect here.
+ * file is in the page cache, and seven eighths full. A forked child has the file from its parent, but needs a
+ * process slot of its own. CPU time and page faults are those of the process until its first get has returned.
+ * --seconds has no effect here.
  */
 #include "bench.h"
 
@@ -14,10 +16,22 @@
 #define KEYS 850000u
 #define CHILD "--open"
 
-/* What a fresh process measured, in ns. */
+/* What a process measured, in ns; `cpu` and `faults` of open and first get. */
 typedef struct {
-    uint64_t open, first, second, thousand, close;
+    uint64_t open, first, second, thousand, close, cpu, faults;
 } timings;
+
+static uint64_t cpu_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t faults(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)(usage.ru_minflt + usage.ru_majflt);
+}
 
 static uint64_t get_ns(larder *cache, uint64_t number) {
     char key[KEY_BYTES];
@@ -32,9 +46,20 @@ static uint64_t get_ns(larder *cache, uint64_t number) {
     return ns;
 }
 
+static void get_first(larder *cache, timings *took) {
+    /* The latest keys: eviction of the oldest may have begun. */
+    took->first = get_ns(cache, KEYS - 1);
+    took->cpu = cpu_ns() - took->cpu;
+    took->faults = faults() - took->faults;
+    took->second = get_ns(cache, KEYS - 1);
+    for (uint64_t i = 0; i < 1000; i++) {
+        took->thousand += get_ns(cache, KEYS - 2 - i * 100);
+    }
+}
+
 /* In the fresh process: writes the timings to standard output. */
 static int be_the_child(const char *path) {
-    timings took = {0, 0, 0, 0, 0};
+    timings took = {.faults = faults(), .cpu = cpu_ns()};
     larder *cache;
     larder_error error;
     uint64_t start = bench_now_ns();
@@ -43,22 +68,34 @@ static int be_the_child(const char *path) {
     if (status != LARDER_OK) {
         bench_die("%s: %s", error.detail, larder_status_text(status));
     }
-    /* The latest keys: eviction of the oldest may have begun. */
-    took.first = get_ns(cache, KEYS - 1);
-    took.second = get_ns(cache, KEYS - 1);
-    for (uint64_t i = 0; i < 1000; i++) {
-        took.thousand += get_ns(cache, KEYS - 2 - i * 100);
-    }
+    get_first(cache, &took);
     start = bench_now_ns();
     larder_close(cache);
     took.close = bench_now_ns() - start;
     return write(STDOUT_FILENO, &took, sizeof took) == sizeof took ? 0 : 1;
 }
 
-static timings open_in_fresh_process(const char *path) {
+/* The child's work, after a fork. */
+typedef void work(const char *path, larder *cache, int out);
+
+static void open_freshly(const char *path, larder *cache, int out) {
+    (void)cache;
+    dup2(out, STDOUT_FILENO);
+    execl("/proc/self/exe", bench_program, CHILD, path, (char *)NULL);
+    _exit(127);
+}
+
+static void get_in_forked_child(const char *path, larder *cache, int out) {
+    timings took = {.faults = faults(), .cpu = cpu_ns()};
+    (void)path;
+    get_first(cache, &took);
+    _exit(write(out, &took, sizeof took) == sizeof took ? 0 : 1);
+}
+
+static timings in_child(work *carry_out, const char *path, larder *cache) {
     timings took;
     int ends[2], status;
-    if (pipe(ends) != 0) {
+    if (pipe2(ends, O_CLOEXEC) != 0) {
         bench_die("pipe: %s", strerror(errno));
     }
     fflush(stdout);
@@ -67,11 +104,7 @@ static timings open_in_fresh_process(const char *path) {
         bench_die("fork: %s", strerror(errno));
     }
     if (child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        execl("/proc/self/exe", bench_program, CHILD, path, (char *)NULL);
-        _exit(127);
+        carry_out(path, cache, ends[1]);
     }
     close(ends[1]);
     ssize_t got = read(ends[0], &took, sizeof took);
@@ -85,21 +118,35 @@ static timings open_in_fresh_process(const char *path) {
 }
 
 static void report(const char *when, const timings *all, int count) {
-    static const char *const names[] = {"open", "first get", "second get", "a get of 1,000 more", "close"};
+    static const struct {
+        const char *name, *unit;
+        size_t at;
+        double divisor;
+    } fields[] = {{"open", "us", offsetof(timings, open), 1e3},
+                  {"first get", "us", offsetof(timings, first), 1e3},
+                  {"CPU time until the first get", "us", offsetof(timings, cpu), 1e3},
+                  {"page faults until the first get", "", offsetof(timings, faults), 1},
+                  {"second get", "us", offsetof(timings, second), 1e3},
+                  {"a get of 1,000 more", "us", offsetof(timings, thousand), 1e6},
+                  {"close", "us", offsetof(timings, close), 1e3}};
     double values[MOST_ROUNDS];
     char name[120];
-    for (int f = 0; f < 5; f++) {
+    for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+        bool has_any = false;
         for (int r = 0; r < count; r++) {
-            const uint64_t ns[] = {all[r].open, all[r].first, all[r].second, all[r].thousand / 1000, all[r].close};
-            values[r] = (double)ns[f] / 1e3;
+            uint64_t value = *(const uint64_t *)((const char *)&all[r] + fields[f].at);
+            has_any |= value != 0;
+            values[r] = (double)value / fields[f].divisor;
         }
-        snprintf(name, sizeof name, "%s, %s", names[f], when);
-        bench_figure(name, "us", values, count);
+        snprintf(name, sizeof name, "%s, %s", fields[f].name, when);
+        if (has_any) { /* a forked child opens and closes nothing */
+            bench_figure(name, fields[f].unit, values, count);
+        }
     }
 }
 
 int main(int argc, char **argv) {
-    timings beside[MOST_ROUNDS], alone[MOST_ROUNDS];
+    timings beside[MOST_ROUNDS], forked[MOST_ROUNDS], alone[MOST_ROUNDS];
     char path[360];
     if (argc == 3 && !strcmp(argv[1], CHILD)) {
         bench_program = argv[0];
@@ -113,15 +160,17 @@ int main(int argc, char **argv) {
     bench_heading("1 GiB with %u values of %d bytes, %d rounds, in %s", KEYS, VALUE_BYTES, bench_given.rounds,
                   bench_given.directory);
     for (int r = 0; r < bench_given.rounds; r++) {
-        beside[r] = open_in_fresh_process(path);
+        beside[r] = in_child(open_freshly, path, NULL);
+        forked[r] = in_child(get_in_forked_child, path, cache);
     }
     uint64_t start = bench_now_ns();
     larder_close(cache);
     double wrote_back = (double)(bench_now_ns() - start) / 1e3;
     for (int r = 0; r < bench_given.rounds; r++) {
-        alone[r] = open_in_fresh_process(path);
+        alone[r] = in_child(open_freshly, path, NULL);
     }
     report("beside another process", beside, bench_given.rounds);
+    report("in a forked child", forked, bench_given.rounds);
     report("as the only process", alone, bench_given.rounds);
     bench_number("close of the process that filled it", "us", wrote_back);
     return 0;
