@@ -74,6 +74,36 @@ static void everything(void) {
     scene_of("all operations", store_expired, use_everything, look_at_everything, SURVIVE_ALL);
 }
 
+/* As in a file on a disk: the chunks are written by pwrite(2), or by stores where that cannot be used. */
+static void store_by_pwrite(void) {
+    static unsigned char large[LARGE];
+    describe(large, LARGE, 78, 8);
+    cache->core->map->is_on_disk = true;
+    hurry();
+    answers[0] = set_bytes(cache, "large", large, LARGE, 60000);
+}
+
+static bool called(int kind) {
+    bool found = false;
+    for (unsigned long i = 1; i <= plan->calls.count; i++) {
+        found |= plan->calls.kind[i] == kind;
+    }
+    return found;
+}
+
+static void look_at_long_record(void) {
+    static unsigned char want[LARGE], have[LARGE];
+    larder_item item;
+    describe(want, LARGE, 78, 8);
+    MUST(answers[0] == LARDER_OK && (plan->at || (called(CALL_statx) && called(CALL_pwrite))));
+    MUST(larder_get(cache, "large", 5, have, LARGE, &item, NULL) == LARDER_OK && item.size_bytes == LARGE &&
+         memcmp(want, have, LARGE) == 0);
+}
+
+static void long_records(void) {
+    scene_of("long records by pwrite", open_and_store, store_by_pwrite, look_at_long_record, SURVIVE_ALL);
+}
+
 static void clear_it(void) { answers[0] = larder_clear(cache); }
 static void look_at_cleared(void) { MUST(answers[0] == LARDER_OK && count_survivors() == 0); }
 static void a_clear(void) { scene_of("a clear", open_and_store, clear_it, look_at_cleared, MUST_FORGET); }
@@ -285,6 +315,7 @@ static void close_in_a_child(void) {
 
 static const test_case tests[] = {
     TEST(everything, "every operation is done or the reason told"),
+    TEST(long_records, "a long record is written, whichever call fails"),
     TEST(a_clear, "a clear is done"),
     TEST(a_forked_child, "a forked child attaches or is refused"),
     TEST(a_child_whose_parent_left, "a child never writes to a file that is marked clean"),

@@ -10,6 +10,7 @@
 #define LARD_DESCRIPTOR_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
 /* Opens a file, which is no symbolic link; a new one gets mode 0600, less the umask. The descriptor and *info, as
@@ -20,6 +21,9 @@ int lard_descriptor_open(const char *path, int flags, struct stat *info);
 int lard_descriptor_stat(int fd, const char *path, struct stat *info);
 /* 0, or errno. ESTALE: the descriptor is closed, or another file's. */
 int lard_descriptor_check(int fd, const struct stat *info);
+/* Bytes of the file, or -1: the descriptor is closed, or another inode's. Asks for no times: since Linux 6.13 a
+ * file whose times were asked for gets new ones at its next write, which takes as long as a short write itself. */
+int64_t lard_descriptor_bytes(int fd, uint64_t device, uint64_t inode);
 /* Closes the descriptor if it is that of the file. */
 void lard_descriptor_close(int fd, const struct stat *info);
 #if defined(__linux__)

@@ -5,11 +5,10 @@
  */
 #define _GNU_SOURCE
 #include "segment/image.h"
+#include "base/descriptor.h"
 #include "base/io.h"
-#include "file/map.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 void lard_image_form(lard_image *image, const lard_key *key, const lard_record_spec *spec) {
     image->bytes = lard_record_bytes_of(key, spec);
@@ -23,9 +22,8 @@ void lard_image_form(lard_image *image, const lard_key *key, const lard_record_s
 
 /* The descriptor of a file that has all bytes of the map, or -1. pwrite(2) would make a truncated file longer. */
 static int descriptor_of(const lard_map *map) {
-    struct stat info;
-    int fd = map->poisoned ? -1 : lard_map_descriptor(map, &info);
-    return fd >= 0 && (uint64_t)info.st_size >= map->bytes ? fd : -1;
+    int fd = map->poisoned ? -1 : __atomic_load_n(&map->fd, __ATOMIC_RELAXED);
+    return lard_descriptor_bytes(fd, map->device, map->inode) >= (int64_t)map->bytes ? fd : -1;
 }
 
 static bool put_by_write(const lard_view *view, uint64_t offset, const lard_image *image) {
