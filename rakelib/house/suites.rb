@@ -23,7 +23,7 @@ module House
       "newest" => "the same on the newest Rails for this Ruby, and what has changed there; allowed to fail",
       "lab" => "tests of the lab (lab/test/)",
       "proof" => "a bounded part of those proofs of bin/proof that repeat no other suite",
-      "guards" => "instructions that a get, set, fetch or write takes, against those on record (valgrind)",
+      "guards" => "instructions (valgrind) of calls, and pages and system calls of a set, against those on record",
       "style" => "RuboCop, clang-format, dependencies between layers, stores to shared memory",
       "docs" => "every public class and method has YARD documentation",
       "trixie" => "the suites stack, rails and newest on Debian trixie: Ruby 3.3, Rails 8.1 and 8.0 (root only)"

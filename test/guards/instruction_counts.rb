@@ -110,11 +110,12 @@ module Guards
     end
 
     # Apart from other builds of the engine, and always with the Makefile's own flags.
-    def build_engine
+    # @param name [String] of the program
+    def build_engine(name = "bench-count")
       directory = File.join(BUILD, "engine")
-      flags = ["MAKEFLAGS", "CFLAGS", "OPTIMIZE", "EXTRA", "CC", "DEV"].to_h { |name| [name, nil] }
-      run(flags, "make", "--silent", "-C", File.join(ROOT, "engine"), "BUILD=#{directory}", "#{directory}/bench-count")
-      File.join(directory, "bench-count")
+      flags = ["MAKEFLAGS", "CFLAGS", "OPTIMIZE", "EXTRA", "CC", "DEV"].to_h { |flag| [flag, nil] }
+      run(flags, "make", "--silent", "-C", File.join(ROOT, "engine"), "BUILD=#{directory}", "#{directory}/#{name}")
+      File.join(directory, name)
     end
 
     def build_library(name, ruby: false)
@@ -183,7 +184,7 @@ module Guards
       ActiveSupport::VERSION::STRING
     end
 
-    private_class_method :ensure_tools, :compiles?, :in_directory, :build_engine, :build_library, :callgrind, :dumps,
-                         :per_call, :run, :machine, :compiler, :libc, :valgrind, :activesupport
+    private_class_method :ensure_tools, :compiles?, :build_library, :callgrind, :dumps, :per_call, :machine, :compiler,
+                         :libc, :valgrind, :activesupport
   end
 end
