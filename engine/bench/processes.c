@@ -7,6 +7,10 @@
  * same work is done by one worker alone (by each of the first two in turn, of which the mean counts, because cores
  * differ), then by two, three and four together. Ratios are within one round; their medians are printed.
  *
+ * Two loops without a cache do the same in the same rounds: "processor" computes in registers, "memory" reads
+ * random words of a region that all workers share. They tell what the machine can do: cores of a virtual machine
+ * may be two threads of one core, and share its caches. Ratios of the cache are divided by theirs, round by round.
+ *
  * Then the pages with records are made read-only in this process, and a read-only workload runs: each page that it
  * stores to is counted by its fault.
  */
@@ -18,17 +22,22 @@
 #define FILE_BYTES (256u << 20)
 #define TTL_MS 300000
 
+typedef enum { CACHE, PROCESSOR, MEMORY } kind;
+
 typedef struct {
     const char *name;
     uint64_t keys;
     unsigned writes_of_100;
+    kind kind;
 } workload;
 
 static const workload workloads[] = {
-    {"95 % reads of 100,000 keys", 100000, 5},
-    {"reads of 100,000 keys", 100000, 0},
-    {"reads of one key", 1, 0},
-    {"95 % reads of one key", 1, 5},
+    {"95 % reads of 100,000 keys", 100000, 5, CACHE},
+    {"reads of 100,000 keys", 100000, 0, CACHE},
+    {"reads of one key", 1, 0, CACHE},
+    {"95 % reads of one key", 1, 5, CACHE},
+    {"processor", 0, 0, PROCESSOR},
+    {"memory", 0, 0, MEMORY},
 };
 #define WORKLOADS (sizeof workloads / sizeof *workloads)
 
@@ -46,6 +55,10 @@ typedef struct {
 } orders;
 
 static orders *shared;
+
+#define REGION_WORDS ((64u << 20) / 8)
+static uint64_t *region;         /* that the workers of "memory" read */
+static volatile uint64_t result; /* of their loops */
 
 static void operate(larder *cache, const workload *work, uint64_t *state, uint64_t *missed, uint64_t *wrong) {
     char key[KEY_BYTES];
@@ -66,6 +79,21 @@ static void operate(larder *cache, const workload *work, uint64_t *state, uint64
     }
 }
 
+static void compute(uint64_t *state) {
+    for (int i = 0; i < CHUNK * 16; i++) {
+        bench_random(state);
+    }
+    result = *state;
+}
+
+/* Each read waits for the one before it. */
+static void read_memory(uint64_t *state) {
+    for (int i = 0; i < CHUNK; i++) {
+        *state += region[(bench_random(state) >> 8) % REGION_WORDS];
+    }
+    result = *state;
+}
+
 static void stretch(larder *cache, int self, uint64_t *state) {
     const workload *work = &workloads[shared->workload];
     uint64_t operations = 0, missed = 0, wrong = 0, now;
@@ -73,7 +101,13 @@ static void stretch(larder *cache, int self, uint64_t *state) {
     }
     uint64_t begun = bench_now_ns();
     do {
-        operate(cache, work, state, &missed, &wrong);
+        if (work->kind == PROCESSOR) {
+            compute(state);
+        } else if (work->kind == MEMORY) {
+            read_memory(state);
+        } else {
+            operate(cache, work, state, &missed, &wrong);
+        }
         operations += CHUNK;
         now = bench_now_ns();
     } while (now < shared->end_ns);
@@ -126,37 +160,62 @@ static double together(unsigned mask, uint32_t workload) {
     return sum;
 }
 
-static void measure(uint32_t number, int cores) {
-    double one[MOST_ROUNDS], many[WORKERS + 1][MOST_ROUNDS], ratio[WORKERS + 1][MOST_ROUNDS];
-    char name[120];
-    for (int r = 0; r < bench_given.rounds; r++) {
-        double first, second;
-        if (r % 2) { /* who goes first changes, so that a slow spell meets all */
-            many[2][r] = together(3, number);
-            second = together(2, number);
-            first = together(1, number);
-        } else {
-            first = together(1, number);
-            second = together(2, number);
-            many[2][r] = together(3, number);
-        }
-        many[3][r] = together(7, number);
-        many[4][r] = together(15, number);
-        one[r] = (first + second) / 2;
-        for (int n = 2; n <= WORKERS; n++) {
-            ratio[n][r] = many[n][r] / one[r];
-            many[n][r] /= 1e6;
-        }
-        one[r] /= 1e6;
+/* Operations a second of so many workers; of one, the mean of the first two. */
+static double rates[WORKLOADS][WORKERS + 1][MOST_ROUNDS];
+
+static void measure(uint32_t number, int r) {
+    double *rate[WORKERS + 1], first, second;
+    for (int n = 1; n <= WORKERS; n++) {
+        rate[n] = &rates[number][n][r];
     }
-    snprintf(name, sizeof name, "%s: one process", workloads[number].name);
-    bench_figure(name, "Mop/s", one, bench_given.rounds);
-    for (int n = 2; n <= WORKERS; n++) {
+    if (r % 2) { /* who goes first changes, so that a slow spell meets all */
+        *rate[2] = together(3, number);
+        second = together(2, number);
+        first = together(1, number);
+    } else {
+        first = together(1, number);
+        second = together(2, number);
+        *rate[2] = together(3, number);
+    }
+    *rate[3] = together(7, number);
+    *rate[4] = together(15, number);
+    *rate[1] = (first + second) / 2;
+}
+
+static void report(uint32_t number, int cores) {
+    double millions[MOST_ROUNDS], ratio[MOST_ROUNDS];
+    char name[120];
+    for (int n = 1; n <= WORKERS; n++) {
         const char *crowded = n > cores ? " (more than cores)" : "";
-        snprintf(name, sizeof name, "%s: %d processes%s", workloads[number].name, n, crowded);
-        bench_figure(name, "Mop/s", many[n], bench_given.rounds);
-        snprintf(name, sizeof name, "%s: %d as one%s", workloads[number].name, n, crowded);
-        bench_figure(name, "x", ratio[n], bench_given.rounds);
+        for (int r = 0; r < bench_given.rounds; r++) {
+            millions[r] = rates[number][n][r] / 1e6;
+            ratio[r] = rates[number][n][r] / rates[number][1][r];
+        }
+        if (n == 1) {
+            snprintf(name, sizeof name, "%s: one process", workloads[number].name);
+        } else {
+            snprintf(name, sizeof name, "%s: %d processes%s", workloads[number].name, n, crowded);
+        }
+        bench_figure(name, "Mop/s", millions, bench_given.rounds);
+        if (n > 1) {
+            snprintf(name, sizeof name, "%s: %d as one%s", workloads[number].name, n, crowded);
+            bench_figure(name, "x", ratio, bench_given.rounds);
+        }
+    }
+}
+
+/* How the ratio of two processes to one compares with that of the loops, which is the machine's. */
+static void report_as_ideal(uint32_t number) {
+    for (uint32_t loop = 0; loop < WORKLOADS; loop++) {
+        double ratio[MOST_ROUNDS];
+        char name[120];
+        for (int r = 0; r < bench_given.rounds; r++) {
+            ratio[r] = rates[number][2][r] / rates[number][1][r] / (rates[loop][2][r] / rates[loop][1][r]);
+        }
+        if (workloads[loop].kind != CACHE) {
+            snprintf(name, sizeof name, "%s: 2 as one, as %s", workloads[number].name, workloads[loop].name);
+            bench_figure(name, "x", ratio, bench_given.rounds);
+        }
     }
 }
 
@@ -288,6 +347,14 @@ int main(int argc, char **argv) {
     if (shared == MAP_FAILED) {
         bench_die("mmap: %s", strerror(errno));
     }
+    region = mmap(NULL, REGION_WORDS * 8, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (region == MAP_FAILED) {
+        bench_die("mmap: %s", strerror(errno));
+    }
+    uint64_t random = 88172645463325252ull;
+    for (size_t i = 0; i < REGION_WORDS; i++) {
+        region[i] = bench_random(&random);
+    }
     larder *cache = bench_open(bench_path("processes.larder"), FILE_BYTES);
     bench_fill(cache, 0, workloads[0].keys, VALUE_BYTES);
     bench_heading("%d cores, %d rounds of %g s a stretch, in %s", cores, bench_given.rounds, bench_given.seconds,
@@ -303,8 +370,16 @@ int main(int argc, char **argv) {
         }
     }
     together(15, 0); /* attaches all, and warms them */
+    for (int r = 0; r < bench_given.rounds; r++) {
+        for (uint32_t i = 0; i < WORKLOADS; i++) {
+            measure(i, r);
+        }
+    }
     for (uint32_t i = 0; i < WORKLOADS; i++) {
-        measure(i, cores);
+        report(i, cores);
+    }
+    for (uint32_t i = 0; i < WORKLOADS && workloads[i].kind == CACHE; i++) {
+        report_as_ideal(i);
     }
     shared->stop = 1;
     uint64_t wrong = 0, missed = 0;
