@@ -23,8 +23,9 @@ module Larder
         "delete_matched" => "m", "delete_tagged" => "m", "expire" => "d", "cas" => "w", "cas_multi" => "w"
       }.transform_keys { |name| "cache_#{name}.active_support" }.freeze
 
-      # Events around requests and jobs. The outermost one counts.
-      REQUESTS = %w[request.action_dispatch process_action.action_controller perform.active_job].freeze
+      # Events around requests and jobs. The outermost one counts; those without a call are left out.
+      REQUESTS = [OUTER = "request.action_dispatch", INNER = "process_action.action_controller",
+                  "perform.active_job"].freeze
     end
   end
 end

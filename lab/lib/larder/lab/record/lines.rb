@@ -16,12 +16,13 @@ module Larder
         MOST_KEYS = 10_000
         MOST_THREADS = 10_000
         MOST_SPACES = 500
-        # Part of the time that looking up sizes may take.
+        # Part of the time that looking up sizes may take, and seconds that it may take at once.
         LOOKING = 0.005
+        AT_ONCE = 0.05
         TEMPLATE = %r{\Aviews/([\w/.-]+):\h{32}(?![^/])}
         FIRST_PART = %r{\A[/:]*([A-Za-z_][A-Za-z_.-]{0,39})(?=[/:\d])}
         HITS = { true => "\t1", false => "\t0", nil => "\t" }.freeze
-        private_constant :HITS, :KEY_BITS, :MOST_KEYS, :MOST_THREADS, :MOST_SPACES, :LOOKING, :TEMPLATE,
+        private_constant :HITS, :KEY_BITS, :MOST_KEYS, :MOST_THREADS, :MOST_SPACES, :LOOKING, :AT_ONCE, :TEMPLATE,
                          :FIRST_PART
 
         # `text`: hash and keyspace as they are written; `sized`: whether the size is known or about to be.
@@ -45,6 +46,7 @@ module Larder
           @known = {}
           @spaces = {}
           @threads = {}
+          @latest = {}
           @numbered = 0
           @unsized = []
           @looked = 0.0
@@ -70,8 +72,11 @@ module Larder
         # @param ttl [Numeric, Time, nil]
         # @return [void]
         def add(letter, start, finish, thread, keys, hits, ttl)
-          call = "#{letter}\t#{((start - @began) * 1e6).to_i}\t#{((finish - start) * 1e6).to_i}\t" \
-                 "#{@threads[thread] || number(thread)}"
+          number = @threads[thread] || number(thread)
+          return if letter == "q" && (@latest[number] || 0) < start # no call in it
+
+          call = "#{letter}\t#{((start - @began) * 1e6).to_i}\t#{((finish - start) * 1e6).to_i}\t#{number}"
+          @latest[number] = start unless letter == "q"
           return @text << call << "\n" if keys.nil?
 
           found = hits.is_a?(Array) ? set(hits, keys) : hits
@@ -88,7 +93,7 @@ module Larder
         # Looks up sizes, while that takes little of the time.
         # @return [void]
         def look_up
-          while !@unsized.empty? && @looked <= (now - @from) * LOOKING
+          while !@unsized.empty? && @looked <= ((now - @from) * LOOKING) + AT_ONCE
             started = now
             key = @unsized.shift
             bytes = bytes_of(key)
@@ -114,7 +119,7 @@ module Larder
         end
 
         def number(thread)
-          @threads.clear if @threads.size >= MOST_THREADS
+          [@threads, @latest].each(&:clear) if @threads.size >= MOST_THREADS
           @threads[thread] = (@numbered += 1)
         end
 

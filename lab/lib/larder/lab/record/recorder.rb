@@ -63,6 +63,9 @@ module Larder
           end
           @subscriptions += REQUESTS.map do |event|
             ActiveSupport::Notifications.monotonic_subscribe(event) do |_, start, finish, id, _|
+              next if event == INNER && @outer
+
+              @outer ||= event == OUTER
               push("q", start, finish, id, nil, nil, nil)
             end
           end
