@@ -203,7 +203,7 @@ module Larder
 
         def measure(session)
           @pace.during(:turns) { @plan.cold_blocks.each { |block| once(block, session) } }
-          @plan.warm_blocks.each { |block| turns(block, session) }
+          @plan.warm_blocks.each { |block| block.paced ? at_once(block, session) : turns(block, session) }
           @block = nil
         end
 
@@ -222,6 +222,16 @@ module Larder
           @pace.during(:turns) { passes.times { |pass| take_pass(able, block, session, pass) } }
         end
 
+        # Calls come at times of their own, so rows do not wait for each other.
+        def at_once(block, session)
+          step(@block = block.title, session)
+          @pace.during(:preparing) do
+            seats = in_order(@seats.reject(&:reference?)).each { |seat| seat.request(:prepare, block.key) }
+            able = seats.select { |seat| prepared?(seat, block) }.each { |seat| seat.request(:pace) }
+            able.each { |seat| attempt(seat.row) { keep(seat, block, session, 0, [note(seat, block)]) } }
+          end
+        end
+
         # All prepare at once, and warm up at once. In between a row finds out in its first session how many calls make
         # a turn, while no other works.
         # @return [Array<Seat>] those that can take turns
@@ -238,7 +248,7 @@ module Larder
         # @return [Boolean] false if the gems of a row lack what the block needs; its other blocks are measured
         def prepared?(seat, block)
           attempt(seat.row) do
-            note(seat.row, block, seat.answer["figures"])
+            note(seat, block)
             true
           rescue Unavailable => error
             @skipped[[seat.row, block.key]] = error.message
@@ -246,11 +256,13 @@ module Larder
           end
         end
 
-        # Keeps the figures that a block has found out.
-        def note(row, block, figures)
-          figures.to_h.each do |name, figure|
-            own = @recorded[row]["figures"] ||= {}
-            ((own[block.key] ||= {})[name] ||= []) << figure
+        # Waits for an answer, and keeps the figures that the block has found out.
+        def note(seat, block)
+          seat.answer.tap do |answer|
+            answer["figures"].to_h.each do |name, figure|
+              own = @recorded[seat.row]["figures"] ||= {}
+              ((own[block.key] ||= {})[name] ||= []) << figure
+            end
           end
         end
 

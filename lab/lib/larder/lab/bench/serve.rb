@@ -89,7 +89,17 @@ module Larder
           block.setup.call(scene)
           @teardown = -> { block.teardown.call(scene) }
           @turn = Turn.new(block, scene)
+          @paced = -> { block.paced.call(scene) }
           { figures: scene.figures }
+        end
+
+        # Makes the calls of a paced block.
+        # @return [Hash]
+        def pace
+          before = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+          answer = @paced.call
+          cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - before
+          { "cpu" => cpu / answer["calls"], **answer }
         end
 
         # Finds out how many calls a turn must have.

@@ -26,9 +26,10 @@ module Larder
         # calls need besides the entries. `unit` names what a call is ("request"). `axes` is nil, or says where a block
         # stands in a table of many, by the names of axes ({"payload" => "books"}); `heading` is its column there. A
         # block that is `given` works on what the user gives, and is measured only then. One that is `slow` has one pass
-        # in a session, and none in a quick run.
+        # in a session, and none in a quick run. `paced` stands in for `call` where calls come at times of their own: all
+        # rows make theirs at once, and each measures itself.
         Block = Struct.new(:key, :title, :short, :about, :load, :setup, :call, :teardown, :threads, :cold, :unit,
-                           :axes, :heading, :given, :slow, keyword_init: true)
+                           :axes, :heading, :given, :slow, :paced, keyword_init: true)
 
         # Collects the parts of a block.
         class BlockBuilder
@@ -56,6 +57,12 @@ module Larder
           end
 
           # @yieldparam scene [Scene]
+          # @yieldreturn [Hash{String=>Object}] "calls", "seconds" of one, and "figures", which the run records
+          def paced(&code)
+            @block.paced = code
+          end
+
+          # @yieldparam scene [Scene]
           def teardown(&code)
             @block.teardown = code
           end
@@ -63,7 +70,7 @@ module Larder
           # @return [Block]
           # @raise [ArgumentError] without `call`
           def build
-            raise ArgumentError, "the block #{@block.key} has no call" unless @block.call
+            raise ArgumentError, "the block #{@block.key} has no call" unless @block.call || @block.paced
 
             @block.short ||= @block.key.tr("_", " ")
             @block.freeze

@@ -78,6 +78,10 @@ module Larder
           end
         end
 
+        def chapter_class
+          SuiteReport::Chapter
+        end
+
         def kept
           path = @journal&.path or return super
           "no report was written; continue by: larder-lab #{self.class::NAME} --continue #{path}"
@@ -100,7 +104,7 @@ module Larder
           conductor = Bench::Conductor.new(plan, samples, progress: Progress.new(@err), journal: @journal,
                                                        later: later)
           conductor.run
-          SuiteReport::Chapter.new(conductor, plan, samples, environment: @before, base: options.base).to_chapter
+          chapter_class.new(conductor, plan, samples, environment: @before, base: options.base).to_chapter
         end
       end
     end

@@ -4,6 +4,7 @@
 
 require "zlib"
 require_relative "../errors"
+require_relative "../record/reader"
 require_relative "trace"
 
 module Larder
@@ -16,6 +17,7 @@ module Larder
           "oraclegeneral" => [/\.(bin|oracleGeneral)\z/, "records of 24 bytes, as libCacheSim writes them"],
           "csv"           => [/\.csv\z/i, "key,size a line; a first line of names is left out"],
           "arc"           => [/\.(lis|arc)\z/i, "the traces of the ARC paper: first block, how many, two more numbers"],
+          "larder"        => [/\.larder-trace\z/, "by Larder::Lab.record; known by its first bytes"],
           "integers"      => [nil, "one integer a line"]
         }.freeze
         # Bytes of a record of oracleGeneral: time (32), object (64), size (32), next access (64), little-endian.
@@ -38,6 +40,8 @@ module Larder
         # @return [Trace]
         # @raise [UsageError] if it cannot be read or is no trace
         def read(path, format = nil)
+          return recorded(path) if format == "larder" || (format.nil? && Record::Reader.trace?(path))
+
           data = File.binread(path)
           data = Zlib.gunzip(data) if data.start_with?("\x1f\x8b".b)
           name = File.basename(path).delete_suffix(".gz")
@@ -50,6 +54,15 @@ module Larder
         # @return [String]
         def of(name)
           TABLE.find { |_, (ending, _)| ending.nil? || name.match?(ending) }.first
+        end
+
+        # Reads of a recorded cache; the other calls change nothing here.
+        def recorded(path)
+          recording = Record::Reader.read(path)
+          items = recording.reads.map(&:first).select(&:stored)
+          raise UsageError, "#{path} has no read of a value that is stored" if items.empty?
+
+          Trace.new(recording.name, items.map(&:key), items.map { |item| [item.size, 1].max })
         end
 
         def parse(name, data, format)
@@ -115,7 +128,7 @@ module Larder
         def number?(text)
           text.strip.match?(/\A\d+\z/)
         end
-        private_class_method :parse, :oraclegeneral, :integers, :csv, :arc, :lines, :number?
+        private_class_method :recorded, :parse, :oraclegeneral, :integers, :csv, :arc, :lines, :number?
       end
     end
   end

@@ -24,8 +24,9 @@ module Larder
 
           A trace is a file: oracleGeneral records (.bin, .oracleGeneral), key,size per
           line (.csv), an ARC trace (.lis, .arc), or one integer per line, each optionally
-          compressed by gzip. Or it is a pattern: zipf, scan, loop or shift, with settings
-          such as zipf:objects=1000000,skew=0.8,requests=2000000. Default: all patterns.
+          compressed by gzip; or a recording, see larder-lab replay. Or it is a pattern:
+          zipf, scan, loop or shift, with settings such as
+          zipf:objects=1000000,skew=0.8,requests=2000000. Default: all patterns.
         TEXT
 
         FOOTER = <<~TEXT
@@ -139,8 +140,8 @@ module Larder
           options.on("--policy A,B", Array, *policy_lines, "(default: all)") do |names|
             @policies = Policies.check(names)
           end
-          options.on("--format NAME", "of trace files: #{Formats.names.join(", ")}",
-"(default: by their names)") do |name|
+          options.on("--format NAME", "of trace files, see --list (default: by their",
+                     "names, or by their first bytes)") do |name|
             known = Formats.names
             raise UsageError, "unknown format #{name}; known: #{known.join(", ")}" unless known.include?(name)
 

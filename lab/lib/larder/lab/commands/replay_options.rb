@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require_relative "suite_options"
+require_relative "../hitratio/size"
+
+module Larder
+  module Lab
+    module Commands
+      # The options of a suite, a file, and how it is replayed.
+      class ReplayOptions < SuiteOptions
+        # Seconds that a replay at the recorded times may take, because a process must answer in time.
+        LONGEST = 60
+
+        private
+
+        def operands(rest)
+          raise UsageError, "one FILE at a time: #{rest.join(", ")}" if rest.size > 1
+
+          replayed[:path] = File.expand_path(rest.first) if rest.any?
+        end
+
+        def understood
+          Suites::Replay.choose(**replayed)
+          Suites::Replay.script unless list?
+          super
+        end
+
+        # Settings of Suites::Replay, which has the usual ones.
+        def replayed
+          @replayed ||= {}
+        end
+
+        def amounts
+          @bytes ? { **super, size: @bytes } : super
+        end
+
+        def amount_options(options)
+          super
+          options.separator("\nThe recording:")
+          usual = Suites::Replay::USUAL
+          options.on("--calls N", Integer, "calls that are read (default #{usual[:calls]})") do |n|
+            replayed[:calls] = positive("--calls", n)
+          end
+          options.on("--speed N", Float, "how many times as fast as recorded", "(default 1)") do |n|
+            replayed[:speed] = some("--speed", n)
+          end
+          options.on("--window S", Float, "seconds that are replayed at the recorded times",
+                     "in each session (default #{usual[:window].round}, at most #{LONGEST})") do |seconds|
+            raise UsageError, "--window must be #{LONGEST} or less, not #{seconds}" if seconds > LONGEST
+
+            replayed[:window] = some("--window", seconds)
+          end
+          options.on("--size BYTES", "room of each store, as 64MiB (default 256MiB)") do |text|
+            size = Lab::Hitratio::Size.parse(text)
+            raise UsageError, "--size #{text}: say bytes as 64MiB" if size.share?
+
+            @bytes = size.bytes_of(0)
+          end
+        end
+      end
+    end
+  end
+end

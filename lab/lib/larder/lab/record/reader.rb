@@ -1,0 +1,146 @@
+# frozen_string_literal: true
+
+require "zlib"
+require_relative "../errors"
+require_relative "format"
+require_relative "recording"
+
+module Larder
+  module Lab
+    module Record
+      # Reads a trace. Parts that were cut off are left out; anything else that is wrong is an error. If a file has
+      # several recordings, the one with most calls is taken.
+      class Reader
+        # Calls that are read, unless the caller says otherwise.
+        MOST_CALLS = 1_000_000
+        # Bytes of the longest line.
+        LINE = 4096
+        GZIP = "\x1f\x8b\b".b
+        LETTERS = OPERATIONS.values.uniq.freeze
+        # Fields with a number.
+        NUMBER = /\A\d{1,15}\z/
+        KEY = /\A[0-9a-z]{1,10}\z/
+        HITS = { "1" => true, "0" => false, "" => nil, nil => nil }.freeze
+        private_constant :LINE, :GZIP, :LETTERS, :NUMBER, :KEY, :HITS
+
+        # @param path [String]
+        # @return [Boolean] whether the file begins as a trace does
+        def self.trace?(path)
+          File.open(path, "rb") { |file| Zlib::GzipReader.new(file).readpartial(MAGIC.size) == MAGIC }
+        rescue SystemCallError, Zlib::Error, EOFError
+          false
+        end
+
+        # @param path [String]
+        # @param calls [Integer] read at most
+        # @return [Recording]
+        # @raise [UsageError] naming the file and what is wrong with it
+        def self.read(path, calls: MOST_CALLS)
+          new(path, calls).read
+        end
+
+        # @param path [String]
+        # @param most [Integer] calls
+        def initialize(path, most)
+          @path = path
+          @most = most
+          @recordings = Hash.new { |all, id| all[id] = Recording.new(File.basename(path)) }
+          @damaged = 0
+        end
+
+        # @return [Recording]
+        def read
+          File.open(@path, "rb") { |file| read_members(file) }
+          found = @recordings.values.max_by { |recording| recording.calls.size }
+          wrong("it has no call") if found.nil? || found.calls.empty?
+          found.complete(damaged: @damaged, others: @recordings.size - 1)
+        rescue SystemCallError => error
+          raise UsageError, "#{@path}: #{error.message.sub(/ @ .*/, "")}"
+        end
+
+        private
+
+        def read_members(file)
+          until file.eof?
+            at = file.pos
+            begin
+              unused = read_member(file)
+              file.pos -= unused
+            rescue Zlib::Error
+              @damaged += 1
+              find_member(file, at + 1)
+            end
+          end
+        end
+
+        # @return [Integer] bytes behind it that were read, too
+        def read_member(file)
+          member = Zlib::GzipReader.new(file)
+          @number = 0
+          member.each_line("\n", LINE) { |line| read_line(line.chomp.split("\t", -1)) }
+          unused = member.unused.to_s.bytesize
+          member.finish
+          unused
+        end
+
+        def find_member(file, from)
+          file.pos = from
+          rest = file.read
+          file.pos = from + (rest.index(GZIP) || rest.bytesize)
+        end
+
+        def read_line(fields)
+          @number += 1
+          return begin_member(fields) if @number == 1
+
+          case fields.first
+          when "+" then @recording.add_key(*key(fields.drop(1))) if @call
+          when "s" then @recording.spaces[[@process, number(fields[1])]] = fields[2].to_s.scrub
+          when "z" then @recording.sized(key(fields.drop(1)).first, number(fields[2]))
+          when "q" then @recording.add_request(*span(fields))
+          when *LETTERS then call(fields)
+          else wrong("line #{@number} of a part begins with #{fields.first.to_s[0, 20].inspect}")
+          end
+        end
+
+        def begin_member(fields)
+          magic, version, recording, process, dropped = fields
+          wrong("it does not begin with #{MAGIC}") unless magic == MAGIC
+          wrong("format #{version.to_s[0, 10]}; this larder-lab reads #{VERSION}") unless version == VERSION.to_s
+          @recording = @recordings[recording]
+          @process = number(process)
+          @recording.dropped[@process] = number(dropped)
+          @call = nil
+        end
+
+        def call(fields)
+          return @call = nil if @recording.calls.size >= @most
+
+          @call = @recording.add_call(fields.first, *span(fields), ttl: fields[7] && number(fields[7]))
+          @recording.add_key(*key(fields.drop(4))) if fields[4]
+        end
+
+        # Start, end and thread.
+        def span(fields)
+          start, duration, thread = fields.values_at(1, 2, 3).map { |text| number(text) }
+          [start, start + duration, [@process, thread]]
+        end
+
+        # Key, keyspace and hit.
+        def key(fields)
+          hash, space, hit = fields
+          wrong("#{hash.to_s[0, 20].inspect} in line #{@number} is not a key") unless KEY.match?(hash.to_s)
+          [hash, [@process, space.to_i], HITS[hit]]
+        end
+
+        def number(text)
+          NUMBER.match?(text.to_s) ? text.to_i : wrong("#{text.to_s[0, 20].inspect} in line #{@number} is not a number")
+        end
+
+        def wrong(reason)
+          raise UsageError, "#{@path} is not a trace of Larder::Lab.record, or is damaged: #{reason}"
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,197 @@
+# frozen_string_literal: true
+
+module Larder
+  module Lab
+    module Record
+      # A trace that was read: requests with their calls, and what is known of the values. A write that follows a miss
+      # of its key in the same request belongs to that miss; the time from one to the other is that of the computation,
+      # unless an event says it.
+      class Recording
+        # A call as it was recorded: microseconds, items, and for each whether it was a hit.
+        Call = Struct.new(:letter, :start, :finish, :thread, :items, :hits, :ttl)
+        # `size` in bytes, `compute` in seconds, `ttl` in seconds or nil; `stored`: whether the application stores it;
+        # `counter`: whether it is incremented; `warm`: whether it was there when recording began. `space` is a name.
+        Item = Struct.new(:key, :space, :size, :compute, :ttl, :stored, :counter, :warm)
+        # `start` and `seconds` of the recorded request; `steps`: its calls, each an operation (:get, :set, :delete,
+        # :exist, :increment), items and hits.
+        Request = Struct.new(:start, :seconds, :steps)
+
+        # @return [String] for people
+        attr_reader :name
+        # @return [Array<Call>]
+        attr_reader :calls
+        # @return [Hash{Array(Integer, Integer)=>String}] names by process and number
+        attr_reader :spaces
+        # @return [Hash{Integer=>Integer}] calls that were not recorded, by process
+        attr_reader :dropped
+        # @return [Array<Item>]
+        attr_reader :items
+        # @return [Array<Request>] in the order in which they began; a call outside of requests is one by itself
+        attr_reader :requests
+        # @return [Array<String>] reasons to doubt it
+        attr_reader :warnings
+
+        # @param name [String]
+        def initialize(name)
+          @name = name
+          @calls = []
+          @spaces = {}
+          @dropped = {}
+          @items = []
+          @by_key = {}
+          @around = Hash.new { |all, thread| all[thread] = [] }
+          @computed = Hash.new { |all, item| all[item] = [] }.compare_by_identity
+        end
+
+        # @return [Call]
+        def add_call(letter, start, finish, thread, ttl: nil)
+          @calls << Call.new(letter, start, finish, thread, [], [], ttl)
+          @calls.last
+        end
+
+        # A key of the last call.
+        # @return [void]
+        def add_key(key, space, hit)
+          @calls.last.items << item(key, space)
+          @calls.last.hits << hit
+        end
+
+        # @return [void]
+        def add_request(start, finish, thread)
+          @around[thread] << [start, finish]
+        end
+
+        # @return [void]
+        def sized(key, bytes)
+          item(key, nil).size = bytes
+        end
+
+        # Links all that was read.
+        # @param damaged [Integer] parts of the file that could not be read
+        # @param others [Integer] recordings that the file also has
+        # @return [self]
+        def complete(damaged:, others:)
+          @warnings = doubts(damaged, others)
+          @requests = @calls.group_by(&:thread).flat_map { |thread, own| requests_of(thread, own.sort_by(&:start)) }
+                            .sort_by!(&:start)
+          find_warm
+          estimate
+          self
+        end
+
+        # @return [Array<Array(Item, Boolean)>] all reads in their order, and whether each was a hit
+        def reads
+          @reads ||= @requests.flat_map do |request|
+            request.steps.flat_map { |operation, items, hits| operation == :get ? items.zip(hits) : [] }
+          end
+        end
+
+        # @return [Float] from the first call to the end of the last request
+        def seconds
+          first, last = @requests.minmax_by(&:start)
+          [last.start + last.seconds - first.start, 1e-6].max
+        end
+
+        private
+
+        def item(key, space)
+          @by_key[key] ||= Item.new(key).tap { |item| @items << item }
+          @by_key[key].tap { |item| item.space ||= space && (@spaces[space] || unnamed(space.last)) }
+        end
+
+        def unnamed(number)
+          number.zero? ? "other" : number.to_s
+        end
+
+        def doubts(damaged, others)
+          lost = @dropped.values.sum
+          [("#{damaged} damaged parts of the file were left out." if damaged.positive?),
+           ("The file has #{others + 1} recordings; this is the one with most calls." if others.positive?),
+           ("#{lost} calls were not recorded, because too many waited." if lost.positive?)].compact
+        end
+
+        def requests_of(thread, calls)
+          around = @around[thread].sort.each_with_object([]) do |span, outer|
+            outer << span if outer.empty? || span.first > outer.last.last # an inner one is part of the outer
+          end
+          outside = {}.compare_by_identity
+          calls.group_by { |call| around_of(call, around) || call }.filter_map do |span, own|
+            alone = span.is_a?(Call)
+            start, finish = alone ? [span.start, span.finish] : span
+            steps = steps(own, alone ? outside : {}.compare_by_identity)
+            Request.new(start / 1e6, (finish - start) / 1e6, steps) if steps.any?
+          end
+        end
+
+        def around_of(call, around)
+          index = around.bsearch_index { |start, _| start > call.start } || around.size
+          around[index - 1] if index.positive? && call.start <= around[index - 1].last
+        end
+
+        # @param missed [Hash{Item=>Integer, nil}] when each was missed; nil if the time of its computation is known
+        def steps(calls, missed)
+          calls.filter_map do |call|
+            case call.letter
+            when "r" then get(call, missed)
+            when "g" then call.items.each { |item| computed(item, call.finish - call.start, missed) }
+                          nil
+            when "w" then set(call, missed)
+            when "i" then call.items.each { |item| item.counter = true }
+                          [:increment, call.items]
+            when "d" then [:delete, call.items]
+            when "e" then [:exist, call.items]
+            end
+          end
+        end
+
+        def get(call, missed)
+          call.items.zip(call.hits) { |item, hit| hit ? item.stored = true : missed[item] = call.finish }
+          [:get, call.items, call.hits]
+        end
+
+        def computed(item, micros, missed)
+          @computed[item] << ([micros, 0].max / 1e6)
+          missed[item] = nil if missed.key?(item) # its write tells no other time
+        end
+
+        def set(call, missed)
+          fills, others = call.items.partition { |item| missed.key?(item) }
+          call.items.each do |item|
+            item.stored = true
+            item.ttl = call.ttl && (call.ttl / 1e3)
+          end
+          fills.each do |item|
+            at = missed.delete(item)
+            computed(item, (call.start - at) / fills.size, missed) if at
+          end
+          [:set, others] if others.any?
+        end
+
+        # Items that no call names are those of calls that were not read.
+        def find_warm
+          @requests.each do |request|
+            request.steps.each do |_, items, hits|
+              items.each_with_index { |item, at| item.warm = (hits && hits[at]) == true if item.warm.nil? }
+            end
+          end
+          @items.reject! { |item| item.warm.nil? }
+        end
+
+        # Where nothing is known of a value, the median of its keyspace, or of all.
+        def estimate
+          @computed.each { |item, all| item.compute = all.sum / all.size }
+          { size: 0, compute: 0.0 }.each do |field, least|
+            known = @items.select(&field)
+            medians = known.group_by(&:space).transform_values { |all| median(all.map(&field)) }
+            whole = known.any? ? median(known.map(&field)) : least
+            @items.each { |item| item[field] ||= medians[item.space] || whole }
+          end
+        end
+
+        def median(values)
+          values.sort[values.size / 2]
+        end
+      end
+    end
+  end
+end
