@@ -13,15 +13,15 @@ module Larder
       class Reader
         # Calls that are read, unless the caller says otherwise.
         MOST_CALLS = 1_000_000
-        # Bytes of the longest line.
-        LINE = 4096
+        # Bytes of the lines of a member, at most.
+        MEMBER = 64 << 20
         GZIP = "\x1f\x8b\b".b
         LETTERS = OPERATIONS.values.uniq.freeze
         # Fields with a number.
         NUMBER = /\A\d{1,15}\z/
         KEY = /\A[0-9a-z]{1,10}\z/
         HITS = { "1" => true, "0" => false, "" => nil, nil => nil }.freeze
-        private_constant :LINE, :GZIP, :LETTERS, :NUMBER, :KEY, :HITS
+        private_constant :MEMBER, :GZIP, :LETTERS, :NUMBER, :KEY, :HITS
 
         # @param path [String]
         # @return [Boolean] whether the file begins as a trace does
@@ -73,13 +73,16 @@ module Larder
           end
         end
 
+        # All of it is read before a line is taken, because its checksum is at its end.
         # @return [Integer] bytes behind it that were read, too
         def read_member(file)
           member = Zlib::GzipReader.new(file)
-          @number = 0
-          member.each_line("\n", LINE) { |line| read_line(line.chomp.split("\t", -1)) }
+          text = member.read(MEMBER).to_s
+          wrong("a part has more than #{MEMBER >> 20} MB") unless member.eof?
           unused = member.unused.to_s.bytesize
           member.finish
+          @number = 0
+          text.b.each_line(chomp: true) { |line| read_line(line.split("\t", -1)) }
           unused
         end
 
@@ -95,7 +98,7 @@ module Larder
 
           case fields.first
           when "+" then @recording.add_key(*key(fields.drop(1))) if @call
-          when "s" then @recording.spaces[[@process, number(fields[1])]] = fields[2].to_s.scrub
+          when "s" then @recording.spaces[[@process, number(fields[1])]] = fields[2].to_s.dup.force_encoding(Encoding::UTF_8).scrub
           when "z" then @recording.sized(key(fields.drop(1)).first, number(fields[2]))
           when "q" then @recording.add_request(*span(fields))
           when *LETTERS then call(fields)
