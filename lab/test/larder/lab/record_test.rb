@@ -50,6 +50,7 @@ module Larder
         store.write("ada@example.com/inbox", "secret")
         store.write("views/users/_card:#{"0a" * 16}/users/4711-20260101", "secret")
         assert_no_match(/ada|example|secret|4711|inbox/, text)
+        assert_equal "#<Larder::Lab::Record::Recorder #{@path}>", @recorder.inspect
         assert_equal [["views/users/_card"]], (lines("s").map { |fields| fields.drop(2) })
       end
 

@@ -58,9 +58,15 @@ module Larder
 
         # Reads of a recorded cache; the other calls change nothing here.
         def recorded(path)
-          recording = Record::Reader.read(path)
+          trace_of(Record::Reader.read(path))
+        end
+
+        # @param recording [Record::Recording]
+        # @return [Trace] its reads of values that the application stores; no cache can answer the others
+        # @raise [UsageError] if it has none
+        def trace_of(recording)
           items = recording.reads.map(&:first).select(&:stored)
-          raise UsageError, "#{path} has no read of a value that is stored" if items.empty?
+          raise UsageError, "#{recording.name} has no read of a value that is stored" if items.empty?
 
           Trace.new(recording.name, items.map(&:key), items.map { |item| [item.size, 1].max })
         end

@@ -39,8 +39,6 @@ module Larder
           new(path, calls).read
         end
 
-        # @param path [String]
-        # @param most [Integer] calls
         def initialize(path, most)
           @path = path
           @most = most
@@ -48,7 +46,7 @@ module Larder
           @damaged = 0
         end
 
-        # @return [Recording]
+        # @see .read
         def read
           File.open(@path, "rb") { |file| read_members(file) }
           found = @recordings.values.max_by { |recording| recording.calls.size }
@@ -77,12 +75,12 @@ module Larder
         # @return [Integer] bytes behind it that were read, too
         def read_member(file)
           member = Zlib::GzipReader.new(file)
-          text = member.read(MEMBER).to_s
+          text = member.read(MEMBER).to_s.force_encoding(Encoding::UTF_8)
           wrong("a part has more than #{MEMBER >> 20} MB") unless member.eof?
           unused = member.unused.to_s.bytesize
           member.finish
           @number = 0
-          text.b.each_line(chomp: true) { |line| read_line(line.split("\t", -1)) }
+          text.scrub.each_line(chomp: true) { |line| read_line(line.split("\t", -1)) }
           unused
         end
 
@@ -98,7 +96,7 @@ module Larder
 
           case fields.first
           when "+" then @recording.add_key(*key(fields.drop(1))) if @call
-          when "s" then @recording.spaces[[@process, number(fields[1])]] = fields[2].to_s.dup.force_encoding(Encoding::UTF_8).scrub
+          when "s" then @recording.spaces[[@process, number(fields[1])]] = fields[2].to_s.scrub
           when "z" then @recording.sized(key(fields.drop(1)).first, number(fields[2]))
           when "q" then @recording.add_request(*span(fields))
           when *LETTERS then call(fields)

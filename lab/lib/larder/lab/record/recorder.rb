@@ -12,27 +12,15 @@ module Larder
       # Listens to the events of a cache and writes a trace. A call only notes what it was; a thread of each process
       # makes lines of the notes, a few at a time, compresses them and appends them to the file.
       class Recorder
-        # Values of one note: letter, start, finish, thread, keys, hits, ttl.
-        NOTE = 7
-        # Notes that the thread takes before it lets others run.
-        AT_ONCE = 300
-        # Notes that wait at most; calls beyond are counted, but not recorded.
-        MOST_NOTES = 100_000
-        # Seconds between two looks for notes, and bytes or seconds after which lines are written.
-        PAUSE = 0.5
-        CHUNK = 256 * 1024
-        PATIENCE = 5
+        NOTE = 7 # values of a note: letter, start, finish, thread, keys, hits, ttl
+        AT_ONCE = 300 # notes that the thread takes before it lets others run
+        MOST_NOTES = 100_000 # that wait; calls beyond are counted, but not recorded
+        PAUSE = 0.5 # seconds between two looks for notes
+        CHUNK = 256 * 1024 # bytes after which lines are written
+        PATIENCE = 5 # seconds after which they are
         private_constant :NOTE, :AT_ONCE, :MOST_NOTES, :PAUSE, :CHUNK, :PATIENCE
 
-        # @return [String]
-        attr_reader :path
-
-        # @param path [String]
-        # @param lines [Lines]
-        # @param store [ActiveSupport::Cache::Store, nil] whose events are recorded; nil: those of all stores
-        # @param max_bytes [Integer]
-        # @param seconds [Numeric]
-        # @raise [ArgumentError]
+        # @see Lab.record
         def initialize(path, lines, max_bytes:, seconds:, store: nil)
           { max_bytes: max_bytes, seconds: seconds }.each do |name, value|
             raise ArgumentError, "#{name}: must be a number above 0, not #{value.inspect}" unless
@@ -57,20 +45,18 @@ module Larder
           @on = true
           @subscriptions = OPERATIONS.map do |event, letter|
             many = event.match?(/_multi|tagged/)
-            ActiveSupport::Notifications.monotonic_subscribe(event) do |_, start, finish, id, payload|
-              note(letter, many, start, finish, id, payload)
-            end
+            subscribe(event) { |start, finish, id, payload| note(letter, many, start, finish, id, payload) }
           end
           @subscriptions += REQUESTS.map do |event|
-            ActiveSupport::Notifications.monotonic_subscribe(event) do |_, start, finish, id, _|
-              next if event == INNER && @outer
-
-              @outer ||= event == OUTER
-              push("q", start, finish, id, nil, nil, nil)
-            end
+            subscribe(event) { |start, finish, id| push("q", start, finish, id, nil, nil, nil) unless inner?(event) }
           end
           run
           at_exit { stop }
+        end
+
+        # @return [String] without keys, which an error message might show
+        def inspect
+          "#<#{self.class} #{@path}>"
         end
 
         # @return [Boolean] whether this process records
@@ -83,8 +69,7 @@ module Larder
         def stop
           return unless @on
 
-          @on = false
-          @subscriptions.each { |subscription| ActiveSupport::Notifications.unsubscribe(subscription) }
+          unsubscribe
           return unless @pid == Process.pid
 
           @thread.wakeup if @thread.alive?
@@ -97,6 +82,23 @@ module Larder
 
         def now
           Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        end
+
+        def subscribe(event)
+          ActiveSupport::Notifications.monotonic_subscribe(event) do |_, start, finish, id, payload|
+            yield start, finish, id, payload
+          end
+        end
+
+        def unsubscribe
+          @on = false
+          @subscriptions.each { |subscription| ActiveSupport::Notifications.unsubscribe(subscription) }
+        end
+
+        # Where Rails sends an event of the whole request, that of the controller is not needed.
+        def inner?(event)
+          @outer ||= event == OUTER
+          @outer && event == INNER
         end
 
         def note(letter, many, start, finish, id, payload)
@@ -183,8 +185,7 @@ module Larder
 
         # Called by the thread, which cannot wait for itself. The limit of time needs no words: no reason.
         def stop_with(reason)
-          @on = false
-          @subscriptions.each { |subscription| ActiveSupport::Notifications.unsubscribe(subscription) }
+          unsubscribe
           return if reason.nil? || @failed
 
           @failed = true

@@ -16,22 +16,10 @@ module Larder
         # :exist, :increment), items and hits.
         Request = Struct.new(:start, :seconds, :steps)
 
-        # @return [String] for people
-        attr_reader :name
-        # @return [Array<Call>]
-        attr_reader :calls
-        # @return [Hash{Array(Integer, Integer)=>String}] names by process and number
-        attr_reader :spaces
-        # @return [Hash{Integer=>Integer}] calls that were not recorded, by process
-        attr_reader :dropped
-        # @return [Array<Item>]
-        attr_reader :items
-        # @return [Array<Request>] in the order in which they began; a call outside of requests is one by itself
-        attr_reader :requests
-        # @return [Array<String>] reasons to doubt it
-        attr_reader :warnings
+        # `spaces`: names by process and number; `dropped`: calls that were not recorded, by process; `requests`: in the
+        # order in which they began, also calls outside of requests; `warnings`: reasons to doubt it.
+        attr_reader :name, :calls, :spaces, :dropped, :items, :requests, :warnings
 
-        # @param name [String]
         def initialize(name)
           @name = name
           @calls = []
@@ -43,25 +31,20 @@ module Larder
           @computed = Hash.new { |all, item| all[item] = [] }.compare_by_identity
         end
 
-        # @return [Call]
         def add_call(letter, start, finish, thread, ttl: nil)
           @calls << Call.new(letter, start, finish, thread, [], [], ttl)
           @calls.last
         end
 
-        # A key of the last call.
-        # @return [void]
         def add_key(key, space, hit)
           @calls.last.items << item(key, space)
           @calls.last.hits << hit
         end
 
-        # @return [void]
         def add_request(start, finish, thread)
           @around[thread] << [start, finish]
         end
 
-        # @return [void]
         def sized(key, bytes)
           item(key, nil).size = bytes
         end

@@ -4,6 +4,7 @@
 
 require "stringio"
 require_relative "chapter"
+require_relative "../hitratio/formats"
 require_relative "../hitratio/replay"
 require_relative "../suites/replay"
 
@@ -82,15 +83,9 @@ module Larder
           recording.reads.sum { |item, hit| hit ? item.compute : 0.0 } / recording.requests.size
         end
 
-        # Without values that no call stores: no cache can answer those reads.
-        def trace
-          items = recording.reads.map(&:first).select(&:stored)
-          Hitratio::Trace.new(recording.name, items.map(&:key), items.map { |item| [item.size, 1].max })
-        end
-
         def curve
           @curve ||= begin
-            trace = self.trace
+            trace = Hitratio::Formats.trace_of(recording)
             sizes = SIZES.map { |megabytes| Hitratio::Size.parse("#{megabytes}MB") }
             enough = sizes.find_index { |size| size.bytes_of(0) >= 2 * trace.footprint } || -1
             progress = Progress.new(CLI::Terminal.new(StringIO.new)) # seconds, at most

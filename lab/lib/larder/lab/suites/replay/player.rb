@@ -16,7 +16,7 @@ module Larder
           LONGEST = 300
           private_constant :LONGEST
 
-          # @param store [ActiveSupport::Cache::Store]
+          # @param store [ActiveSupport::Cache::Store] gets what was there when recording began
           # @param script [Script]
           def initialize(store, script)
             @store = store
@@ -25,8 +25,7 @@ module Larder
             @local = store.respond_to?(:with_local_cache)
             @reads = @hits = @saved = 0
             @stored_at = {}.compare_by_identity
-            warm = script.entries.select { |entry| entry.warm && entry.stored }
-            warm.each { |entry| write(entry) }
+            script.entries.each { |entry| write(entry) if entry.warm && entry.stored }
           end
 
           # Replays all requests. Values expire as they did by the recorded times.
