@@ -60,7 +60,8 @@ module Larder
             requests = @requests.take_while { |request| request.start / speed <= window }
             taken = requests.map.with_index do |request, number|
               due = began + (request.start / speed)
-              sleep(due - now) if due > now
+              wait = due - now
+              sleep(wait) if wait.positive?
               started = now
               play(number) || wrong(number)
               now - started
