@@ -32,10 +32,10 @@ module Larder
                        samples.map { |turn| turn.values_at("block", "row") }.uniq.sort
           assert_equal [11], samples.select { |turn| turn["block"] == "timed" }.map { |turn| turn["calls"] }.uniq
           chapter.dig("details", "recorded").each_value do |facts|
-            next unless facts["counted"]
+            next unless facts["figures"]
 
-            assert_equal [31, 24], facts.dig("counted", "fast").values_at("reads", "hits")
-            assert_in_delta 24 * 0.0034, facts.dig("counted", "fast", "saved"), 0.01
+            assert_equal [31, 24], facts.dig("figures", "fast").values_at("reads", "hits").map(&:first)
+            assert_in_delta 24 * 0.0034, facts.dig("figures", "fast", "saved").first, 0.01
           end
           assert_match(%r{^  views/shop +21 +66.67 % +6 +2.65 kB}, outcome.out)
           assert_match(/4.00 MB suit this recording: 23 % of reads miss in Larder/, outcome.out.gsub(/\s+/, " "))
