@@ -16,7 +16,8 @@ module Foreign
   # COOKIE (of its sessions, as it configures them), TESTS (a group, and globs of files) and VISITS.
   class Application
     SETTINGS = File.join(__dir__, "settings.rb")
-    OF_SESSIONS = File.join(__dir__, "sessions.rb")
+    # Initializers of a copy: its sessions are the last one.
+    INITIALIZERS = { "sessions.rb" => "zz_foreign_sessions.rb", "record.rb" => "foreign_record.rb" }.freeze
     ENVIRONMENTS = ["test", "production"].freeze
     # How its tests run.
     SUITE = Suite
@@ -200,7 +201,9 @@ module Foreign
       text = File.read(SETTINGS).sub(/^  # MORE\n/) { self.class::SETTINGS_TOO.gsub(/^(?=.)/, "  ") }
       File.write(File.join(target, "config/foreign_settings.rb"), text)
       FileUtils.mkdir_p(File.join(target, "config/initializers"))
-      FileUtils.cp(OF_SESSIONS, File.join(target, "config/initializers/zz_foreign_sessions.rb"))
+      INITIALIZERS.each do |file, name|
+        FileUtils.cp(File.join(__dir__, file), File.join(target, "config/initializers", name))
+      end
       settings = { side: side, directory: at, cache: cache, sessions: sessions, cookie: self.class::COOKIE,
                    more_caches: self.class::MORE_CACHES, user_key: self.class::USER_KEY }
       File.write(File.join(target, "config/foreign.json"), JSON.pretty_generate(settings))

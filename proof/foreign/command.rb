@@ -28,7 +28,7 @@ module Foreign
 
     def initialize(...)
       super
-      @values = { parts: PARTS, groups: nil, minutes: 10.0, seed: 1, pause: 0, calm: false }
+      @values = { parts: PARTS, groups: nil, minutes: 10.0, seed: 1, pause: 0, calm: false, record: nil }
       @directory = @source = @branch = nil
       @proof = false
     end
@@ -44,16 +44,38 @@ module Foreign
     end
 
     def understood
+      locate
+      check_groups
+      check_record if @values[:record]
+    end
+
+    def locate
       @source ||= ENV.fetch("LARDER_FOREIGN_#{@name.upcase}", nil)
-      unless @source
-        raise Larder::CLI::UsageError, "where is #{@name}? Name its git repository by --source or " \
-                                       "LARDER_FOREIGN_#{@name.upcase}"
-      end
+      return if @source
+
+      raise Larder::CLI::UsageError, "where is #{@name}? Name its git repository by --source or " \
+                                     "LARDER_FOREIGN_#{@name.upcase}"
+    end
+
+    def check_groups
       unknown = (@values[:groups] || []) - APPLICATIONS.fetch(@name)::TESTS.keys
       return if unknown.empty?
 
       raise Larder::CLI::UsageError,
 "unknown group #{unknown.first}; known: #{APPLICATIONS.fetch(@name)::TESTS.keys.join(", ")}"
+    end
+
+    # A trace is appended to: that of an earlier life would be its beginning.
+    def check_record
+      file = @values[:record]
+      raise Larder::CLI::UsageError, "--record needs the life: leave out --only tests" unless
+        @values[:parts].include?("life")
+      raise Larder::CLI::UsageError, "--record needs --calm: a new server would begin another recording" unless
+        @values[:calm]
+      raise Larder::CLI::UsageError, "--record #{file} exists: name a new file" if File.exist?(file)
+      return if File.writable?(File.dirname(file))
+
+      raise Larder::CLI::UsageError, "--record #{file}: #{File.dirname(file)} is not a directory that can be written"
     end
 
     def act
@@ -92,6 +114,9 @@ module Foreign
           @values[:pause] = pause
         end
         options.on("--calm", "no events in its life: users alone") { @values[:calm] = true }
+        options.on("--record FILE", "a new trace of Larder's side, for larder-lab replay: no keys, no values") do |path|
+          @values[:record] = File.expand_path(path)
+        end
         options.on("--counts", "print the findings for bin/proof") { @proof = true }
       end
     end

@@ -8,6 +8,7 @@ require "json"
 require "open3"
 require "rbconfig"
 require_relative "../../lib/larder/bytes/monotonic_clock"
+require_relative "../../rakelib/house/environment"
 require_relative "disk"
 require_relative "events"
 require_relative "pair"
@@ -27,6 +28,8 @@ module Foreign
                 { size: CACHE_SIZE, compress: true, serializer: "marshal", expires_in: 3600 }].freeze
     SESSIONS = { size: SESSIONS_SIZE, idle_timeout: 7200 }.freeze
     SIDES = ["default", "larder"].freeze
+    # The part of the lab that records, which applications load.
+    RECORDER = File.join(House::ROOT, "lab/lib/larder/lab/record.rb")
     SETTLE = 1 # seconds between events at least
 
     # @return [Findings]
@@ -52,12 +55,14 @@ module Foreign
     # @param seed [Integer]
     # @param pause [Numeric] seconds that a user waits after each step of a visit
     # @param calm [Boolean] users browse, and nothing else happens
-    def initialize(application, minutes:, seed:, pause: 0, calm: false)
+    # @param record [String, nil] a file for a trace of what the servers on Larder's side ask of their cache
+    def initialize(application, minutes:, seed:, pause: 0, calm: false, record: nil)
       @application = application
       @seconds = minutes * 60
       @seed = seed
       @pause = pause
       @calm = calm
+      @record = record
       @findings = Findings.new
       @turns = Turns.new
       @changes = Mutex.new
@@ -164,7 +169,13 @@ sessions: { **SESSIONS, **@application.class::SESSIONS })
     end
 
     def server(name, side, release, workers: 2)
-      Server.new(name, copy: release(side, release), env: env(side), directory: @directory, workers: workers)
+      Server.new(name, copy: release(side, release), env: env(side).merge(recording(side)), directory: @directory,
+                       workers: workers, preload: !@record.nil?)
+    end
+
+    # @return [Hash{String => String}] variables of record.rb
+    def recording(side)
+      side == "larder" && @record ? { "FOREIGN_RECORD" => @record, "FOREIGN_RECORDER" => RECORDER } : {}
     end
 
     def live

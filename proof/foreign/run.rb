@@ -26,7 +26,8 @@ module Foreign
     # @param seed [Integer]
     # @param pause [Numeric] see Life
     # @param calm [Boolean] see Life
-    def initialize(application, parts:, groups:, minutes:, seed:, pause: 0, calm: false)
+    # @param record [String, nil] see Life
+    def initialize(application, parts:, groups:, minutes:, seed:, pause: 0, calm: false, record: nil)
       @application = application
       @parts = parts
       @groups = groups || application.class::TESTS.keys
@@ -34,6 +35,7 @@ module Foreign
       @seed = seed
       @pause = pause
       @calm = calm
+      @record = record
       @counts = {}
       @notes = []
       @failures = []
@@ -119,7 +121,7 @@ module Foreign
     end
 
     def live
-      life = Life.new(@application, minutes: @minutes, seed: @seed, pause: @pause, calm: @calm)
+      life = Life.new(@application, minutes: @minutes, seed: @seed, pause: @pause, calm: @calm, record: @record)
       life.run
     ensure
       life.findings.counts.each { |label, number| count(label, number) }

@@ -28,13 +28,15 @@ module Foreign
     # @param env [Hash{String => String, nil}]
     # @param directory [String] for its link, configuration and logs
     # @param workers [Integer]
-    def initialize(name, copy:, env:, directory:, workers: 2)
+    # @param preload [Boolean] whether workers are forks of one that has loaded the application: no phased restart
+    def initialize(name, copy:, env:, directory:, workers: 2, preload: false)
       @name = name
       @env = env
       @link = File.join(directory, "#{name}-current")
       @log = File.join(directory, "#{name}.log")
       @settings = File.join(directory, "#{name}-puma.rb")
       @workers = workers
+      @preload = preload
       @port = TCPServer.open("127.0.0.1", 0) { |one| one.addr[1] }
       FileUtils.mkdir_p(directory)
       release(copy)
@@ -136,7 +138,7 @@ module Foreign
         environment "production"
         workers #{@workers}
         threads 3, 3
-        preload_app! false
+        preload_app! #{@preload}
         worker_timeout 120
         bind "tcp://127.0.0.1:#{@port}"
       RUBY

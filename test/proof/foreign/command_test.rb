@@ -18,7 +18,11 @@ module Foreign
         %w[redmine --source x --pause -1]             => /--pause -1.*must be from 0 to 600/,
         %w[redmine --source x --pause 601]            => /must be from 0 to 600/,
         %w[redmine --source x --pause soon]           => /--pause soon/,
-        %w[redmine --source x --only pages]           => /pages/ }.each do |arguments, message|
+        %w[redmine --source x --record y]             => /--record needs --calm/,
+        %w[redmine --source x --calm --record /none/trace] => %r{/none is not a directory that can be written},
+        %w[redmine --source x --calm --record /dev/null] => %r{/dev/null exists: name a new file},
+        %w[redmine --source x --record y --only tests] => /--record needs the life: leave out --only tests/,
+        %w[redmine --source x --only pages] => /pages/ }.each do |arguments, message|
         output, status = Open3.capture2e(NOWHERE, File.join(House::ROOT, "bin/foreign"), *arguments)
         assert_equal 2, status.exitstatus, output
         assert_match message, output
