@@ -10,11 +10,14 @@ require_relative "browser"
 module Foreign
   # Counts and differences of all users.
   class Findings
-    # At most so many differences are kept with their lines.
+    # At most so many differences of a kind are kept with their lines.
     KEPT = 20
 
     # @return [Array<String>] the differences that were kept
     attr_reader :different
+
+    # @return [Array<String>] those that were kept of pages that were the same when asked again
+    attr_reader :passing
 
     # @return [Hash{String => Integer}] counts by label
     attr_reader :counts
@@ -23,6 +26,7 @@ module Foreign
       @lock = Mutex.new
       @counts = Hash.new(0)
       @different = []
+      @passing = []
     end
 
     # @param label [String]
@@ -38,6 +42,15 @@ module Foreign
       @lock.synchronize do
         @counts["pages that differed"] += 1
         @different << text if @different.size < KEPT
+      end
+    end
+
+    # @param text [String] the request and the lines that differed
+    # @return [void]
+    def pass(text)
+      @lock.synchronize do
+        @counts["pages that differed and were the same when asked again"] += 1
+        @passing << text if @passing.size < KEPT
       end
     end
   end
@@ -105,7 +118,7 @@ module Foreign
       @varying = varying
       @pause = pause
       @alone = false
-      @doubts = []
+      @doubts = {}
     end
 
     # @param path [String]
@@ -161,7 +174,7 @@ module Foreign
 
     def look(path)
       pages, lines = ask("GET #{path}") { |browser| browser.get(path) }
-      @doubts << path if lines
+      @doubts[path] = lines if lines
       pages.last
     end
 
@@ -178,22 +191,26 @@ module Foreign
     # A page that differs is asked for again, while others may change something: the clock may have gone on between the
     # two requests, and what an application has cached may be old.
     def settle
-      paths, @doubts = @doubts.uniq, []
-      paths.each { |path| settle_one(path) }
+      doubts, @doubts = @doubts, {}
+      doubts.each { |path, first| settle_one(path, first) }
     end
 
-    def settle_one(path)
+    def settle_one(path, first)
       deadline = monotonic_now + @stale
       loop do
         sleep(@pause)
         _, lines = @turns.read { ask("GET #{path}") { |browser| browser.get(path) } }
-        return @findings.count("pages that differed and were the same when asked again") unless lines
+        return @findings.pass(described("GET #{path}", first)) unless lines
         return differ("GET #{path}", lines) if monotonic_now > deadline
       end
     end
 
     def differ(what, lines)
-      @findings.differ("#{what}\n    its own stores: #{lines.first}\n    Larder:         #{lines.last}")
+      @findings.differ(described(what, lines))
+    end
+
+    def described(what, lines)
+      "#{what}\n    its own stores: #{lines.first}\n    Larder:         #{lines.last}"
     end
   end
 end

@@ -126,6 +126,7 @@ module Foreign
     ensure
       life.findings.counts.each { |label, number| count(label, number) }
       @notes.concat(life.diary)
+      @notes.concat(life.findings.passing.map { |text| "differed, and was the same when asked again: #{text}" })
       @failures.concat(life.findings.different)
     end
   end

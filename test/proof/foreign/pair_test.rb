@@ -35,6 +35,7 @@ module Foreign
     test "a page that is the same when asked again is none" do
       pair(["old", "new"], ["new"], stale: 60).get("/a")
       assert_equal 1, @findings.counts["pages that differed and were the same when asked again"]
+      assert_equal ["GET /a\n    its own stores: old\n    Larder:         new"], @findings.passing
       assert_empty @findings.different
     end
 
