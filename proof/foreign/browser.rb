@@ -13,7 +13,7 @@ module Foreign
     include Larder::MonotonicClock
 
     HOST = "foreign.test"
-    PATIENCE = 120 # seconds that a restart may take
+    PATIENCE = 660 # seconds: a restart may take Server::START_SECONDS
     PAUSE = 0.25
     REFUSED = [Errno::ECONNREFUSED].freeze
     CUT = [EOFError, Errno::ECONNRESET, Errno::EPIPE, Net::OpenTimeout, Net::ReadTimeout].freeze

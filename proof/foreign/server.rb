@@ -14,7 +14,7 @@ module Foreign
   class Server
     include Larder::MonotonicClock
 
-    START_SECONDS = 240
+    START_SECONDS = 600
     STOP_SECONDS = 60
 
     # @return [Integer] its port on 127.0.0.1
@@ -140,6 +140,7 @@ module Foreign
         threads 3, 3
         preload_app! #{@preload}
         worker_timeout 120
+        worker_boot_timeout #{START_SECONDS}
         bind "tcp://127.0.0.1:#{@port}"
       RUBY
     end
