@@ -79,7 +79,7 @@ module Foreign
       FileUtils.cp(File.join(origin, "config/database.yml.sample"), File.join(origin, "config/database.yml"))
       replace("config/database.yml", "database: storage/",
 "database: <%= ENV.fetch(\"FOREIGN_DATABASE\", \"storage\") %>/")
-      replace("config/database.yml", "timeout: 1000", "timeout: 20000")
+      replace("config/database.yml", "timeout: 1000", "timeout: 120000")
       File.write(File.join(origin, "config/cache.yml"), "\ntest:\n  <<: *default\n", mode: "a")
       File.write(File.join(origin, "Gemfile.lock"),
                  File.read(File.join(origin, "Gemfile.lock")).sub(/^RUBY VERSION\n.*\n+/, "").sub(

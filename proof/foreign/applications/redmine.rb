@@ -26,12 +26,12 @@ module Foreign
       production:
         adapter: sqlite3
         database: <%= File.expand_path("redmine.sqlite3", ENV.fetch("FOREIGN_DATABASE", "db")) %>
-        timeout: 20000
+        timeout: 120000
         pool: 8
       test:
         adapter: sqlite3
         database: <%= File.expand_path("db/test.sqlite3") %>
-        timeout: 20000
+        timeout: 120000
     YAML
     private_constant :DATABASES
 
