@@ -63,7 +63,7 @@ module Larder
           LESS_QUICKLY = { "sessions" => %w[--blocks unchanged,changed,new,empty_off,empty_on] }.freeze
           # And who in a quick run.
           CHOSEN_QUICKLY = CHOSEN.except("matrix").merge(
-            "features" => ["--only", [*KINDS, "file"]], "capacity" => ["--only", KINDS],
+            "capacity" => ["--only", KINDS],
             "network" => ["--only", %w[larder memory redis memcached]]
           ).freeze
           DEFAULT_OUTPUTS = { "html" => "larder-lab.html", "json" => "larder-lab.json" }.freeze

@@ -1,15 +1,67 @@
 # frozen_string_literal: true
 
 require_relative "command"
+require_relative "visit_options"
 require_relative "../features/chapter"
-require_relative "../features/options"
-require_relative "../features/visit"
 require_relative "../scratch"
-require_relative "../visits"
 
 module Larder
   module Lab
     module Commands
+      # The options of `larder-lab features`.
+      class FeaturesOptions
+        include VisitOptions
+
+        SIZES = { usual: 8 * 1024 * 1024, quick: 8 * 1024 * 1024 }.freeze
+        # One of each kind, and Larder in front of a remote store.
+        QUICKLY = %w[larder larder-redis memory file solid_cache litecache redis valkey memcached].freeze
+        BANNER = <<~TEXT
+          Usage: larder-lab features [options]
+
+          Tests each cell of the published table of Rails cache stores: does a second
+          process see what the first wrote, does the store serialize, compress, spread
+          over servers, is it limited by memory or by disk. It also tests whether values
+          survive a restart and kill -9 of the application and of the server, increments
+          of several processes at once, fork, expiry, race_condition_ttl, delete_matched,
+          long keys, the largest value, and eviction.
+
+          Private servers are stopped, killed and filled. A server that you name by a URL
+          is not; its cells say so.
+        TEXT
+        FOOTER = <<~TEXT
+          How to read the tables: "unknown": it was tried and gave no answer; "not
+          tested": it was not tried. Both have their reasons below the tables.
+
+          Examples:
+            larder-lab features
+            larder-lab features --only larder,redis,memcached --html features.html
+
+          Exit codes: 0 tested, 1 nothing could be tested, 2 wrong usage, 130 interrupted.
+        TEXT
+
+        # @return [Integer] processes beside the first one
+        def peers
+          quick? ? 1 : 2
+        end
+
+        # @return [Hash{Symbol=>Integer}] bytes: of the largest value tried, and of the values that fill a store
+        def amounts
+          quick? ? { largest: 4 << 20, small: 8000 } : { largest: 16 << 20, small: 1000 }
+        end
+
+        # @return [Array<String>] a quick run has one store of each kind
+        def left_out
+          []
+        end
+
+        private
+
+        # Also those that other commands visit on request only: each is a row of the table.
+        def chosen_contenders
+          @only || (quick? ? QUICKLY : Contenders.names)
+        end
+      end
+
       # `larder-lab features`: what each store does, tested.
       class Features < Command
         NAME = "features"
@@ -18,22 +70,22 @@ module Larder
         # One line for `larder-lab --help`.
         SUMMARY = "tests what each store can do: sharing, persistence, eviction, compression"
         # Seconds that a visit takes, by experience.
-        ESTIMATE = { quick: 8.0, usual: 12.0 }.freeze
+        ESTIMATE = { true => 10.0, false => 15.0 }.freeze
 
         # @param arguments [Array<String>]
-        # @return [Lab::Features::Options]
+        # @return [FeaturesOptions]
         # @raise [UsageError]
         def options_for(arguments)
-          Lab::Features::Options.parse(arguments)
+          FeaturesOptions.new.parse(arguments)
         end
 
-        # @param options [Lab::Features::Options]
+        # @param options [FeaturesOptions]
         # @return [Document::Chapter]
         def chapter(options)
           Scratch.open(options.directory) do |scratch|
             facts = Environment.facts(scratch.path)
             rows = Visits.each(options.contenders, progress: Progress.new(@err), title: "asking the stores",
-                                                   seconds: ESTIMATE[options.quick? ? :quick : :usual]) do |name|
+                                                   seconds: ESTIMATE[options.quick?]) do |name|
               Lab::Features::Visit.new(name, options, scratch).run
             end
             Lab::Features::Chapter.new(rows, options, facts).to_chapter

@@ -1,208 +1,174 @@
 # frozen_string_literal: true
 
-# Builds the report chapter of `larder-lab features`: the published table first, then what it did not ask.
+# Builds the report chapter of `larder-lab features`: the published table with the tested one, then other questions.
 
 require_relative "../document"
-require_relative "questions"
+require_relative "../reports/cells"
+require_relative "published"
+require_relative "visit"
 
 module Larder
   module Lab
-    # What stores can do: questions, and how they are put to live stores.
     module Features
-      # Tables of answers. Cells are yes and no, a word or a number; the reason of each is among the details.
+      # Tables of answers. Cells are yes and no, a word or a number; the reasons follow.
       class Chapter
-        # In cells that could not be tested; the list below says why.
-        UNTESTED = "not tested"
-        NO_ANSWERS = [nil, "error", UNTESTED].freeze
+        OPEN = ["unknown", "not tested"].freeze
+        DIFFERENT = "≠"
+        LAYERED = "larder-redis is a layered store: Larder in front of Redis, which other machines use, too."
+        FIGURES = [["kept", "integer"], ["of", "integer"], ["first 200", "integer"], ["last 200", "integer"],
+                   ["disk", "bytes"], ["tmpfs", "bytes"], ["server", "bytes"], ["own memory", "bytes"]].freeze
+        private_constant :FIGURES
 
         # @param rows [Array<Row>]
-        # @param options [Options]
+        # @param options [Commands::FeaturesOptions]
         # @param environment [Hash]
         def initialize(rows, options, environment)
           @rows = rows
           @options = options
           @environment = environment
+          @tested = rows.reject(&:reason)
+          @answers = @tested.product(Probes.all).map { |row, probe| [row, probe, row.answer(probe.key)] }
         end
 
         # @return [Document::Chapter]
         def to_chapter
           Document::Chapter.new(
-            key: "features", title: "What each store does", facts: facts, conclusions: conclusions,
-            lead: "Every cell was tested on this machine, with processes, servers and files of its own; the " \
-                  "published table stands beside it where it answers otherwise.",
-            warnings: warnings, sections: sections.select { |section| section.blocks.any? },
-            failed: tested.empty?, measures: measures, details: details
+            key: "features", title: "What each store does", conclusions: conclusions, failed: @tested.empty?,
+            lead: "Every answer was tested on this machine, with processes, servers and files of its own.",
+            facts: ["#{@tested.size} of #{@rows.size} stores", "room of #{Visit::ROOM >> 20} MiB, filled one of " \
+                                                               "#{@options.size >> 20} MiB", "seed #{@options.seed}"],
+            warnings: warnings, sections: Probes::TABLES.map { |table, title| section(table, title) } + reasons,
+            measures: measures, details: details
           )
         end
 
         private
 
-        def tested
-          @rows.select(&:tested?)
+        def warnings
+          @tested.flat_map do |row|
+            row.evidence["trouble"].to_a.map { |trouble| "#{row.name}: a process failed: #{trouble}" }
+          end
         end
 
-        def facts
-          ["#{tested.size} of #{@rows.size} stores", "room of #{mebibytes(Visit::ROOM)}, filled one of " \
-                                                     "#{mebibytes(@options.size)}", "seed #{@options.seed}"]
+        def section(table, title)
+          probes = Probes.all.select { |probe| probe.table == table }
+          columns = [{ title: "store" }, *probes.map do |probe|
+            { title: probe.title, format: probe.key == "largest" ? "bytes" : "text", align: "left" }
+          end]
+          columns += FIGURES.map { |figure, format| { title: figure, format: format } } if table == :full
+          block = Document::Table.build(
+            columns: columns, rows: table == :published ? compared(probes) : @rows.map { |row| cells(row, probes) },
+            notes: ["#{probes.map { |probe| "#{probe.title}: #{probe.meaning}" }.join("; ")}.",
+                    *("#{DIFFERENT}: not as published. #{Published::REMARK} #{LAYERED}" if table == :published)]
+          )
+          Document::Section.new(title: title, headline: table == :published, blocks: [block])
         end
 
-        def mebibytes(bytes)
-          "#{bytes / (1024 * 1024)} MiB"
+        # Each published row follows the stores that it is about, also where none of them took part.
+        def compared(probes)
+          groups = @rows.group_by { |row| Published.row(row.name) }
+          lines = Published::ROWS.keys.flat_map do |key|
+            tested = groups.fetch(key, []).map { |row| cells(row, probes) }
+            tested = [[key, "not tested: it took no part in this run"]] if tested.empty?
+            [*tested, ["#{key} (published)", *probes.map { |probe| Published.answer(key, probe.key) }]]
+          end
+          lines + groups.fetch(nil, []).map { |row| cells(row, probes) }
         end
 
-        def sections
-          [section("The published table, tested", Questions::PUBLISHED, differences),
-           section("What lasts, and what processes share", Questions::LASTING),
-           section("Calls", Questions::CALLS),
-           section("Twice its room, written", Questions::FILLING, []) { |table| add_figures(table) },
-           Document::Section.new(title: "Not tested", blocks: listed(failures)),
-           Document::Section.new(title: "Why", blocks: listed(reasons))]
+        def cells(row, probes)
+          return [row.name, "not tested: #{row.reason}"] if row.reason
+
+          answers = probes.map do |probe|
+            answer = row.answer(probe.key)
+            differs?(row, probe, answer) ? "#{word(answer)} #{DIFFERENT}" : answer
+          end
+          probes.first.table == :full ? answers.unshift(row.name).concat(figures(row)) : [row.name, *answers]
         end
 
-        def section(title, questions, list = [])
-          columns = [{ title: "store", format: "text" },
-                     *questions.map { |each| { title: each.title, format: format_of(each), align: "left" } }]
-          rows = @rows.map { |row| row.tested? ? cells(row, questions) : [row.name, "not tested: #{row.reason}"] }
-          table = Document::Table.build(columns: columns, rows: rows, notes: meanings(questions))
-          yield table if block_given?
-          Document::Section.new(title: title, blocks: [table, *listed(list)])
-        end
-
-        def format_of(question)
-          question.key == "largest" ? "bytes" : "text"
-        end
-
-        def meanings(questions)
-          ["#{questions.map { |each| "#{each.title}: #{each.meaning}" }.join("; ")}."]
-        end
-
-        def cells(row, questions)
-          [row.name, *questions.map { |question| cell(row, question.key) }]
-        end
-
-        # Said in the cell, since tables are read one cell at a time.
-        def cell(row, key)
-          answer = row.answer(key)
-          return answer || UNTESTED if NO_ANSWERS.include?(answer)
-
-          published = PublishedTable.answer(row.name, key)
-          published.nil? || published == answer ? answer : "#{word(answer)} (published: #{word(published)})"
+        def differs?(row, probe, answer)
+          published = Published.answer(row.name, probe.key)
+          !published.nil? && !OPEN.include?(answer) && answer != published
         end
 
         def word(answer)
-          { true => "yes", false => "no" }.fetch(answer, answer.to_s)
-        end
-
-        def add_figures(table)
-          titles = [["kept", "integer"], ["of", "integer"], ["first 200", "integer"], ["last 200", "integer"],
-                    ["disk", "bytes"], ["tmpfs", "bytes"], ["server", "bytes"], ["own memory", "bytes"]]
-          table.columns.concat(titles.map { |title, form| Document::Column.new(title: title, format: form) })
-          @rows.zip(table.rows) { |row, cells| cells.concat(figures(row)) if row.tested? }
+          Reports::Cells.text(answer)
         end
 
         def figures(row)
           filling = row.evidence["filling"] || {}
-          growth = filling["growth"] || {}
-          [*filling.values_at("kept", "written", "early", "late"), *growth.values_at("disk", "tmpfs", "server", "own")]
+          [*filling.values_at("kept", "written", "early", "late"),
+           *filling.fetch("growth", {}).values_at("disk", "tmpfs", "server", "own")]
         end
 
-        def listed(items)
-          items.empty? ? [] : [Document::List.new(items: items)]
+        def reasons
+          { "Not as published" => differences,
+            "No answer" => chosen { |_, _, answer| OPEN.include?(answer) }.map do |row, probe, answer|
+              "#{row.name}, #{probe.title}: #{answer}: #{row.note(probe.key)}."
+            end,
+            "Why not" => chosen { |_, _, answer| answer == false }
+              .group_by { |row, probe, _| [row.name, row.note(probe.key)] }.map do |(name, note), answers|
+                "#{name}: #{answers.map { |_, probe, _| probe.title }.join(", ")}: no#{" (#{note})" if note}."
+              end }.filter_map do |title, items|
+            Document::Section.new(title: title, blocks: [Document::List.new(items: items)]) if items.any?
+          end
+        end
+
+        def chosen(&)
+          @answers.select(&)
         end
 
         def differences
-          each_answer.filter_map do |row, question|
-            published = PublishedTable.answer(row.name, question.key)
-            answer = row.answer(question.key)
-            next if published.nil? || NO_ANSWERS.include?(answer) || answer == published
-
-            "#{row.name}, #{question.title}: published: #{word(published)}; here: #{word(answer)}" \
-              "#{reason_of(row, question)}."
+          chosen { |row, probe, answer| differs?(row, probe, answer) }.map do |row, probe, answer|
+            published = Published.answer(row.name, probe.key)
+            "#{row.name}, #{probe.title}: published: #{word(published)}; " \
+              "here: #{word(answer)} (#{row.note(probe.key)})."
           end
-        end
-
-        def failures
-          each_answer.filter_map do |row, question|
-            next unless NO_ANSWERS.include?(row.answer(question.key))
-
-            "#{row.name}, #{question.title}: #{row.note(question.key) || "no answer came"}"
-          end
-        end
-
-        # Why a store does not do what the others do.
-        def reasons
-          denied = each_answer.select { |row, question| row.answer(question.key) == false }
-          denied.group_by { |row, question| [row.name, reason_of(row, question)] }.map do |(name, reason), answers|
-            "#{name}: #{answers.map { |_, question| question.title }.join(", ")}: no#{reason}."
-          end
-        end
-
-        def reason_of(row, question)
-          note = row.note(question.key)
-          note ? " (#{note})" : ""
-        end
-
-        def each_answer
-          tested.product(Questions.all)
         end
 
         def conclusions
-          [lasting, sharing, limits, *agreement].compact
-        end
-
-        def named(key, answer = true)
-          tested.select { |row| row.answer(key) == answer }.map(&:name)
-        end
-
-        def lasting
-          all = named("app_restart") & named("app_killed") &
-                tested.reject { |row| [false, nil].include?(row.answer("server_killed")) }.map(&:name)
-          "What is cached outlives a restart and kill -9 of all that keeps it in #{list(all)}."
-        end
-
-        def sharing
-          "Processes of one machine share #{list(named("cross_process"))}; " \
-            "of increments by several at once none is lost in #{list(named("atomic_increment"))}."
-        end
-
-        def limits
-          over = named("within_limit", false)
-          "Twice their room written, #{list(named("evicts"))} gave up old values for new ones; " \
-            "#{over.empty? ? "none took" : "#{list(over)} took"} more than a quarter above the limit."
+          [agreement, lasting,
+           "Processes of one machine share #{named("cross_process")}; no increment of several at once is lost in " \
+           "#{named("atomic_increment")}.",
+           "Twice their room written, #{named("evicts")} gave up old values for new ones; more than a quarter above " \
+           "the limit took #{named("within_limit", false)}."].compact
         end
 
         def agreement
-          compared = each_answer.count do |row, each|
-            !PublishedTable.answer(row.name, each.key).nil? && !NO_ANSWERS.include?(row.answer(each.key))
+          compared = chosen do |row, probe, answer|
+            !Published.answer(row.name, probe.key).nil? && !OPEN.include?(answer)
           end
-          return [] if compared.zero?
+          return if compared.empty?
 
-          ["Of #{compared} cells that the published table has an answer for, #{differences.size} differ here."]
+          "#{differences.size} of #{compared.size} published answers that were tested differ here" \
+            "#{": #{differences.join(" ").delete_suffix(".")}" if differences.size.between?(1, 2)}."
+        end
+
+        def lasting
+          names = %w[app_restart app_killed server_killed].map do |key|
+            chosen { |_, probe, answer| probe.key == key && [true, "no server"].include?(answer) }
+              .map { |row, _, _| row.name }
+          end
+          "Values outlive a restart and kill -9 of the application and of the server in #{list(names.inject(:&))}."
+        end
+
+        def named(key, wanted = true)
+          list(chosen { |_, probe, answer| probe.key == key && answer == wanted }.map { |row, _, _| row.name })
         end
 
         def list(names)
           names.empty? ? "none" : names.join(", ")
         end
 
-        def warnings
-          tested.flat_map do |row|
-            (row.evidence["trouble"] || []).map { |trouble| "#{row.name}: a process failed in part #{trouble}." }
-          end
-        end
-
         def measures
-          tested.filter_map do |row|
-            largest = row.answer("largest")
-            next unless largest.is_a?(Integer)
-
+          chosen { |_, probe, answer| probe.key == "largest" && answer.is_a?(Integer) }.map do |row, _, answer|
             Document::Measure.new(key: "features/largest/#{row.name}", label: "#{row.name}, largest value",
-                                  unit: "bytes", better: "higher", samples: [largest])
+                                  unit: "bytes", better: "higher", samples: [answer])
           end
         end
 
         def details
-          { environment: @environment, published: PublishedTable::ROWS, size: @options.size, seed: @options.seed,
-            rows: @rows.map { |row| row.to_h.merge(state: row.state.to_s) } }
+          { environment: @environment, published: Published::ROWS, size: @options.size, seed: @options.seed,
+            rows: @rows.map(&:to_h) }
         end
       end
     end

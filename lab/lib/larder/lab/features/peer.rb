@@ -1,77 +1,91 @@
 # frozen_string_literal: true
 
-# Starts a second process that uses the same store, and talks to it for the first process of a visit.
+# Starts another process that uses a store, and gives it orders.
 
 require "io/wait"
-require "json"
-require "rbconfig"
 require_relative "../errors"
 
 module Larder
   module Lab
     module Features
-      # One process that obeys. It ends when this one does.
+      # A child that calls a store. It ends when its parent does.
       class Peer
-        SCRIPT = File.expand_path("peer_process.rb", __dir__)
-        LIBRARY = File.expand_path("../../..", __dir__)
         # Seconds that an answer may take.
         PATIENCE = 60
 
-        # Starts it, without waiting until it is ready.
-        # @param job [Hash{String=>Object}] see {Opening}
-        def initialize(job)
-          reader, @orders = IO.pipe
-          @answers, writer = IO.pipe
-          @orders.sync = true
-          @pid = Process.spawn(RbConfig.ruby, "-I", LIBRARY, SCRIPT, in: reader, out: writer)
-          reader.close
-          writer.close
-          @orders.puts(JSON.generate(job))
-          @pending = 1
+        # Forks. The child opens its store at its first order.
+        # @yieldreturn [ActiveSupport::Cache::Store]
+        def initialize(&store)
+          orders, @orders = IO.pipe(binmode: true)
+          @answers, answers = IO.pipe(binmode: true)
+          @pid = fork do
+            [@orders, @answers].each(&:close)
+            obey(orders, answers, store)
+          ensure
+            exit!(0)
+          end
+          [orders, answers].each(&:close)
+          @pending = 0
         end
 
-        # Gives an order without waiting for the answer.
-        # @param order [Hash{Symbol=>Object}] do: and what it needs
+        # Gives an order without waiting for its answer.
+        # @param order [Array<Object>] a method of the store and its arguments; of :increment, a key and how often
         # @return [self]
-        def tell(**order)
-          @orders.puts(JSON.generate(order))
+        def tell(*order)
+          Marshal.dump(order, @orders)
+          @orders.flush
           @pending += 1
           self
         end
 
-        # @return [Object] the answer to the last order; those before it are waited for
-        # @raise [Error] if it could not obey, or is gone
+        # @return [Object] the answer to the last order
+        # @raise [Error] if it could not obey, hangs or is gone
         def answer
-          last = nil
+          value = error = nil
           while @pending.positive?
-            last = receive
+            raise Error, "the other process does not answer" unless @answers.wait_readable(PATIENCE)
+
+            value, error = Marshal.load(@answers)
             @pending -= 1
           end
-          raise Error, "in the second process: #{last["error"]}" if last["error"]
-
-          last["value"]
+          error ? raise(Error, "in the other process: #{error}") : value
+        rescue EOFError
+          raise Error, "the other process has died"
         end
 
+        # @param order [Array<Object>]
         # @return [Object] the answer
         # @raise [Error]
-        def ask(**order)
-          answer if @pending.positive?
-          tell(**order).answer
+        def ask(*order)
+          tell(*order).answer
         end
 
         # @return [void]
         def stop
-          @orders.close
+          [@orders, @answers].each(&:close)
+          Process.kill(:KILL, @pid)
           Process.wait(@pid)
         end
 
         private
 
-        def receive
-          line = @answers.gets if @answers.wait_readable(PATIENCE)
-          raise Error, "the second process does not answer" unless line
+        def obey(orders, answers, store)
+          loop do
+            order = Marshal.load(orders)
+            opened ||= store.call
+            Marshal.dump([call(opened, *order), nil], answers)
+          rescue EOFError
+            break
+          rescue StandardError, LoadError, NotImplementedError => error
+            Marshal.dump([nil, "#{error.class}: #{error.message.lines.first.to_s.strip}"], answers)
+          end
+        end
 
-          JSON.parse(line)
+        def call(store, name, key, *rest)
+          return rest.first.times { store.increment(key) } if name == :increment
+
+          value = store.public_send(name, key, *rest)
+          value.nil? || value.is_a?(String) ? value : value != false
         end
       end
     end

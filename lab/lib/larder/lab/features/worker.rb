@@ -1,28 +1,54 @@
 # frozen_string_literal: true
 
-# The process that asks one store its questions: opens the store, answers one question after the other as JSON lines,
-# and ends. What must outlast a process is written here under the names that the next one reads. Started by {Visit}.
+# The process that asks one store its questions and answers in JSON lines. Started by {Visit}.
 
+require "timeout"
+require "zlib"
 require_relative "../answers"
+require_relative "../clock"
 require_relative "../job"
-require_relative "cluster"
 require_relative "opening"
 require_relative "peer"
-require_relative "probes/compression"
-require_relative "probes/filling"
-require_relative "probes/processes"
-require_relative "probes/times"
-require_relative "probes/values"
+require_relative "probes"
 
 module Larder
   module Lab
     module Features
-      # Does the parts of a visit, each in a process of its own.
+      # Rails' own compressor, that counts.
+      module CountingCompressor
+        class << self
+          # @return [Integer] bytes that went in, and that came out
+          attr_accessor :taken, :given
+
+          # @param text [String]
+          # @return [String]
+          def deflate(text)
+            Zlib.deflate(text).tap do |packed|
+              self.taken = taken.to_i + text.bytesize
+              self.given = given.to_i + packed.bytesize
+            end
+          end
+
+          # @param packed [String]
+          # @return [String]
+          def inflate(packed)
+            Zlib.inflate(packed)
+          end
+        end
+      end
+
+      # Opens the store, looks for the mark of another process, asks, and leaves a mark. Blocks of {Probes} run in it.
       class Worker
         include Answers
+        include Clock
 
-        # What each part is.
-        PARTS = %w[first again reader filler cluster].freeze
+        # Seconds that a question may take; a filling takes longer, because databases write slowly.
+        PATIENCE = { full: 150 }.tap { |seconds| seconds.default = 30 }.freeze
+        # How a store is given several servers, each kind with a directory for its files.
+        SERVERS = { mem_cache_store: ->(urls, _) { urls }, redis_cache_store: ->(urls, _) { [{ url: urls }] },
+                    larder_store: lambda do |urls, file|
+                      [file, { remote: [:redis_cache_store, { url: urls.one? ? urls.first : urls }] }]
+                    end }.freeze
 
         # @return [void]
         def self.main
@@ -32,92 +58,180 @@ module Larder
         # @return [void]
         def run
           answering do
-            send(@job["part"]) if PARTS.include?(@job["part"])
+            @peers = Array.new(@job["peers"].to_i) { Peer.new { Opening.open(@job).store } }
+            Job.finally { @peers.each(&:stop) } # before the directory is removed, in which they may be making files
+            enter
+            store.clear if @job["clear"]
+            found if @job["asks"]
+            ask(@job["probes"] - Probes.of(:last))
+            store.write("mark", @job["mark"]) if @job["mark"]
+            ask(@job["probes"] & Probes.of(:last))
+            emit("evidence", filling: @filling.found) if @filling
+            Process.kill(:KILL, Process.pid) if @job["die"]
             {}
           end
         end
 
         private
 
-        attr_reader :store
+        attr_reader :store, :job, :peers
 
-        # Everything that one run of the application shows. Others join when its store is there.
-        def first
-          enter
-          peers = Array.new(@job["peers"]) { Peer.new(peer_job) }
-          times = Times.new(store, @job)
-          times.begin
-          ask(Values.new(store, @job))
-          ask(times)
-          mark
-          ask(Processes.new(store, @job, peers))
-          peers.each(&:stop)
-        end
-
-        # The application starts again, and is killed.
-        def again
-          counting = enter_counting
-          found
-          ask(Compression.new(store, @job.merge("counting" => counting)))
-          mark
-          Process.kill(:KILL, Process.pid) if @job["die"]
-        end
-
-        # Reads what another process has left, and leaves something itself.
-        def reader
-          enter
-          found
-          mark
-        end
-
-        def filler
-          enter
-          store.clear if @job["clear"]
-          filling = Filling.new(store, @job)
-          ask(filling)
-          emit("evidence", filling: filling.evidence)
-        end
-
-        # Two servers, of which this process is told.
-        def cluster
-          enter
-          answer, note = Cluster.try(@contender.recorded[:store], @job["urls"])
-          emit("answer", question: "cluster", answer: answer, note: note)
-        end
-
-        # The memory store takes no compressor.
-        def enter_counting
-          enter(compressor: CountingCompressor)
-          true
-        rescue ArgumentError
-          enter
-          false
-        end
-
-        def enter(**codecs)
-          @contender = Opening.open(@job, **codecs)
+        def enter
+          @contender = Opening.open(@job, **(@job["counting"] ? { compressor: CountingCompressor } : {}))
           @store = @contender.store
           @job["directories"] = Opening.directories(@contender, @job)
-          emit("ready", store: store.class.name)
-        end
+          @peers.each { |peer| peer.tell(:exist?, "opened") }
+        rescue ArgumentError # a store that takes no compressor
+          raise unless @job.delete("counting")
 
-        def mark
-          store.write("mark", @job["mark"]) if @job["mark"]
+          retry
         end
 
         def found
-          wanted = @job["wanted"]
-          emit("answer", question: @job["asks"], answer: store.read("mark") == wanted, note: @job["how"]) if wanted
+          emit("answer", question: job["asks"], answer: store.read("mark") == job["wanted"], note: job["how"])
         end
 
-        def ask(probe)
-          probe.class::QUESTIONS.each do |question|
-            emit("answer", question: question, **probe.ask(question).transform_keys(&:to_sym))
+        def ask(keys)
+          keys.each do |key|
+            probe = Probes.fetch(key)
+            answer, note = attempt(probe)
+            emit("answer", question: key, answer: answer.nil? ? "unknown" : answer, note: note)
           end
         end
 
-        def peer_job
-          @job.slice("contender", "dir", "endpoint", "size", "namespace", "requires")
+        def attempt(probe)
+          Timeout.timeout(PATIENCE[probe.part]) { instance_exec(&probe.block) }
+        rescue Lost => error
+          [false, error.message]
+        rescue StandardError, NotImplementedError, LoadError => error
+          ["unknown", words(error)]
+        end
+
+        # Writes, and proves that it can be read.
+        def keep(key, value, **options)
+          store.write(key, value, **options)
+          raise Lost, "what is written cannot be read" unless seen?(key, value)
+        end
+
+        def seen?(key, value)
+          store.read(key) == value
+        end
+
+        def gone?(key, life)
+          gone = store.read(key).nil?
+          [gone, "after #{life} s it #{gone ? "is gone" : "is still there"}"]
+        end
+
+        def shared?
+          return @shared if defined?(@shared)
+
+          @shared = false
+          @shared = attempt(Probes.fetch("cross_process")).first == true
+        end
+
+        def way
+          return "files" unless job["endpoint"]
+
+          job["endpoint"]["socket"] ? "a Unix socket" : "TCP on the loopback interface"
+        end
+
+        # Behind the store's back, another process changes the value.
+        def local_copy?
+          keep("local", "one")
+          peers.first.ask(:write, "local", "two")
+          seen?("local", "one")
+        end
+
+        # Of a store that nobody else can change, and that keeps nothing of itself.
+        def local_value?
+          store.write("local", "one")
+          !@contender.class.keeps_values? && seen?("local", "one")
+        end
+
+        def with_child
+          child = Peer.new { store }
+          yield child
+        ensure
+          child&.stop
+        end
+
+        def deletes?(pattern)
+          %w[a1 a2 b1].each { |name| keep("matched-#{name}", name) }
+          store.delete_matched(pattern)
+          store.read("matched-a1").nil? && store.read("matched-a2").nil? && seen?("matched-b1", "b1")
+        end
+
+        def apart?(length)
+          first, second = %w[1 2].map { |last| "#{"k" * (length - 1)}#{last}" }
+          store.write(first, "first")
+          store.write(second, "second")
+          seen?(first, "first") && seen?(second, "second")
+        rescue StandardError
+          false # a length that this store refuses
+        end
+
+        def holds?(bytes)
+          value = (@noise ||= Random.new(1).bytes(job["largest"])).byteslice(0, bytes)
+          store.write("large", value, compress: false) && seen?("large", value)
+        rescue StandardError
+          false # too large, as this store says it
+        ensure
+          forget("large")
+        end
+
+        def forget(key)
+          store.delete(key)
+        rescue StandardError
+          nil # a connection that was cut with the value
+        end
+
+        def counted?
+          CountingCompressor.taken.to_i >= Probes::TEXT
+        end
+
+        def counted
+          "#{CountingCompressor.taken} bytes became #{CountingCompressor.given}"
+        end
+
+        # Bytes that texts take, and that as much noise takes.
+        def room_of_texts(**options)
+          [growth("text", options) { |i| text(i) },
+           growth("noise", options) { |i| Random.new(i).bytes(Probes::TEXT) }]
+        end
+
+        def growth(name, options)
+          before = footprint
+          Probes::TEXTS.times { |i| store.write("#{name}-#{i}-#{options.size}", yield(i), **options) }
+          growth = footprint - before
+          job["endpoint"] ? [growth.server, growth.disk].max : [growth.own, growth.mapped, growth.disk].max
+        end
+
+        def footprint
+          Footprint.take(pid: job.dig("endpoint", "pid"), dirs: job["directories"])
+        end
+
+        def text(number)
+          line = "All work and no play makes #{number} a dull number. "
+          (line * (Probes::TEXT / line.size)).ljust(Probes::TEXT)
+        end
+
+        def takes_servers?
+          SERVERS.key?(@contender.recorded[:store])
+        end
+
+        # A store over these servers, without files that another one has used.
+        def over(urls)
+          kind = @contender.recorded[:store]
+          @stores = @stores.to_i + 1
+          file = File.join(job["dir"], "over-#{@stores}.larder")
+          ActiveSupport::Cache.lookup_store(kind, *SERVERS[kind].call(urls, file))
+        end
+
+        def filling
+          raise Error, "the filling did not come to an end" if @begun && @filling.nil?
+
+          @begun = true
+          @filling ||= Filling.new(store, job)
         end
       end
     end

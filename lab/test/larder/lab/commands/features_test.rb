@@ -24,7 +24,11 @@ module Larder
         slow_test "a private server is restarted and killed, and met at another address" do
           skip Servers.fetch("redis").remedy unless Servers.fetch("redis").path
 
-          row = ask("redis").first
+          layered, row = ask("larder-redis,redis")
+          %w[cross_process remote cluster app_killed atomic_increment fork_safe].each do |question|
+            assert_equal true, answers([layered], question)["larder-redis"], layered["answers"][question]
+          end
+          assert_equal "disk", answers([layered], "limited_by")["larder-redis"]
           %w[cross_process remote cluster app_killed local_store compression atomic_increment].each do |question|
             assert_equal true, answers([row], question)["redis"], "#{question}: #{row["answers"][question]}"
           end

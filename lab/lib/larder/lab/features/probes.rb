@@ -1,0 +1,246 @@
+# frozen_string_literal: true
+
+# Lists the questions that `larder-lab features` puts to every store, in the order of its tables.
+
+require_relative "filling"
+
+module Larder
+  module Lab
+    # Finds out what stores can do, by trying.
+    module Features
+      # Written values cannot be read, so every other answer would mean nothing.
+      class Lost < Error; end
+
+      # A question. key: its name in answers; title: of its column; meaning: of yes; table: of {Probes::TABLES}; part:
+      # the process that asks it, or :visit if {Visit} answers; block: run in {Worker}, returns the answer (true, false,
+      # a number or a word) and what was seen.
+      Probe = Struct.new(:key, :title, :meaning, :table, :part, :block)
+
+      # The questions.
+      module Probes
+        TABLES = { published: "The published table", calls: "Calls",
+                   lasting: "Values that last, and processes that share them", full: "Twice its room, written" }.freeze
+        # Bytes below memcached's megabyte, and values of that size whose room is compared.
+        TEXT = 900_000
+        TEXTS = 10
+        # Lengths of keys; of each, two keys that differ in the last byte are tried.
+        LENGTHS = [251, 1024, 4096, 65_536].freeze
+        # The largest value is found to so many bytes.
+        STEP = 4096
+        # Seconds that values live.
+        LIFE = 1
+        SHORT_LIFE = 0.4
+        # Seconds between the end of a life and the look for its value.
+        AFTERWARDS = 0.2
+        # Increments of each process, all at once.
+        INCREMENTS = 200
+        # Keys that are written to two servers.
+        SPREAD = 100
+
+        @all = []
+
+        class << self
+          # @return [Array<Probe>]
+          attr_reader :all
+
+          # @param key [String]
+          # @return [Probe]
+          def fetch(key)
+            all.find { |probe| probe.key == key } || raise(KeyError, "no probe #{key}")
+          end
+
+          # @param part [Symbol]
+          # @return [Array<String>] keys of the questions that this process asks
+          def of(part)
+            all.select { |probe| probe.part == part }.map(&:key)
+          end
+
+          private
+
+          def table(table)
+            @table = table
+            yield
+          end
+
+          def probe(key, title, meaning, part: :first, &block)
+            @all << Probe.new(key, title, meaning, @table, part, block).freeze
+          end
+        end
+
+        table :published do
+          probe "serializes", "serializes", "a copy is kept: neither the object nor what was read can change it" do
+            value = { "list" => ["a"] }
+            keep("mutable", value)
+            value["list"] << "b"
+            first = store.read("mutable")
+            next [false, "changing the object changed what is cached"] unless first == { "list" => ["a"] }
+
+            first["list"] << "c"
+            copied = seen?("mutable", { "list" => ["a"] })
+            [copied, copied ? "a copy is kept, and a copy is read" : "changing what was read changed what is cached"]
+          end
+
+          probe "compression", "compression", "a text of 900 kB takes less room; on request: with compress: true",
+                part: :again do
+            keep("unasked", text(0))
+            next [true, "unasked: #{counted}"] if counted?
+
+            keep("asked", text(1), compress: true)
+            next ["on request", "with compress: true: #{counted}"] if counted?
+
+            room = [room_of_texts, room_of_texts(compress: true)]
+            [{ 0 => true, 1 => "on request" }.fetch(room.index { |texts, noises| texts < noises / 2 }, false),
+             format("%d texts took %.1f MB, with compress: true %.1f MB", TEXTS, *room.map { |texts, _| texts / 1e6 })]
+          end
+
+          probe "local_store", "local store", "inside with_local_cache a second read does not reach the store" do
+            next [false, "it has no with_local_cache"] unless store.respond_to?(:with_local_cache)
+
+            shared = shared?
+            local = store.with_local_cache { shared ? local_copy? : local_value? }
+            [local, "the second read in a block #{local ? "did not reach" : "reaches"} the store"]
+          end
+
+          probe "cross_process", "cross process", "two processes read what the other wrote, and miss what it deleted" do
+            keep("shared", "from the first")
+            found = peers.first.ask(:read, "shared")
+            next [false, "a second process reads #{found.inspect}"] unless found == "from the first"
+
+            peers.first.ask(:write, "back", "from the second")
+            peers.first.ask(:delete, "shared")
+            both = seen?("back", "from the second") && store.read("shared").nil?
+            [both, both ? "through #{way}" : "the first process does not see what the second changed"]
+          end
+
+          probe "node_local", "node local", "the processes of one machine share it without another machine" do
+            [shared?, shared? ? "two processes of this machine share it through #{way}" : "processes share nothing"]
+          end
+
+          probe "remote", "remote", "a client reaches it by host and port", part: :visit
+
+          probe "cluster", "cluster", "a client spreads its keys over two servers", part: :cluster do
+            next ["not tested", "it takes no list of servers"] unless takes_servers?
+
+            both = over(job["urls"])
+            SPREAD.times { |i| both.write("spread-#{i}", i) }
+            all, *each = [both, *job["urls"].map { |url| over([url]) }].map do |one|
+              (0...SPREAD).count { |i| one.read("spread-#{i}") == i }
+            end
+            [all == SPREAD && each.sum == SPREAD && each.all?(&:positive?),
+             "of #{SPREAD} keys over two servers #{each.join(" and ")} are on each"]
+          end
+
+          probe "limited_by", "limited by", "the place that grew by the values in the store", part: :full do
+            filling.limited_by
+          end
+        end
+
+        table :calls do
+          probe "expires", "expires", "a value is gone after its second" do
+            keep("expiring", "v", expires_in: LIFE)
+            sleep LIFE + AFTERWARDS
+            gone?("expiring", LIFE)
+          end
+
+          probe "expires_within_a_second", "under 1 s", "a value of 0.4 s is there, and gone in time" do
+            started = now
+            store.write("short", "v", expires_in: SHORT_LIFE)
+            there = seen?("short", "v")
+            next [nil, "the machine is too busy to read within #{SHORT_LIFE} s"] if now - started > SHORT_LIFE / 2
+            next [false, "a value of #{SHORT_LIFE} s is gone at once"] unless there
+
+            sleep SHORT_LIFE + AFTERWARDS
+            gone?("short", SHORT_LIFE)
+          end
+
+          probe "race_condition_ttl", "race ttl", "while one caller renews an expired value, others read the old one" do
+            keep("raced", "old", expires_in: LIFE, race_condition_ttl: 60)
+            sleep LIFE + AFTERWARDS
+            meanwhile = nil
+            renewed = store.fetch("raced", race_condition_ttl: 60, expires_in: 60) do
+              meanwhile = store.read("raced")
+              "new"
+            end
+            [[meanwhile, renewed] == %w[old new], "while it was renewed, others read #{meanwhile.inspect}"]
+          end
+
+          probe "delete_matched", "delete_matched", "the kind of pattern that it takes" do
+            refusal = nil
+            kind, = { "Regexp" => /matched-a\d/, "glob" => "*matched-a*" }.find do |_, pattern|
+              deletes?(pattern)
+            rescue Lost
+              raise
+            rescue StandardError, NotImplementedError => error
+              refusal = words(error)
+              false
+            end
+            kind ? [kind, "delete_matched takes a #{kind}"] : [false, refusal || "nothing was deleted"]
+          end
+
+          probe "long_keys", "keys > 250 B", "such keys are kept apart to their last byte" do
+            longest = LENGTHS.take_while { |length| apart?(length) }.last
+            longest ? [true, "up to #{longest} bytes"] : [false, "keys of #{LENGTHS.first} bytes are lost or mixed up"]
+          end
+
+          probe "largest", "largest value", "that can be read back, incompressible, of at most 16 MiB tried" do
+            most = job["largest"]
+            next [most, "or more"] if holds?(most)
+
+            fits = 0
+            fails = most
+            while fails - fits > STEP
+              middle = (fits + fails) / 2
+              holds?(middle) ? fits = middle : fails = middle
+            end
+            [fits, "bytes"]
+          end
+        end
+
+        table :lasting do
+          probe "app_restart", "app restart", "a value is there in the next process", part: :visit
+          probe "app_killed", "app kill -9", "the same after kill -9 of the process that wrote it", part: :visit
+          probe "server_restart", "server restart", "the same after the server was stopped and started", part: :visit
+          probe "server_killed", "server kill -9", "the same after kill -9 of the server", part: :visit
+
+          probe "atomic_increment", "increment", "no increment of several processes at once is lost" do
+            others = shared? ? peers : []
+            store.increment("counter", 1)
+            others.each { |peer| peer.tell(:increment, "counter", INCREMENTS) }
+            INCREMENTS.times { store.increment("counter") }
+            others.each(&:answer)
+            wanted = ((others.size + 1) * INCREMENTS) + 1
+            found = store.read("counter", raw: true).to_i
+            next [false, "private to one process, where #{found} of #{wanted} were counted"] unless shared?
+
+            [found == wanted, "#{found} of #{wanted} in #{others.size + 1} processes at once"]
+          end
+
+          # Comes last: it may harm what it is done to.
+          probe "fork_safe", "fork", "a child uses the store that its parent opened, and the parent afterwards",
+                part: :last do
+            keep("before", "the fork")
+            with_child do |child|
+              found = child.ask(:read, "before")
+              next [false, "the child read #{found.inspect}"] unless found == "the fork"
+              next [false, "the child could not write"] unless child.ask(:write, "child", "was here")
+              next [false, "the parent lost its store"] unless seen?("before", "the fork")
+              next [true, "child and parent read and write"] if !shared? || seen?("child", "was here")
+
+              [false, "the parent does not see what the child wrote"]
+            end
+          end
+        end
+
+        table :full do
+          probe "evicts", "evicts", "of twice its limit of small values old ones go, and new ones stay", part: :full do
+            filling.evicts
+          end
+
+          probe "within_limit", "within limit", "it takes no more than a quarter above its limit", part: :full do
+            filling.within_limit
+          end
+        end
+      end
+    end
+  end
+end
