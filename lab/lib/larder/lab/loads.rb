@@ -16,7 +16,6 @@ module Larder
 end
 
 require_relative "loads/load"
-require_relative "loads/latency"
 require_relative "loads/scaling"
 require_relative "loads/soak"
 require_relative "loads/stampede"

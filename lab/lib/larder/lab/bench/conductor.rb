@@ -227,8 +227,12 @@ module Larder
           step(@block = block.title, session)
           @pace.during(:preparing) do
             seats = in_order(@seats.reject(&:reference?)).each { |seat| seat.request(:prepare, block.key) }
-            able = seats.select { |seat| prepared?(seat, block) }.each { |seat| seat.request(:pace) }
-            able.each { |seat| attempt(seat.row) { keep(seat, block, session, 0, [note(seat, block)]) } }
+            able = seats.select { |seat| prepared?(seat, block) }
+            able.each { |seat| seat.request(:pace) } unless block.alone
+            able.each do |seat|
+              seat.request(:pace) if block.alone
+              attempt(seat.row) { keep(seat, block, session, 0, [note(seat, block)]) }
+            end
           end
         end
 

@@ -26,10 +26,10 @@ module Larder
         # calls need besides the entries. `unit` names what a call is ("request"). `axes` is nil, or says where a block
         # stands in a table of many, by the names of axes ({"payload" => "books"}); `heading` is its column there. A
         # block that is `given` works on what the user gives, and is measured only then. One that is `slow` has one pass
-        # in a session, and none in a quick run. `paced` stands in for `call` where calls come at times of their own: all
-        # rows make theirs at once, and each measures itself.
+        # in a session, and none in a quick run. `paced` stands in for `call` where calls come at times of their own:
+        # all rows make theirs at once, and each measures itself; of a block that is `alone`, one after the other.
         Block = Struct.new(:key, :title, :short, :about, :load, :setup, :call, :teardown, :threads, :cold, :unit,
-                           :axes, :heading, :given, :slow, :paced, keyword_init: true)
+                           :axes, :heading, :given, :slow, :paced, :alone, keyword_init: true)
 
         # Collects the parts of a block.
         class BlockBuilder

@@ -49,7 +49,8 @@ module Larder
         end
 
         def create
-          connection.query("CREATE DATABASE IF NOT EXISTS #{name}") # of processes that share it, several may come at once
+          # Of processes that share it, several may come at once.
+          connection.query("CREATE DATABASE IF NOT EXISTS #{name}")
           connection.query("CREATE TABLE IF NOT EXISTS #{name}.#{MARK} (nothing INTEGER)")
         rescue Trilogy::Error => error
           raise Unavailable, "#{shown} lets the lab make no database: #{error.message}"

@@ -1,0 +1,114 @@
+# frozen_string_literal: true
+
+# Declares the blocks that time single calls, at one rate for all stores and back to back.
+
+require "json"
+require_relative "tails/meter"
+require_relative "tails/schedule"
+
+module Larder
+  module Lab
+    module Suites
+      # Calls of one thread, and how they come. Worker processes get that from the environment.
+      module Tails
+        VARIABLE = "LARDER_LAB_TAILS"
+        # `rate`: calls a second; `seconds` of a block in each session; `arrivals`: see {Schedule}.
+        USUAL = { rate: 1000.0, seconds: 1.0, arrivals: "poisson" }.freeze
+        VALUE = "Hello World!"
+        # Keys that are read.
+        KEYS = 1000
+        # Keys that are written back to back before the store is emptied: a fraction of the room of every store.
+        MOST_KEYS = 50_000
+        # Part of the time for calls back to back, and seconds for what the lab itself takes.
+        CLOSED = 0.3
+        OWN = 0.03
+        SEED = 1
+        private_constant :VARIABLE, :CLOSED, :OWN, :SEED
+
+        module_function
+
+        # @param given [Hash{Symbol=>Object}] what differs from the usual settings
+        # @return [void]
+        def choose(**given)
+          ENV[VARIABLE] = JSON.generate(given)
+          @settings = nil
+        end
+
+        # @return [Hash{Symbol=>Object}] see {USUAL}
+        def settings
+          @settings ||= USUAL.merge(JSON.parse(ENV.fetch(VARIABLE, "{}"), symbolize_names: true))
+        end
+
+        # Stores what is read.
+        # @param scene [Bench::Scene]
+        # @return [void]
+        def fill(scene)
+          KEYS.times { |number| fetch(scene, number) }
+        end
+
+        # @param scene [Bench::Scene]
+        # @yieldparam number [Integer] of the call
+        # @yieldreturn [Integer] of its key
+        # @return [Hash{String=>Object}] see {Bench::Suite::BlockBuilder#paced}
+        def at_rate(scene, &key)
+          rate, seconds, arrivals = settings.values_at(:rate, :seconds, :arrivals)
+          schedule = Schedule.make(arrivals, rate: rate, calls: [(rate * seconds).ceil, 1].max,
+random: Random.new(SEED))
+          counted(schedule.size) { meter.open(schedule) { |number| fetch(scene, key.call(number)) } }
+        end
+
+        # @param (see .at_rate)
+        # @return (see .at_rate)
+        def back_to_back(scene, &key)
+          pause = ->(number) { scene.contender.clear if number.positive? && (number % MOST_KEYS).zero? }
+          counted { meter.closed(settings[:seconds] * CLOSED, pause: pause) { |n| fetch(scene, key.call(n)) } }
+        end
+
+        # @return [Float] seconds of a figure that are the lab's own
+        def own
+          meter.closed(OWN) { VALUE }.histogram.quantile(0.5)
+        end
+
+        def fetch(scene, number)
+          scene.store.fetch(["key", number], expires_in: 300) { VALUE }
+        end
+
+        def meter
+          Meter.new(VALUE, ->(number, found) { raise Invalid, "a wrong value: #{found.inspect} of call #{number}" })
+        end
+
+        def counted(asked = nil)
+          block = yield
+          { "calls" => block.calls, "seconds" => block.histogram.mean,
+            "figures" => { "histogram" => block.histogram.to_h, "asked" => asked || block.calls,
+                           "taken" => block.seconds, "allocated" => block.allocated, "own" => own } }
+        end
+        private_class_method :fetch, :meter, :counted
+      end
+
+      register("tails", Bench::Suite.define("tails") do
+        title "How long calls take, and the slowest of them"
+        answers :hit_at_rate, :miss_at_rate
+        question "How slow are the slowest calls, at one rate for all stores and back to back?"
+
+        block(:hit_at_rate, "hits at a rate", alone: true, about: "one thread, at the same times on every store") do
+          setup { |scene| Tails.fill(scene) }
+          paced { |scene| Tails.at_rate(scene) { |number| number % Tails::KEYS } }
+        end
+
+        block(:miss_at_rate, "misses with a write, at a rate", alone: true, about: "each call has a key of its own") do
+          paced { |scene| Tails.at_rate(scene) { |number| number } }
+        end
+
+        block(:hit_closed, "hits back to back", alone: true, about: "each call begins when the one before has ended") do
+          setup { |scene| Tails.fill(scene) }
+          paced { |scene| Tails.back_to_back(scene) { |number| number % Tails::KEYS } }
+        end
+
+        block(:miss_closed, "misses with a write, back to back", alone: true) do
+          paced { |scene| Tails.back_to_back(scene) { |number| number } }
+        end
+      end)
+    end
+  end
+end
