@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "support/recipes"
+require "support/servers"
 require "sqlite3"
 
 module Recipes
@@ -26,6 +27,21 @@ module Recipes
       end
     end
 
+    slow_test "on MariaDB, of processes that start together one makes it, and all find it whole" do
+      type = Larder::Lab::Servers.fetch("mariadb")
+      skip "mariadbd is not installed" unless type.path
+
+      server = type.new(path_of("server").tap { |path| Dir.mkdir(path) }).tap(&:start)
+      database = "trilogy://root@localhost/recipes?socket=#{server.endpoint["socket"]}"
+      ask(server, "CREATE DATABASE recipes")
+      starts = Array.new(2) { Thread.new { prepare_at(database)[/: (is there|made)/, 1] } }
+      assert_equal ["is there", "made"], starts.map(&:value).sort
+      assert_equal "3000\n", ask(server, "SELECT count(*) FROM recipes.recipes")
+      assert_equal "myknzlpzl\n", ask(server, "SELECT name FROM recipes.recipes WHERE id = 713")
+    ensure
+      server&.stop
+    end
+
     test "it has what the generator invented, and who may sign in" do
       names, = rows(RecipesFiles.prepared, "SELECT name FROM recipes WHERE id = %s", "713")
       assert_equal ["myknzlpzl"], names
@@ -40,6 +56,13 @@ module Recipes
 
     def prepare
       File.join(RecipesFiles::APPLICATION, "bin/prepare")
+    end
+
+    def ask(server, query)
+      arguments = ["--no-defaults", "-uroot", "-N", "-S", server.endpoint["socket"], "-e", query]
+      output, status = Open3.capture2e("mariadb", *arguments)
+      assert_predicate status, :success?, output
+      output
     end
 
     def prepare_at(path)
