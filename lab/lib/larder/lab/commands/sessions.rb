@@ -19,11 +19,11 @@ module Larder
           Usage: larder-lab sessions [options]
 
           Requests the eight pages of the published comparison from a real application
-          (examples/recipes), whose recipes and SQL sessions are in MariaDB, with its query
-          cache off and on. Each store holds 10,000 sessions first. Two pages begin a
-          session each time, the others read one. The session's part of a request is also
-          measured alone: Rails' middleware around an endpoint that reads a value, changes
-          one, or begins a session. Every answer is checked.
+          (examples/recipes), whose recipes and SQL sessions are in MariaDB, with its
+          query cache off and on. Each store holds 10,000 sessions first. Two pages begin
+          a session each time, the others read one. The session's part of a request is
+          also measured alone: Rails' middleware around an endpoint that reads a value,
+          changes one, or begins a session. Every answer is checked.
         TEXT
       end
     end
