@@ -3,6 +3,7 @@
 require "support/demo"
 require "net/http"
 require "timeout"
+require "zlib"
 
 # bin/demo, as somebody runs it: started, asked over HTTP, ended by Ctrl-C, and started again as another release; and
 # with --herd or --machines.
@@ -28,6 +29,19 @@ class DemoTest < ActiveSupport::TestCase
       assert_equal ["Signed in as demo", "Release of tomorrow"],
                    page.body.scan(/Signed in as \w+|Release .*?(?=<)/)
     end
+  end
+
+  slow_test "workers of Puma record their cache in one file, all calls of it, without names of pages" do
+    recorder = File.join(RecipesFiles::ROOT, "lab/traces/recorder.rb")
+    variables.update("TRACE" => path_of("cache.trace"), "RECIPES_REQUIRE" => recorder)
+    during_demo(*own_port) { |address, _| 40.times { get(address, "/rezept/index") } }
+    text = File.open(path_of("cache.trace"), "rb") { |file| Zlib::GzipReader.zcat(file) }
+    calls = text.lines.map { |line| line.split("\t") }.group_by(&:first)
+    assert_equal [40, 1], calls.values_at("r", "g").map(&:size)
+    assert_includes 40..42, calls["q"].size # the first request of a process has two events
+    assert_equal 1, calls["r"].map { |fields| fields[4] }.uniq.size
+    assert_equal %w[page], calls["s"].map { |fields| fields.last.chomp }.uniq
+    assert_no_match(/rezept|index/, text)
   end
 
   slow_test "--herd shows that a query runs often without the options and once with them, and leaves nothing" do

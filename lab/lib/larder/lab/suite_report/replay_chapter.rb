@@ -36,7 +36,9 @@ module Larder
         def facts
           settings = Suites::Replay.settings
           counts = [recording.requests, recording.calls].map { |all| Figures.thousands(all.size) }
+          mean = recording.requests.sum(&:seconds) / recording.requests.size
           ["#{counts.first} requests with #{counts.last} calls in #{Figures.duration(recording.seconds)}",
+           "a request took #{Figures.duration(mean)} in the mean",
            ("#{Figures.significant(settings[:speed])} times as fast" if settings[:speed] != 1), *super].compact
         end
 
