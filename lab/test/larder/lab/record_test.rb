@@ -59,6 +59,7 @@ module Larder
         record(store, keyspaces: true)
         %w[orders/1 user:2 cart77/x ada 4711/y].each { |key| store.write(key, 1) }
         assert_equal %w[cart orders user], lines("s").map(&:last).sort
+        assert_equal [*lines("s").map { |fields| fields[1] }, "0"].sort, lines("w").map { |fields| fields[5] }.uniq.sort
       end
 
       test "a process that is forked records to the same file, and nothing twice" do
@@ -70,6 +71,7 @@ module Larder
         assert_equal 150, lines("r").size
         assert_equal 1, lines("w").size
         assert_equal 1, [*lines("r"), *lines("w")].map { |fields| fields[4] }.uniq.size
+        assert_equal 1, [*lines("r"), *lines("w")].map { |fields| fields[5] }.uniq.size
         assert_equal 4, lines("larder-trace").map { |fields| fields[3] }.uniq.size
       end
 

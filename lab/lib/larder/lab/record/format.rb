@@ -6,7 +6,7 @@ module Larder
     # Each has lines of fields that tabs separate; times are microseconds since the start of the recording:
     #
     #   larder-trace  1  recording  process  dropped     first in each member; dropped: calls that were not recorded
-    #   s  keyspace  name                                the name of a keyspace that may be told
+    #   s  keyspace  name                                the name of a keyspace, if it may be written
     #   r  time  duration  thread  key  keyspace  hit    a call: its letter is in OPERATIONS; hit is 1, 0 or empty
     #   w  time  duration  thread  key  keyspace  hit  ttl          ttl in milliseconds, empty: none
     #   +  key  keyspace  hit                            a further key of the call before

@@ -6,13 +6,14 @@ module Larder
   module Lab
     module Record
       # Makes lines of calls. Keys are hashed by String#hash: SipHash with a random key, which Ruby draws when a process
-      # starts, which its forks inherit, and which ends with them. A keyspace has a number. Names of templates, which
+      # starts, which its forks inherit, and which ends with them. Keyspaces are hashed, too. Names of templates, which
       # begin the keys of fragments, are written; the first part of any other key is only if `keyspaces` says so, since
       # it may be a person's name. Used by one thread.
       class Lines
-        # Bits of a key's hash.
+        # Bits of the hashes of a key and of a keyspace.
         KEY_BITS = 48
-        # Different keys, threads and keyspaces that are remembered; more keyspaces are number 0.
+        SPACE_BITS = 32
+        # Different keys, threads and keyspaces that are remembered; more keyspaces are 0.
         MOST_KEYS = 10_000
         MOST_THREADS = 10_000
         MOST_SPACES = 500
@@ -22,8 +23,8 @@ module Larder
         TEMPLATE = %r{\Aviews/([\w/.-]+):\h{32}(?![^/])}
         FIRST_PART = %r{\A[/:]*([A-Za-z_][A-Za-z_.-]{0,39})(?=[/:\d])}
         HITS = { true => "\t1", false => "\t0", nil => "\t" }.freeze
-        private_constant :HITS, :KEY_BITS, :MOST_KEYS, :MOST_THREADS, :MOST_SPACES, :LOOKING, :AT_ONCE, :TEMPLATE,
-                         :FIRST_PART
+        private_constant :HITS, :KEY_BITS, :SPACE_BITS, :MOST_KEYS, :MOST_THREADS, :MOST_SPACES, :LOOKING, :AT_ONCE,
+                         :TEMPLATE, :FIRST_PART
 
         # `text`: hash and keyspace as they are written; `sized`: whether the size is known or about to be.
         Known = Struct.new(:text, :sized)
@@ -126,8 +127,7 @@ module Larder
         def learn(key)
           @known.clear if @known.size >= MOST_KEYS
           name = own_name(key)
-          hash = name.b.hash & ((1 << KEY_BITS) - 1)
-          @known[key] = Known.new("#{hash.to_s(36)}\t#{space(name)}", false)
+          @known[key] = Known.new("#{hashed(name, KEY_BITS)}\t#{space(name)}", false)
         end
 
         # The key as the application names it: events of single keys have the one of the store, from Rails 7.2 on.
@@ -139,12 +139,15 @@ module Larder
 
         def space(name)
           text = name[TEMPLATE, 1]&.prepend("views/") || name[FIRST_PART, 1] or return 0
-          @spaces[text] ||= @spaces.size < MOST_SPACES ? tell(text, @spaces.size + 1) : (return 0)
+          return @spaces[text] || 0 if @spaces.key?(text) || @spaces.size >= MOST_SPACES
+
+          hash = @spaces[text] = hashed(text, SPACE_BITS)
+          @text.prepend("s\t#{hash}\t#{text}\n") if @keyspaces || text.start_with?("views/")
+          hash
         end
 
-        def tell(text, number)
-          @text.prepend("s\t#{number}\t#{text}\n") if @keyspaces || text.start_with?("views/")
-          number
+        def hashed(text, bits)
+          (text.b.hash & ((1 << bits) - 1)).to_s(36)
         end
 
         def enqueue(key, known)

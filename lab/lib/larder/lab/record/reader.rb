@@ -96,7 +96,7 @@ module Larder
 
           case fields.first
           when "+" then @recording.add_key(*key(fields.drop(1))) if @call
-          when "s" then @recording.spaces[[@process, number(fields[1])]] = fields[2].to_s.scrub
+          when "s" then @recording.spaces[fields[1]] = fields[2].to_s
           when "z" then @recording.sized(key(fields.drop(1)).first, number(fields[2]))
           when "q" then @recording.add_request(*span(fields))
           when *LETTERS then call(fields)
@@ -131,7 +131,7 @@ module Larder
         def key(fields)
           hash, space, hit = fields
           wrong("#{hash.to_s[0, 20].inspect} in line #{@number} is not a key") unless KEY.match?(hash.to_s)
-          [hash, [@process, space.to_i], HITS[hit]]
+          [hash, space, HITS[hit]]
         end
 
         def number(text)

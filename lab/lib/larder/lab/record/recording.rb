@@ -16,7 +16,7 @@ module Larder
         # :exist, :increment), items and hits.
         Request = Struct.new(:start, :seconds, :steps)
 
-        # `spaces`: names by process and number; `dropped`: calls that were not recorded, by process; `requests`: in the
+        # `spaces`: names by their hashes; `dropped`: calls that were not recorded, by process; `requests`: in the
         # order in which they began, also calls outside of requests; `warnings`: reasons to doubt it.
         attr_reader :name, :calls, :spaces, :dropped, :items, :requests, :warnings
 
@@ -58,6 +58,8 @@ module Larder
           @requests = @calls.group_by(&:thread).flat_map { |thread, own| requests_of(thread, own.sort_by(&:start)) }
                             .sort_by!(&:start)
           find_warm
+          names = { "0" => "other", **@spaces }
+          @items.each { |item| item.space = names.fetch(item.space) { |hash| "keyspace #{hash}" } }
           estimate
           self
         end
@@ -79,11 +81,7 @@ module Larder
 
         def item(key, space)
           @by_key[key] ||= Item.new(key).tap { |item| @items << item }
-          @by_key[key].tap { |item| item.space ||= space && (@spaces[space] || unnamed(space.last)) }
-        end
-
-        def unnamed(number)
-          number.zero? ? "other" : number.to_s
+          @by_key[key].tap { |item| item.space ||= space }
         end
 
         def doubts(damaged, others)
