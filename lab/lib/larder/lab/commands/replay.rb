@@ -2,7 +2,7 @@
 
 require_relative "replay_options"
 require_relative "suite"
-require_relative "../suite_report/replay_chapter"
+require_relative "../replay/chapter"
 
 module Larder
   module Lab
@@ -43,7 +43,7 @@ module Larder
         end
 
         def chapter_class
-          SuiteReport::ReplayChapter
+          Lab::Replay::Chapter
         end
       end
     end

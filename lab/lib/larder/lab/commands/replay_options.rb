@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "suite_options"
+require_relative "../hitratio/formats"
 require_relative "../hitratio/size"
 
 module Larder
@@ -20,12 +21,12 @@ module Larder
         end
 
         def understood
-          Suites::Replay.choose(**replayed)
-          Suites::Replay.script unless list?
+          Lab::Replay.choose(**replayed)
+          Lab::Hitratio::Formats.trace_of(Lab::Replay.script.recording) unless list?
           super
         end
 
-        # Settings of Suites::Replay, which has the usual ones.
+        # Settings of Lab::Replay, which has the usual ones.
         def replayed
           @replayed ||= {}
         end
@@ -37,7 +38,7 @@ module Larder
         def amount_options(options)
           super
           options.separator("\nThe recording:")
-          usual = Suites::Replay::USUAL
+          usual = Lab::Replay::USUAL
           options.on("--calls N", Integer, "calls that are read (default #{usual[:calls]})") do |n|
             replayed[:calls] = positive("--calls", n)
           end

@@ -4,7 +4,7 @@ require "test_helper"
 require "larder/lab/hitratio/formats"
 require "larder/lab/record"
 require "larder/lab/record/reader"
-require "larder/lab/suites/replay"
+require "larder/lab/replay"
 require "zlib"
 
 module Larder
@@ -125,11 +125,11 @@ module Larder
         end
 
         test "the trace of the demonstration application is small and is replayed with the recorded hits" do
-          assert_operator File.size(Suites::Replay::DEMO), :<=, 200 * 1024
-          recording = Reader.read(Suites::Replay::DEMO)
+          assert_operator File.size(Lab::Replay::DEMO), :<=, 200 * 1024
+          recording = Reader.read(Lab::Replay::DEMO)
           assert_empty recording.warnings
-          player = Suites::Replay::Player.new(ActiveSupport::Cache::MemoryStore.new(size: 256 << 20),
-                                              Suites::Replay::Script.new(recording))
+          player = Lab::Replay::Player.new(ActiveSupport::Cache::MemoryStore.new(size: 256 << 20),
+                                              Lab::Replay::Script.new(recording))
           counted = player.rehearse
           assert_operator counted["reads"], :>, 2000
           assert_in_delta recording.reads.count { |_, hit| hit }, counted["hits"], counted["reads"] * 0.01

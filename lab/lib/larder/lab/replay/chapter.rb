@@ -3,16 +3,16 @@
 # Adds to a chapter of a suite: hits, computing that they saved, memory, and the size that the cache needs.
 
 require "stringio"
-require_relative "chapter"
 require_relative "../hitratio/formats"
 require_relative "../hitratio/replay"
-require_relative "../suites/replay"
+require_relative "../replay"
+require_relative "../suite_report/chapter"
 
 module Larder
   module Lab
-    module SuiteReport
+    module Replay
       # The chapter of a recording that was replayed.
-      class ReplayChapter < Chapter
+      class Chapter < SuiteReport::Chapter
         # Sizes of the curve in MB: each is twice the one before, until all fits.
         SIZES = Array.new(12) { |power| 4 << power }.freeze
         POLICIES = %w[larder lru belady].freeze
@@ -30,11 +30,11 @@ module Larder
         private
 
         def recording
-          Suites::Replay.script.recording
+          Replay.script.recording
         end
 
         def facts
-          settings = Suites::Replay.settings
+          settings = Replay.settings
           counts = [recording.requests, recording.calls].map { |all| Figures.thousands(all.size) }
           mean = recording.requests.sum(&:seconds) / recording.requests.size
           ["#{counts.first} requests with #{counts.last} calls in #{Figures.duration(recording.seconds)}",

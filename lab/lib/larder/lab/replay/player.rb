@@ -1,0 +1,131 @@
+# frozen_string_literal: true
+
+require_relative "../clock"
+require_relative "../errors"
+
+module Larder
+  module Lab
+    module Replay
+      # Replays requests on a store. A read that misses stores the value, if the application stored it; the value is
+      # not computed, but the time that a hit saves is counted.
+      class Player
+        include Clock
+
+        # Seconds that entries live in the store, at most: it may be in a server of the user's.
+        LONGEST = 300
+        private_constant :LONGEST
+
+        # @param store [ActiveSupport::Cache::Store] gets what was there when recording began
+        # @param script [Script]
+        def initialize(store, script)
+          @store = store
+          @requests = script.requests
+          @local = store.respond_to?(:with_local_cache)
+          @reads = @hits = @saved = 0
+          @stored_at = {}.compare_by_identity
+          script.entries.each { |entry| write([entry]) if entry.warm && entry.stored }
+        end
+
+        # Replays all requests. Values expire as they did by the recorded times.
+        # @return [Hash{String=>Numeric}] reads, hits, and seconds of computing that hits saved
+        # @raise [Invalid] for a wrong value
+        def rehearse
+          @requests.each_index do |number|
+            @now = @requests[number].start
+            right(number)
+          end
+          @now = nil
+          { "reads" => @reads, "hits" => @hits, "saved" => @saved }
+        end
+
+        # @param number [Integer] of a request; after the last comes the first
+        # @return [Boolean] whether all values were right
+        def play(number)
+          steps = @requests[number % @requests.size].steps
+          @local ? @store.with_local_cache { run(steps) } : run(steps)
+        end
+
+        # Replays requests when they came.
+        # @param speed [Float] how many times as fast
+        # @param window [Float] seconds
+        # @return [Hash{String=>Object}] seconds of a request, how many requests, and percentiles
+        # @raise [Invalid] for a wrong value
+        def play_on_time(speed:, window:)
+          began = now
+          taken = @requests.take_while { |request| request.start / speed <= window }.each_index.map do |number|
+            wait = began + (@requests[number].start / speed) - now
+            sleep(wait) if wait.positive?
+            started = now
+            right(number)
+            now - started
+          end
+          sorted = taken.sort
+          { "seconds" => taken.sum / taken.size, "calls" => taken.size,
+            "figures" => { "median" => sorted[taken.size / 2], "p99" => sorted[(taken.size * 0.99).to_i] } }
+        end
+
+        private
+
+        def right(number)
+          play(number) || raise(Invalid, "a wrong value in request #{number} of the recording")
+        end
+
+        def run(steps)
+          right = true
+          steps.each do |operation, entries, keys|
+            case operation
+            when :get then right = false unless get(entries, keys)
+            when :set then write(entries)
+            when :delete then keys.size == 1 ? @store.delete(keys.first) : @store.delete_multi(keys.dup)
+            when :exist then @store.exist?(keys.first)
+            when :increment then @store.increment(keys.first, 1, expires_in: LONGEST)
+            end
+          end
+          right
+        end
+
+        def get(entries, keys)
+          return @store.read(keys.first, raw: true) || true if entries.first.counter
+
+          expire(entries) if @now
+          @reads += entries.size
+          return right?(entries.first, @store.read(keys.first)) if entries.size == 1
+
+          found = @store.read_multi(*keys)
+          write(entries.reject { |entry| found.key?(entry.key) })
+          entries.all? { |entry| !found.key?(entry.key) || right?(entry, found[entry.key]) }
+        end
+
+        def right?(entry, value)
+          return write([entry]) || true if value.nil?
+
+          @hits += 1
+          @saved += entry.compute
+          value == entry.value
+        end
+
+        def write(entries)
+          entries.select(&:stored).group_by { |entry| lifetime(entry) }.each do |seconds, alike|
+            values = alike.to_h { |entry| [entry.key, entry.value] }
+            next @store.write_multi(values, expires_in: seconds) if values.size > 1
+
+            @store.write(*values.first, expires_in: seconds)
+          end
+        end
+
+        # Entries of a rehearsal expire by the recorded times, see {#expire}.
+        def lifetime(entry)
+          @stored_at[entry] = @now if @now
+          @now ? LONGEST : [entry.ttl, LONGEST].compact.min
+        end
+
+        def expire(entries)
+          entries.each do |entry|
+            at = entry.ttl && @stored_at[entry]
+            @store.delete(entry.key) if at && @now - at >= entry.ttl && @stored_at.delete(entry)
+          end
+        end
+      end
+    end
+  end
+end
