@@ -16,8 +16,8 @@ module Larder
         SUMMARY = "every comparison, in one report: larder-lab.html and larder-lab.json"
 
         # In the order in which they run: what is read first comes first, should the run be stopped.
-        ORDER = %w[applications stores calls features sessions session-stats latency scaling soak stampede capacity
-                   network layered compressors serializers strategies matrix hitratio].freeze
+        ORDER = %w[applications stores calls replay features sessions session-stats latency scaling soak stampede
+                   capacity network layered compressors serializers strategies matrix hitratio].freeze
 
         # @return [Array<String>] names of commands
         def self.parts
@@ -52,7 +52,7 @@ module Larder
           # One of each kind, for what takes long.
           KINDS = %w[larder memory solid_cache litecache redis memcached].freeze
           # Who takes part in these, where not all do: an option and its names.
-          CHOSEN = { "latency" => ["--only", KINDS], "scaling" => ["--only", KINDS],
+          CHOSEN = { "replay" => ["--only", KINDS], "latency" => ["--only", KINDS], "scaling" => ["--only", KINDS],
                      "soak" => ["--only", KINDS], "capacity" => ["--only", [*KINDS, "valkey"]],
                      "stampede" => ["--only", Loads::StampedeOptions::QUICKLY],
                      "network" => ["--only", KINDS - ["litecache"]],
