@@ -26,7 +26,7 @@ module Larder
         test "calls of #{name} are recorded with hits, computations, times to live and sizes" do
           opened(name) do |store|
             record(store)
-            2.times { store.fetch(["orders", 7], expires_in: 60) { sleep(0.002) && ("x" * 700) } }
+            2.times { store.fetch(["orders", 7], expires_in: 60) { sleep(0.002) && ("x" * 7000) } }
             store.write_multi({ "orders/8" => "y" * 900, "orders/9" => "z" * 10 }, expires_in: 5)
             store.read_multi("orders/8", ["orders", 7], "orders/404")
             store.delete("orders/8")
@@ -39,9 +39,24 @@ module Larder
           assert_equal calls[0][4], calls[7][1]
           assert_equal [60, 5], (calls.values_at(2, 4).map { |fields| (Integer(fields[7]) / 1000.0).round })
           assert_includes 2000..1_000_000, Integer(calls[1][2])
-          assert_equal({ calls[0][4] => 700, calls[5][1] => 10 },
+          assert_equal({ calls[0][4] => 7000, calls[5][1] => 10 },
                        lines("z").to_h { |_, key, bytes| [key, Integer(bytes)] }.slice(calls[0][4], calls[5][1]))
         end
+      end
+
+      test "sizes are those of values before they are compressed, also in an older format of entries" do
+        format = ActiveSupport::Cache.format_version
+        [*(6.1 if ActiveSupport.version < Gem::Version.new("7.2")), 7.0, 7.1].each do |version|
+          ActiveSupport::Cache.format_version = version
+          store = ActiveSupport::Cache::FileStore.new(File.join(@dir, version.to_s))
+          record(store)
+          store.write("text", "x" * 9000)
+          store.write("list", ["x" * 9000])
+          sleep(0.8)
+          assert_equal [9000, Marshal.dump(["x" * 9000]).bytesize], lines("z").last(2).map { |fields| fields[2].to_i }
+        end
+      ensure
+        ActiveSupport::Cache.format_version = format
       end
 
       test "neither keys nor values nor names of persons are in the file, but those of templates are" do

@@ -159,7 +159,9 @@ module Larder
 
         # Bytes of a String, or of Marshal's form of another value. Nil if it is not there, or cannot be loaded.
         def bytes_of(key)
-          @store.send(:read_entry, @store.send(:normalize_key, own_name(key), @store.options))&.bytesize
+          entry = @store.send(:read_entry, @store.send(:normalize_key, own_name(key), @store.options)) or return
+          value = entry.value
+          (value.is_a?(String) ? value : Marshal.dump(value)).bytesize
         rescue StandardError
           nil
         end
