@@ -66,6 +66,8 @@ module Larder
       attr_reader :store
       # @return [Hash{Symbol=>Object}] what was given to `lookup_store`, for the record
       attr_reader :recorded
+      # @return [Hash, nil] where its server listens, see {Endpoint}
+      attr_reader :endpoint
 
       # @param dir [String] an empty directory of its own
       # @param endpoint [Hash, nil] where its server listens, see {Endpoint}
@@ -99,8 +101,9 @@ module Larder
       end
 
       # @param name [String] of a directory in that of this one
-      # @return [Contender] a second one, in that directory or on the same server; not opened
-      def another(name)
+      # @param endpoint [Hash, nil] where its server listens
+      # @return [Contender] a second one, in that directory or on that server; not opened
+      def another(name, endpoint: @endpoint)
         own = File.join(dir, name)
         FileUtils.mkdir_p(own)
         self.class.new(dir: own, endpoint: endpoint, threads: threads, size: size)
@@ -125,7 +128,7 @@ module Larder
 
       private
 
-      attr_reader :dir, :endpoint, :threads, :size
+      attr_reader :dir, :threads, :size
 
       # Overridden where code must be loaded before the store is looked up.
       def load_code; end

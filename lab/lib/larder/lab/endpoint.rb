@@ -46,6 +46,13 @@ module Larder
         build(url: url)
       end
 
+      # @param given [Hash{String=>Object}] a server with a Unix socket
+      # @param socket [String] path of another one, that passes on to it
+      # @return [Hash{String=>Object}] the same server by way of that
+      def by_socket(given, socket)
+        given.merge("url" => given["url"].sub(given["socket"], socket), "socket" => socket)
+      end
+
       # @param given [Hash{String=>Object}] a running server of the user's
       # @param host [String] of something that passes on to it
       # @param port [Integer]

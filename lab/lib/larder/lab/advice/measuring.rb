@@ -6,10 +6,10 @@
 require "delegate"
 require_relative "../clock"
 require_relative "../contenders"
-require_relative "../network/floor"
 require_relative "../statistics"
 require_relative "parts"
 require_relative "profiles"
+require_relative "round_trip"
 require_relative "rounds"
 
 module Larder
@@ -135,7 +135,7 @@ module Larder
         def round_trip
           return 0.0 unless @options.stores.any? { |name| Profiles.fetch(name).remote? }
 
-          Statistics.median(Network::Floor.straight)
+          Statistics.median(RoundTrip.measured)
         end
 
         def server(store)

@@ -124,6 +124,17 @@ module Larder
           @registry = list || @registry || Contenders
         end
 
+        # Lets the user give something to blocks that are `given`.
+        # @param flag [String, nil] the option and its argument; nil: no change
+        # @param words [Array<String>] of the help
+        # @yieldparam text [String] as typed
+        # @yieldreturn [String] as blocks get it
+        # @return [Array, nil] flag, words, and what was given as a block
+        def takes(flag = nil, *words, &check)
+          @takes = [flag, words, check] if flag
+          @takes
+        end
+
         # @param name [String, nil] of the Gemfile of all its processes; nil: no change
         # @return [String, nil] nil: each row has its own
         def bundle(name = nil)

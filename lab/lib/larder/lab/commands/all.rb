@@ -55,7 +55,7 @@ module Larder
           CHOSEN = { "replay" => ["--only", KINDS], "latency" => ["--only", KINDS], "scaling" => ["--only", KINDS],
                      "soak" => ["--only", KINDS], "capacity" => ["--only", [*KINDS, "valkey"]],
                      "stampede" => ["--only", Loads::StampedeOptions::QUICKLY],
-                     "network" => ["--only", KINDS - ["litecache"]],
+                     "network" => ["--only", %w[larder memory redis memcached]],
                      "matrix" => ["--only", %w[larder redis]] }.freeze
           # Less than by itself.
           LESS = { "stampede" => %w[--rounds 1] }.freeze

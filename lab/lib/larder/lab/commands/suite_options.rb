@@ -88,7 +88,7 @@ module Larder
           @plans ||= @suites.map { |suite| [suite, chosen(suite)] }.reject { |_, blocks| blocks.empty? }
                             .map do |suite, blocks|
             Bench::Plan.new(suite: suite, rows: rows(suite), blocks: blocks, seed: seed, urls: urls, requires: requires,
-                            directory: @directory, given: @given_payload, **amounts)
+                            directory: @directory, given: @given_text, **amounts)
           end
         end
 
@@ -139,7 +139,7 @@ module Larder
         def chosen(suite)
           return suite.blocks.select { |block| @blocks.include?(block.key) } if @blocks
 
-          suite.blocks.select { |block| !@given_payload == !block.given && !(quick? && block.slow) }
+          suite.blocks.select { |block| !@given_text == !block.given && !(quick? && block.slow) }
         end
 
         def check_blocks
@@ -195,23 +195,14 @@ module Larder
           contender_options(options)
           options.on("--blocks A,B", Array, "these blocks of code") { |names| @blocks = names }
           options.on("--base NAME", "row that ratios refer to (default #{@suites.first.base})") { |name| @base = name }
-          payload_option(options) if all_blocks.any?(&:given)
+          given_option(options)
           extension_options(options)
           options.on("--list", "list contenders and blocks") { @list = true }
         end
 
-        def payload_option(options)
-          options.on("--payload SOURCE", "your data instead: a file (.json, .marshal,",
-                     ".rb, any), or ruby:EXPRESSION") do |text|
-            @given_payload = source(text)
-          end
-        end
-
-        def source(text)
-          return text if text.start_with?(Payloads::Given::EXPRESSION)
-          return File.expand_path(text) if File.file?(text)
-
-          raise UsageError, "--payload #{text}: no such file; an expression begins with ruby:"
+        def given_option(options)
+          flag, words, check = @suites.first.takes
+          options.on(flag, *words) { |text| @given_text = check.call(text) } if flag
         end
       end
     end

@@ -26,21 +26,23 @@ module Larder
           @rows = plan.rows
           @findings = findings
           @why = why
-          @points = plan.blocks.select(&:axes).group_by(&:axes)
+          points = plan.blocks.select(&:axes).group_by(&:axes)
+          @sheets = points.group_by { |axes, _| axes.keys }.transform_values(&:to_h)
         end
 
-        # @return [Boolean] whether all blocks are in one table, and have no other
+        # @return [Boolean] whether many blocks are in one table, so that they have no other
         def together?
-          @points.size > APART
+          @sheets.each_value.any? { |points| points.size > APART }
         end
 
         # @return [Array<Document::Table>] none for a suite without axes
         def tables
-          return [] if @points.empty?
-          return [build(nil, @points.keys.first.keys, @points)] if together?
+          @sheets.flat_map do |names, points|
+            next [build(nil, names, points)] if points.size > APART
 
-          @points.map do |axes, blocks|
-            build(axes.map { |name, value| "#{name}: #{value}" }.join(", "), [], { axes => blocks })
+            points.map do |axes, blocks|
+              build(axes.map { |name, value| "#{name}: #{value}" }.join(", "), [], { axes => blocks })
+            end
           end
         end
 
@@ -49,12 +51,18 @@ module Larder
         # @param leading [Array<String>] axes that are columns
         def build(caption, leading, points)
           blocks = points.values.first
-          figures = FIGURES.keys.select { |name| @rows.any? { |row| known(row, blocks, name) } }
+          figures = FIGURES.keys.select { |name| shown?(name, blocks) }
           rows = points.flat_map do |axes, all|
             lines(all, figures).map { |cells| [*axes.slice(*leading).values, *cells] }
           end
           Document::Table.build(caption: caption, columns: columns(leading, figures, blocks), rows: rows,
                                 notes: rows.flatten.grep(/ \*\z/).any? ? [LIKENESS] : [])
+        end
+
+        # A line has one size, unless its blocks work on different values.
+        def shown?(name, blocks)
+          measured = @rows.map { |row| blocks.filter_map { |block| @findings.figure(row, block, name) } }
+          measured.any?(&:any?) && (name != "bytes" || measured.all? { |found| found.uniq.size < 2 })
         end
 
         def columns(leading, figures, blocks)

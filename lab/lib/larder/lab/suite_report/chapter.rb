@@ -10,6 +10,7 @@ require_relative "findings"
 require_relative "published_findings"
 require_relative "server_memory"
 require_relative "wire"
+require_relative "wire_model"
 
 module Larder
   module Lab
@@ -109,7 +110,7 @@ module Larder
         end
 
         def axes
-          tables = [*@axes.tables, Wire.new(@plan, @findings).table].compact
+          tables = [*@axes.tables, Wire.new(@plan, @findings).table, WireModel.new(@plan, @findings).table].compact
           section("Times and sizes", *tables) if tables.any?
         end
 

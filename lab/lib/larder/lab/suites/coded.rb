@@ -15,7 +15,21 @@ module Larder
         # The payload that the user gives.
         GIVEN = "given"
 
+        # The option for it, see {Bench::Suite#takes}.
+        OPTION = ["--payload SOURCE", "your data instead: a file (.json, .marshal,",
+                  ".rb, any), or ruby:EXPRESSION"].freeze
+
         module_function
+
+        # @param text [String] as typed
+        # @return [String] the same, with a whole path
+        # @raise [UsageError] if there is no such file
+        def source(text)
+          return text if text.start_with?(Payloads::Given::EXPRESSION)
+          return File.expand_path(text) if File.file?(text)
+
+          raise UsageError, "--payload #{text}: no such file; an expression begins with ruby:"
+        end
 
         # Makes payloads before processes are forked.
         # @param names [Array<String>]

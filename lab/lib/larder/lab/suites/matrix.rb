@@ -78,6 +78,7 @@ module Larder
         title "Serializer × compressor × store, end to end"
         question "How long do reads and writes with codecs take, and how much of that is the store?"
         bundle Gemfiles::CODECS
+        takes(*Coded::OPTION) { |text| Coded.source(text) }
         usual "larder", "file", "redis", "memcached"
         answers :read_native_none, :read_marshal_none, :read_message_pack_snappy
         preload { Coded.load(Matrix::PAYLOADS.first) }

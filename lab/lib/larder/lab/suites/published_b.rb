@@ -12,6 +12,7 @@ module Larder
         question "How long do compressors take in each direction, and how many bytes do they leave?"
         registry Codecs::Compressors
         bundle Gemfiles::CODECS
+        takes(*Coded::OPTION) { |text| Coded.source(text) }
         base "zstd-3"
         answers :compress_books, :decompress_books, :compress_text
         preload { Coded.load("books", "text") }

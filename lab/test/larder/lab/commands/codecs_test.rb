@@ -69,7 +69,8 @@ module Larder
                     "read_native_none,read_bytes_native_none,write_native_none", env: { "COLUMNS" => "200" })
           assert_equal 0, run.status, run.out
           assert_match(/^  - null: read, native \+ none; .*: the store keeps nothing$/, run.out)
-          assert_match(/^  native +none +larder +[\d,]+( +[\d.]+ [mµ]s){3}/, run.out)
+          assert_match(/^  serializer: native, compressor: none$/, run.out)
+          assert_match(/^  larder +[\d,]+( +[\d.]+ [mµ]s){3}$/, run.out)
         end
 
         test "what makes no sense is refused, help is not" do

@@ -5,23 +5,23 @@ require "test_helper"
 module Larder
   module Lab
     module Commands
-      # The command with real servers, a real proxy and real processes.
+      # The command with real servers, real proxies and real processes.
       class NetworkTest < ActiveSupport::TestCase
-        SMALL = %w[network --quick --rounds 1 --seed 1 --rtt 1ms --bandwidth 1gbit --payload hello --codecs none].freeze
+        SMALL = %w[network --sessions 1 --passes 1 --turn-ms 0.5 --seed 1].freeze
 
         setup { skip "redis-server is not installed" unless Servers.fetch("redis").path }
 
-        test "a store behind the proxy takes its round trips, a local one is measured beside it" do
+        test "a store behind the proxy takes its round trips, a local one is measured with it" do
           with_directory do |dir|
             json = File.join(dir, "run.json")
-            run = lab(*SMALL, "--only", "memory,redis", "--json", json, "--dir", dir)
-            assert_equal 0, run.status, run.err
-            assert_match(/^A short String, over the round-trip time/, run.out)
-            assert_match(/^What the proxy itself adds/, run.out)
+            run = lab(*SMALL, "--only", "memory,redis", "--blocks", "read_hello_0us,read_hello_5000us", "--json", json,
+                      "--dir", dir)
+            assert_equal 0, run.status, run.out + run.err
+            assert_match(/^  round trip: 5.00 ms/, run.out)
+            assert_match(/^  redis: read, 12 B, 5.00 ms +\d/, run.out)
             measures = Document.load(json).measures.to_h { |measure| [measure.key, measure.samples] }
-            far = measures.fetch("network/hello/read/1000us/unlimited/redis")
-            assert_operator far.min, :>=, 0.001
-            assert_includes measures.keys, "network/hello/write/local/memory"
+            assert_operator measures.fetch("wire/read_hello_5000us/redis").min, :>=, 0.005
+            assert_operator measures.fetch("wire/read_hello_5000us/memory").max, :<, 0.005
             assert_equal ["run.json"], Dir.children(dir)
             assert_empty processes(dir)
           end
@@ -31,88 +31,46 @@ module Larder
           with_directory do |dir|
             server = Servers.fetch("redis-loopback").new(dir).start
             speak(server, "SET theirs 1\r\n")
-            run = lab(*SMALL, "--only", "redis", "--redis-url", "redis://127.0.0.1:#{server.endpoint["port"]}/0")
-            assert_equal 0, run.status, run.err
-            assert_match(/^  redis, read +\d/, run.out)
+            run = lab(*SMALL, "--only", "redis", "--redis-url", "redis://127.0.0.1:#{server.endpoint["port"]}/0",
+                      "--wire", "3ms,none", "--blocks", "read_hello_yours,read_none_yours")
+            assert_equal 0, run.status, run.out + run.err
+            assert_operator run.out[/^  redis +22 +([\d.]+) ms$/, 1].to_f, :>=, 3.0
             assert_match(/\$1\r\n1/, speak(server, "GET theirs\r\n"))
-            assert_match(/keys=1,/, speak(server, "INFO keyspace\r\n"))
           ensure
             server&.stop
           end
         end
 
-        slow_test "codecs are measured over bandwidths" do
-          run = lab(*SMALL, "--only", "memory", "--bandwidth", "50mbit", "--codecs", "marshal+none,marshal+gzip-6",
-                    "--payload", "ruby:['some text '] * 3000", env: { "COLUMNS" => "150" })
-          skip "the gems of the codecs are not installed" if run.err.include?("gems are not installed")
-          assert_equal 0, run.status, run.err
-          assert_match(/^  marshal\+gzip-6, read +\d/, run.out)
-          assert_match(/pays below/, run.out)
-        end
-
-        slow_test "a payload that cannot be serialized is a row that says so" do
-          run = lab(*SMALL, "--only", "redis", "--payload", "ruby:proc {}")
-          assert_equal 1, run.status
-          assert_match(/redis: invalid: TypeError: no _dump_data is defined for class Proc/, run.err)
-        end
-
-        slow_test "a server that is killed voids its row, others go on, and nothing is left behind" do
-          with_directory do |dir|
-            run = Thread.new { lab(*SMALL, "--rounds", "3", "--only", "redis,memory", "--dir", dir) }
-            server = eventually { processes(dir).find { |pid| program(pid) == "redis-server" && measuring?(dir) } }
-            Process.kill(:KILL, server)
-            outcome = run.value
-            assert_equal 1, outcome.status
-            assert_match(/redis: invalid: .*redis-server.*/, outcome.err)
-            assert_match(/memory, read/, outcome.out)
-            assert_empty Dir.children(dir)
+        slow_test "compression pays where the bandwidth is low" do
+          run = lab(*SMALL, "--only", "redis", "--blocks", "read_none_100mbit,read_zstd_3_100mbit")
+          assert_equal 0, run.status, run.out
+          sizes = %w[none zstd-3].map do |codec|
+            run.out[/compressor: #{codec}\n.*\n  redis +([\d,]+)/, 1].delete(",").to_i
           end
+          assert_operator sizes.last, :<, sizes.first * 0.7
         end
 
-        slow_test "after SIGKILL neither proxy nor server nor file stays" do
-          with_directory do |dir|
-            pid = Process.spawn(RbConfig.ruby, EXECUTABLE, *SMALL, "--rounds", "50", "--only", "redis", "--dir", dir,
-                                out: File::NULL, err: File::NULL, pgroup: true)
-            eventually { processes(dir).any? { |each| program(each) == "redis-server" } && measuring?(dir) }
-            Process.kill(:KILL, pid)
-            Process.wait(pid)
-            assert(eventually { processes(dir).empty? && Dir.empty?(dir) })
-          end
-        end
-
-        test "wrong usage is told, help fits a terminal, and the list names what there is" do
-          run = lab("network", "--rtt", "5")
-          assert_equal 2, run.status
-          assert_match(/--rtt 5: a duration is written/, run.err)
-          help = lab("network", "--help")
-          assert_equal 0, help.status
-          assert_empty(help.out.lines.map(&:chomp).select { |line| line.size > 80 })
-          assert_match(/serializers: larder, marshal/, lab("network", "--list").out)
+        test "the user's own network replaces the others, and one that cannot be is refused" do
+          silent = CLI::Terminal.new(StringIO.new)
+          options = ->(*arguments) { Network.new(silent, silent).options_for(arguments) }
+          plan = options["--wire", "12ms,50mbit"].plans.first
+          assert_equal "0.012,50000000.0", plan.given
+          assert_equal(["yours"], plan.blocks.map { |block| block.axes.values.first }.uniq)
+          assert_equal "0.012,", options["--wire", "12ms"].plans.first.given
+          assert_equal [0.012, nil], Suites::Wire.given("0.012,").then { |wire| [wire.rtt, wire.bandwidth] }
+          error = assert_raises(UsageError) { options["--wire", "fast"] }
+          assert_match(/--wire fast: a duration is written 200us/, error.message)
         end
 
         private
 
-        def speak(server, request)
-          TCPSocket.open(*server.endpoint.values_at("host", "port")) do |connection|
-            connection.write(request)
-            connection.readpartial(1000)
-          end
-        end
-
-        def program(pid)
-          File.basename(File.binread("/proc/#{pid}/cmdline").split(/[\0 ]/).first.to_s)
-        rescue SystemCallError
-          nil
-        end
-
-        # A worker and a proxy run.
-        def measuring?(dir)
-          lines = processes(dir).filter_map do |pid|
-            File.binread("/proc/#{pid}/cmdline")
-          rescue SystemCallError
-            nil
-          end
-          %w[network/worker.rb proxy/main.rb].all? { |script| lines.any? { |line| line.include?(script) } }
+        def speak(server, words)
+          connection = TCPSocket.new("127.0.0.1", server.endpoint["port"])
+          connection.write(words)
+          sleep 0.05
+          connection.read_nonblock(4096)
+        ensure
+          connection&.close
         end
       end
     end
