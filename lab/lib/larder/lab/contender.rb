@@ -33,6 +33,11 @@ module Larder
           @keeps_values != false
         end
 
+        # @return [Boolean] whether its times say something when they are divided by those of others
+        def compared?
+          keeps_values?
+        end
+
         # Loads what processes of this row and of all others with its Gemfile need, before they are forked. Opens
         # nothing, and loads no store that is not theirs: no row runs with the code of another one.
         # @param suite [Bench::Suite]

@@ -31,7 +31,7 @@ module Larder
           @on_request == true
         end
 
-        # @return [Boolean] whether a quick run goes without it, unless it is asked for by name
+        # @return [Boolean] whether a quick run goes without it, unless it is asked for by name, because it takes long
         def slow_to_start?
           @slow_to_start == true
         end

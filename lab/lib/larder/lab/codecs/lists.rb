@@ -18,16 +18,16 @@ module Larder
         row.call "none", :none, "no compression: the bytes as they are"
         row.call "snappy", :snappy, "Snappy"
         row.call "lz4", :lz4, "LZ4"
-        row.call "lz4-9", :lz4, "LZ4 HC, level 9", level: 9
+        row.call "lz4-9", :lz4, "LZ4 HC, level 9", slow: true, level: 9
         row.call "lz4_flex", :lz4_flex, "LZ4 in Rust, Ruby 3.2 and later"
         row.call "zstd-1", :zstd, "Zstandard, level 1", level: 1
         row.call "zstd-3", :zstd, "Zstandard, level 3, its default", level: 3
-        row.call "zstd-9", :zstd, "Zstandard, level 9", level: 9
+        row.call "zstd-9", :zstd, "Zstandard, level 9", slow: true, level: 9
         row.call "brotli-5", :brotli, "Brotli, quality 5", quality: 5
         row.call "brotli-11", :brotli, "Brotli, quality 11, its default", on_request: true, quality: 11
-        row.call "gzip-1", :gzip, "gzip, level 1", level: 1
+        row.call "gzip-1", :gzip, "gzip, level 1", slow: true, level: 1
         row.call "gzip-6", :gzip, "gzip, level 6, its default", level: 6
-        row.call "gzip-9", :gzip, "gzip, level 9", level: 9
+        row.call "gzip-9", :gzip, "gzip, level 9", slow: true, level: 9
         row.call "zlib", :zlib, "Rails' default compressor, as Rails calls it"
       end
 

@@ -26,14 +26,16 @@ module Larder
           # @param codec [Symbol]
           # @param title [String]
           # @param on_request [Boolean] whether it takes part only where it is named
+          # @param slow [Boolean] whether a quick run goes without it
           # @param options [Hash] of the codec
           # @return [void]
-          def declare(registry, name, codec, title, on_request: false, **options)
+          def declare(registry, name, codec, title, on_request: false, slow: false, **options)
             Class.new(self) do
               @registry = registry
               @codec = codec.to_s
               @options = options
               only_on_request if on_request
+              slow_to_start if slow
               takes_part
               named name, title
             end
@@ -47,6 +49,11 @@ module Larder
           # @return [Boolean]
           def keeps_values?
             true
+          end
+
+          # @return [Boolean] false of no codec at all, which takes no time
+          def compared?
+            codec != "none"
           end
 
           # @return [Boolean]

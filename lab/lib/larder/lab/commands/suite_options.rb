@@ -73,6 +73,11 @@ module Larder
                             "leave the option out, or start a new run without --continue"
         end
 
+        # @return [Array<String>] rows, and blocks that take long
+        def left_out
+          super + (quick? && !@blocks ? all_blocks.select(&:slow).map(&:key) : [])
+        end
+
         # @return [String] contenders and blocks
         def list
           width = (registry.names + all_blocks.map(&:key)).map(&:size).max

@@ -132,7 +132,7 @@ module Larder
           answers = @plan.blocks.select { |block| @plan.suite.answers.include?(block.key) }
           blocks = answers.any? ? answers : @plan.blocks.first(COLUMNS)
           columns = blocks.map { |block| { title: block.title, format: "ratio", align: "right" } }
-          keeping = ->(row) { @plan.suite.registry.fetch(row).keeps_values? }
+          keeping = ->(row) { @plan.suite.registry.fetch(row).compared? }
           rows = (@findings.ranking(blocks.first) | @findings.rows).select(&keeping)
           Document::Table.build(columns: [{ title: "" }, *columns],
                                 rows: rows.map { |row| [row, *blocks.map { |block| compared(row, block) }] },

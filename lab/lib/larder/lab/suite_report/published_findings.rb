@@ -31,7 +31,8 @@ module Larder
         # The decisive part of a reason: the name is that of the row, and all of it is in the list of rows that were not
         # measured.
         REASON = /(?:\A\w+ :\w+ )?(.+?)(?:[:;,] | \(|\z)/m
-        private_constant :OUTCOMES, :REASON
+        FIRST = "first: the first call of a process; warm: later ones."
+        private_constant :OUTCOMES, :REASON, :FIRST
 
         # @return [String, nil] a sentence with how many findings hold; nil for a suite without any
         def summary
@@ -134,6 +135,7 @@ module Larder
           rows = rows.zip(reasons).map { |cells, reason| [*cells, reason.to_s] } if reasons.any?
           columns = [{ title: "" }, *table.columns.flat_map { |column| headings(column) }]
           Document::Table.build(caption: table.caption, rows: rows,
+                                notes: columns.any? { |column| column[:title] == "first" } ? [FIRST] : [],
                                 columns: reasons.any? ? [*columns, { title: "not measured", format: "text" }] : columns)
         end
 

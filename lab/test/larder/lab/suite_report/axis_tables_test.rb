@@ -19,6 +19,11 @@ module Larder
           tables.first.rows.each { |row| assert_equal [Float], row.drop(2).map(&:class).uniq }
         end
 
+        test "no compression is in no table of ratios" do
+          chapter = SimulatedRuns.chapter({ "none" => 0.001, "zstd-3" => 1.0 }, suite: "published-b", blocks: BOOKS)
+          assert_equal ["zstd-3"], chapter.sections.first.blocks.first.rows.map(&:first)
+        end
+
         test "a codec that was not measured has a row that says why" do
           absent = { "lz4_flex" => Bench::Absence.new(state: :unavailable, reason: "needs Ruby 3.2: or Rust") }
           table = tables("published-b", { "zstd-3" => 1.0 }, BOOKS, rows: %w[zstd-3 lz4_flex], absent: absent).first
