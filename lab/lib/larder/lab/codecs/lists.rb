@@ -38,7 +38,7 @@ module Larder
         row = ->(*facts, **options) { Serializer.declare(self, *facts, **options) }
 
         row.call "larder", :larder, "Larder: what its store does with a value"
-        row.call "rails", :rails, "Rails' default: Marshal, and zlib where it helps"
+        row.call "rails", :rails, "Rails' default: Marshal, and zlib where it helps", slow: true
         row.call "marshal", :marshal, "Marshal"
         row.call "message_pack", :message_pack, "MessagePack as Rails extends it"
         row.call "json", :json, "JSON of the attributes; loses types"

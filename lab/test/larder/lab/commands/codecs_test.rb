@@ -97,6 +97,7 @@ module Larder
           assert_empty blocks["strategies", "--quick"].grep(/50000/)
           assert_includes options("strategies", "--quick").left_out, "read_50000"
           assert_equal %w[lz4-9 zstd-9 gzip-1 gzip-9], options("compressors", "--quick").left_out
+          assert_equal %w[rails], options("serializers", "--quick").left_out
           assert_empty blocks["compressors"].grep(/given/)
           assert_equal %w[compress_given decompress_given], blocks["compressors", "--payload", "ruby:1"]
           assert_equal 50 << 20, options("strategies").plans.first.size
