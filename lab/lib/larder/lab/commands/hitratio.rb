@@ -1,16 +1,145 @@
 # frozen_string_literal: true
 
 require_relative "command"
+require_relative "../command_line"
 require_relative "../hitratio/chapter"
-require_relative "../hitratio/options"
-require_relative "../hitratio/replay"
+require_relative "../hitratio/formats"
+require_relative "../hitratio/synthetic"
 require_relative "../progress"
 
 module Larder
   module Lab
     module Commands
+      # The options of `larder-lab hitratio`.
+      class HitratioOptions
+        include CommandLine
+
+        Traces = Lab::Hitratio
+        private_constant :Traces
+        BANNER = <<~TEXT
+          Usage: larder-lab hitratio [TRACE...] [options]
+
+          Replays traces of requests through Larder and through simulations of other
+          eviction policies. Each object is read, and stored after a miss. Larder uses a
+          file of exactly the size under test, index and overhead included; the
+          simulations have no overhead.
+
+          A trace is a file in a format of its name or of --format (see --list); it may be
+          compressed by gzip. Or it is a pattern: zipf, scan, loop or shift,
+          with settings such as zipf:objects=1000000,skew=0.8,requests=2000000.
+          Default: all patterns.
+        TEXT
+        FOOTER = <<~TEXT
+          How to read the table: "misses" is the share of requests that missed, "to LRU"
+          the difference to exact LRU in percentage points, and "to Belady" the part
+          that is covered of the distance from LRU to Belady's theoretical minimum.
+
+          Examples:
+            larder-lab hitratio cloudPhysicsIO.oracleGeneral.bin
+            larder-lab hitratio web.trace.gz --size 64MiB,1GiB --object-size 900
+            larder-lab hitratio *.trace.gz --policy larder,lru,belady --json run.json
+            larder-lab hitratio zipf:skew=0.8 scan loop:objects=50000 shift
+
+          Exit codes: 0 replayed, 2 wrong usage, 130 interrupted.
+        TEXT
+        DEFAULT_SIZES = ["1%", "5%", "10%", "20%"].freeze
+        # Of --quick: sizes, and how many objects and requests a pattern has that does not say.
+        QUICK_SIZES = ["5%", "20%"].freeze
+        QUICK_PATTERN = { objects: 10_000, requests: 40_000 }.freeze
+        # Where no trace is named, so that all patterns take some minutes.
+        UNNAMED_PATTERN = { requests: 250_000 }.freeze
+
+        # @return [Array<String>] files and patterns
+        attr_reader :traces
+        # @return [String, nil] format of the files; nil: by their names
+        attr_reader :format
+        # @return [Array<String>] names of policies
+        attr_reader :policies
+        # @return [Integer, nil] bytes of each object of a trace that does not say; nil: chosen by the size
+        attr_reader :object_bytes
+
+        def initialize
+          @policies = Traces::Policies.names
+          @pattern = {}
+        end
+
+        # @return [Array<Size>] as asked for, or the usual shares
+        def sizes
+          @sizes || (@quick ? QUICK_SIZES : DEFAULT_SIZES).map { |text| Traces::Size.parse(text) }
+        end
+
+        # @return [Boolean] were sizes asked for?
+        def sized?
+          !@sizes.nil?
+        end
+
+        # @return [Hash{Symbol=>Integer}] settings of patterns that do not say them: objects, requests, seed
+        def pattern
+          return { **QUICK_PATTERN, **@pattern } if @quick
+
+          @unnamed ? { **UNNAMED_PATTERN, **@pattern } : @pattern
+        end
+
+        # @return [String] policies, patterns and formats
+        def list
+          patterns = Traces::Synthetic::PATTERNS.map do |name, (title, settings)|
+            [name, "#{title}#{" (#{Traces::Synthetic.written(settings)})" if settings.any?}"]
+          end
+          ["Policies (--policy):", "  #{Traces::Policies.names.join(", ")}", "", "Patterns:", *listed(patterns), "",
+           "Formats of files (--format):", *listed(Traces::Formats::TABLE.transform_values(&:last))].join("\n")
+        end
+
+        private
+
+        def listed(rows)
+          width = rows.map { |name, _| name.size }.max
+          rows.map { |name, title| "  #{name.ljust(width)}  #{title}" }
+        end
+
+        def operands(rest)
+          @unnamed = rest.empty?
+          @traces = @unnamed ? Traces::Synthetic::PATTERNS.keys : rest
+        end
+
+        # A pattern with wrong settings is refused before the run.
+        def understood
+          traces.each { |trace| Traces::Synthetic.check(trace) if Traces::Synthetic.named?(trace) } unless list?
+        end
+
+        def parser
+          @parser ||= explained(BANNER, FOOTER) do |options|
+            options.separator("\nOptions:")
+            options.on("--quick", "a rough result: short patterns, two sizes") { @quick = true }
+            options.on("--seed N", Integer, "seed of patterns without one (default 1)") { |n| @pattern[:seed] = n.abs }
+            options.on("--policy A,B", Array, *Traces::Policies.names.each_slice(6).map { |names| names.join(", ") },
+                       "(default: all)") { |names| @policies = Traces::Policies.check(names) }
+            options.on("--format NAME", "of trace files; see --list") { |name| @format = known(name) }
+            options.on("--size A,B", Array, "shares of the bytes of all objects, or bytes",
+                       "(default #{DEFAULT_SIZES.join(",")}; for the trace with published",
+                       "results also #{Traces::Published::SIZES.keys.join(",")})") do |texts|
+              @sizes = texts.map { |text| Traces::Size.parse(text) }
+            end
+            options.on("--object-size N", Integer, "bytes of each object if the trace has no", "sizes (default: 4096,",
+                       "or more until the cache has 16 MiB)") do |bytes|
+              raise UsageError, "--object-size must be 1 or more, not #{bytes}" unless bytes.positive?
+
+              @object_bytes = bytes
+            end
+            options.on("--list", "list policies, patterns and formats") { @list = true }
+          end
+        end
+
+        def known(name)
+          return name if Traces::Formats.names.include?(name)
+
+          raise UsageError, "unknown format #{name}; known: #{Traces::Formats.names.join(", ")}"
+        end
+      end
+
       # `larder-lab hitratio`: how many requests of a trace miss, in Larder and under other policies.
       class Hitratio < Command
+        Traces = Lab::Hitratio
+        private_constant :Traces
         NAME = "hitratio"
         Commands.register(NAME, self)
 
@@ -18,36 +147,29 @@ module Larder
         SUMMARY = "misses on traces of requests: Larder, LRU, ARC, S3-FIFO, W-TinyLFU, Belady"
 
         # @param arguments [Array<String>]
-        # @return [Lab::Hitratio::Options]
+        # @return [HitratioOptions]
         # @raise [UsageError]
         def options_for(arguments)
-          Lab::Hitratio::Options.parse(arguments)
+          HitratioOptions.new.parse(arguments)
         end
 
-        # @param options [Lab::Hitratio::Options]
+        # @param options [HitratioOptions]
         # @return [Document::Chapter]
         def chapter(options)
-          traces = options.traces.map { |given| trace(given, options) }
-          rows = Lab::Hitratio::Replay.new(
+          patterns, files = options.traces.partition { |given| Traces::Synthetic.named?(given) }
+          traces = options.traces.map do |given|
+            next Traces::Formats.read(given, options.format) if files.include?(given)
+
+            Traces::Synthetic.make(given, options.pattern)
+          end
+          rows = Traces::Replay.new(
             sizes: options.sizes, policies: options.policies, progress: Progress.new(@err),
             object_bytes: options.object_bytes, published: !options.sized?
           ).run(traces)
-          Lab::Hitratio::Chapter.new(rows, facts: facts(options)).to_chapter
-        end
-
-        private
-
-        def trace(given, options)
-          return Lab::Hitratio::Synthetic.make(given, options.pattern) if Lab::Hitratio::Synthetic.named?(given)
-
-          Lab::Hitratio::Formats.read(given, options.format)
-        end
-
-        def facts(options)
-          sizes = options.sizes.map(&:to_s).join(", ")
-          ["caches of #{sizes}#{" of the bytes of all objects" if options.sizes.all?(&:share?)}",
-           ("seed #{options.pattern.fetch(:seed, 1)}" if
-             options.traces.any? { |given| Lab::Hitratio::Synthetic.named?(given) })].compact
+          shares = " of the bytes of all objects" if options.sizes.all?(&:share?)
+          facts = ["caches of #{options.sizes.join(", ")}#{shares}",
+                   ("seed #{options.pattern.fetch(:seed, 1)}" if patterns.any?)].compact
+          Traces::Chapter.new(rows, facts: facts).to_chapter
         end
       end
     end

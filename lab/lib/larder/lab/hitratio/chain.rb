@@ -2,26 +2,20 @@
 
 module Larder
   module Lab
-    # Replays traces of requests and counts misses: the engine beside published policies.
+    # Replays traces of requests and counts misses: in the engine, and in simulations of published policies.
     module Hitratio
-      # A queue of numbered objects that knows its bytes and lets go of any object in constant time: a doubly linked
-      # list in two arrays, closed by a mark beyond the last object.
+      # A queue of numbered objects with their bytes, from which any object is removed in constant time: a doubly linked
+      # list in two arrays, closed by a mark after the last object.
       class Chain
-        # @return [Integer] bytes of all objects in it
-        attr_reader :bytes
+        # @return [Integer] of all objects in it
+        attr_reader :bytes, :count
 
-        # @return [Integer] how many objects are in it
-        attr_reader :count
-
-        # @param objects [Integer] numbers go from 0 to this, exclusive
+        # @param objects [Integer] numbers are less than this
         def initialize(objects)
           @mark = objects
-          @newer = Array.new(objects + 1)
-          @older = Array.new(objects + 1)
-          @sizes = Array.new(objects)
+          @newer, @older, @sizes = Array.new(3) { Array.new(objects + 1) }
           @newer[@mark] = @older[@mark] = @mark
-          @bytes = 0
-          @count = 0
+          @bytes = @count = 0
         end
 
         # @param object [Integer]
@@ -35,10 +29,9 @@ module Larder
         # @return [void]
         def push(object, size)
           newest = @older[@mark]
-          @newer[newest] = object
+          @newer[newest] = @older[@mark] = object
           @older[object] = newest
           @newer[object] = @mark
-          @older[@mark] = object
           @sizes[object] = size
           @bytes += size
           @count += 1
@@ -65,16 +58,19 @@ module Larder
           push(object, delete(object))
         end
 
-        # @return [Integer, nil] the object that came first, nil: it is empty
+        # Makes its oldest object the newest of another one.
+        # @param other [Chain]
+        # @return [Integer] the object
+        def pass(other)
+          object = oldest
+          other.push(object, delete(object))
+          object
+        end
+
+        # @return [Integer, nil] nil: it is empty
         def oldest
           object = @newer[@mark]
           object == @mark ? nil : object
-        end
-
-        # @param object [Integer] in it
-        # @return [Integer] bytes
-        def size_of(object)
-          @sizes[object]
         end
       end
     end

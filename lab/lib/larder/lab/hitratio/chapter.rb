@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Builds the report chapter of `larder-lab hitratio`: misses by trace, size and policy, published figures beside them,
-# and conclusions.
+# Builds the report chapter of `larder-lab hitratio`: the published misses with those that were counted here, and misses
+# by trace, size and policy.
 
 require "tmpdir"
 require_relative "../document"
@@ -13,7 +13,7 @@ require_relative "replay"
 module Larder
   module Lab
     module Hitratio
-      # Rows of outcomes as a chapter.
+      # Rows as a chapter.
       class Chapter
         LEAD = "Every object of a trace is read, and stored on a miss. Larder runs in a file of exactly the size " \
                "under test; the simulations of other policies have no overhead."
@@ -22,10 +22,16 @@ module Larder
                    { title: "to Belady", format: "percent" },
                    { title: "bytes missed", format: "share", optional: 2 }].freeze
         NOTE = "to LRU: points above (+) or below (-) it; to Belady: the part of the distance from LRU to it that is " \
-               "covered. Belady's minimum cannot be reached"
-        ARC = "ARC's paper knows pages of one size; how its target moves with objects of many is each simulator's own."
+               "covered. Belady's minimum cannot be reached."
+        ABSENT = "no trace"
+        UNTRIED = "not replayed"
+        NOTES = ["there: published, measured elsewhere; of LRU's: misses as a share of those of LRU.",
+                 "#{ABSENT}: #{Published::TRACE} took no part, or not at this size: larder-lab hitratio " \
+                 "#{Published::TRACE}; #{UNTRIED}: this policy did not run.",
+                 "ARC's paper has pages of one size; with objects of many each simulator moves its target its own way."]
+                .freeze
         Figures = Reports::Figures
-        private_constant :COLUMNS, :LEAD, :NOTE, :ARC
+        private_constant :LEAD, :COLUMNS, :NOTE, :NOTES
 
         # @param rows [Array<Row>]
         # @param facts [Array<String>] how it was run
@@ -38,207 +44,174 @@ module Larder
         # @return [Document::Chapter]
         def to_chapter
           Document::Chapter.new(key: "hitratio", title: "Hit ratios", lead: LEAD, facts: @facts, warnings: warnings,
-                                conclusions: conclusions, sections: sections, measures: measures, details: details)
-        end
-
-        # The part that is covered of the distance from LRU to Belady, over all rows in which the two differ.
-        # @param policy [String]
-        # @return [Float, nil] the mean
-        def mean_to_belady(policy)
-          parts = @rows.filter_map { |row| row.to_belady(policy) }
-          parts.sum / parts.size unless parts.empty?
-        end
-
-        # @param policy [String]
-        # @return [Float, nil] the largest excess over LRU's miss ratio, negative where there is none
-        def worst(policy)
-          @rows.filter_map { |row| above_lru(row, policy) }.max
+                                conclusions: conclusions, measures: measures, details: details,
+                                sections: [published, (summary if @rows.size > 1), *traces].compact)
         end
 
         private
 
-        def sections
-          published = @rows.select { |row| Published.misses(row) }
-          [*by_trace.map { |name, rows| trace(name, rows) },
-           (beside(published) if published.any?), (summary if @rows.size > 1)].compact
+        def published
+          columns = [{ title: "policy" }, *Published::SIZES.keys.flat_map do |size|
+            [["there", "integer"], ["here", "integer"], ["here/there", "number"], ["of LRU's there", "share"],
+             ["of LRU's here", "share"]].each_with_index.map do |(title, format), at|
+              { title: title, format: format, group: size, optional: (1 if at > 2) }
+            end
+          end]
+          cells = (Published::ROWS.keys | @policies).map do |policy|
+            [Published::ROWS.dig(policy, 0) || policy, *Published::SIZES.values.flat_map { |size| pair(policy, size) }]
+          end
+          table = Document::Table.build(columns: columns, rows: cells, notes: NOTES)
+          Document::Section.new(title: "The published misses", headline: true, blocks: [table, loops])
         end
 
-        def by_trace
-          @rows.group_by(&:trace)
+        def pair(policy, capacity)
+          there, lru = [policy, "lru"].map { |name| Published.misses(name, capacity) }
+          row = published_row(capacity)
+          here = row ? row.outcome(policy)&.misses || UNTRIED : ABSENT
+          own = row&.outcome("lru")&.misses
+          counted = here.is_a?(Integer)
+          [there, here, (here.fdiv(there) if there && counted), there&.fdiv(lru), (here.fdiv(own) if own && counted)]
         end
 
-        def trace(name, rows)
-          title = "#{name}: #{Figures.thousands(rows.first.requests)} requests"
-          # Where all objects are of one size, bytes say nothing that requests do not.
-          columns = rows.first.object_bytes ? COLUMNS[0..-2] : COLUMNS
-          lines = rows.flat_map { |row| lines(row).map { |cells| cells.first(columns.size) } }
-          table = Document::Table.build(columns: columns, rows: lines, notes: chosen_sizes(rows))
-          Document::Section.new(title: title, blocks: [table, (curves(name, rows) if rows.size > 1)].compact)
+        def published_row(capacity)
+          @rows.find { |row| row.capacity == capacity && Published.row?(row) }
         end
 
-        def lines(row)
-          row.outcomes.each_with_index.map do |outcome, at|
-            place = at.zero? ? [row.size, row.capacity] : ["", ""]
-            policy = outcome.policy
-            [*place, policy, row.miss_ratio(policy), above_lru(row, policy), row.to_belady(policy),
-             outcome.missed_bytes.fdiv(row.requested_bytes)]
+        def loops
+          finding, better, worse = Published::LOOPS
+          rows = @rows.select { |row| row.trace.match?(Published::LOOP) }
+          cells = rows.map { |row| ["#{row.trace} at #{row.size}", row.miss_ratio(better), row.miss_ratio(worse)] }
+          cells = [["loop, lirs-*.trace.gz", ABSENT, ABSENT]] if cells.empty?
+          columns = [{ title: "trace" }, *[better, worse].map do |policy|
+            { title: "#{Published::ROWS.dig(policy, 0)} misses", format: "share" }
+          end]
+          Document::Table.build(caption: "Published: #{finding}.", columns: columns, rows: cells)
+        end
+
+        def traces
+          @rows.group_by(&:trace).map do |name, rows|
+            # Where all objects are of one size, bytes say nothing that requests do not.
+            columns = rows.first.object_bytes ? COLUMNS[0..-2] : COLUMNS
+            table = Document::Table.build(columns: columns, notes: [*sizes(rows), NOTE],
+                                          rows: rows.flat_map { |row| lines(row, columns.size) })
+            Document::Section.new(title: "#{name}: #{Figures.thousands(rows.first.requests)} requests",
+                                  blocks: [table, (curves(name, rows) if rows.size > 1)].compact)
           end
         end
 
-        def above_lru(row, policy)
-          lru = row.miss_ratio("lru")
-          lru && (row.miss_ratio(policy) - lru)
+        def lines(row, width)
+          row.outcomes.each_with_index.map do |outcome, at|
+            policy = outcome.policy
+            [*(at.zero? ? [row.size, row.capacity] : ["", ""]), policy, row.miss_ratio(policy), row.above_lru(policy),
+             row.to_belady(policy), outcome.missed_bytes.fdiv(row.requested_bytes)].first(width)
+          end
         end
 
-        def chosen_sizes(rows)
+        def sizes(rows)
           return [] unless rows.first.object_bytes
 
-          sizes = rows.map { |row| "#{row.object_bytes} at #{row.size}" }
-          ["The trace does not say how large objects are; taken as #{sizes.join(", ")} bytes."]
+          bytes = rows.map { |row| "#{row.object_bytes} at #{row.size}" }
+          ["The trace does not say how large objects are; taken as #{bytes.join(", ")} bytes."]
         end
 
+        # Sizes are shares of all bytes: bytes say nothing where the lab chooses the size of objects.
         def curves(name, rows)
-          sorted = rows.sort_by { |row| share(row) }
-          series = @policies.map do |policy|
-            { label: policy, highlight: policy == "larder",
-              points: sorted.map { |row| [share(row), row.miss_ratio(policy)] } }
+          points = @policies.to_h do |policy|
+            [policy, rows.map { |row| [row.capacity.fdiv(row.footprint), row.miss_ratio(policy)] }.sort]
           end
-          Document::Curves.build(title: "Misses by size of the cache: #{name}", sentence: spoken(name, sorted),
-                                 x: { title: "cache, of the bytes of all objects", scale: "log", format: "share" },
-                                 y: { title: "misses, of all requests", format: "share" }, series: series)
-        end
-
-        # Of all bytes. A cache's own bytes are no measure where those of objects are chosen by its size.
-        def share(row)
-          row.capacity.fdiv(row.footprint)
-        end
-
-        def spoken(name, sorted)
-          least, most = sorted.values_at(0, -1)
-          parts = @policies.map do |policy|
-            "#{policy} from #{Figures.percent(least.miss_ratio(policy))} to #{Figures.percent(most.miss_ratio(policy))}"
+          spoken = points.map do |policy, line|
+            "#{policy} from #{line.values_at(0, -1).map { |_, misses| Figures.percent(misses) }.join(" to ")}"
           end
-          "#{name}: from #{least.size} to #{most.size} of cache, misses of #{parts.join(", ")}."
-        end
-
-        def beside(rows)
-          columns = [{ title: "policy" }, *rows.flat_map do |row|
-            [{ title: "misses there", format: "integer", group: row.size },
-             { title: "here", format: "integer", group: row.size },
-             { title: "here/there", format: "number", group: row.size },
-             { title: "of LRU's there", format: "share", group: row.size, optional: 1 },
-             { title: "here", format: "share", group: row.size, optional: 1 }]
-          end]
-          policies = Published::MISSES.keys | @policies
-          cells = policies.map { |policy| [policy, *rows.flat_map { |row| pair(row, policy) }] }
-          Document::Section.new(title: "Beside the published misses (measured elsewhere)",
-                                blocks: [Document::Table.build(columns: columns, rows: cells, notes: [ARC])])
-        end
-
-        def pair(row, policy)
-          published = Published.misses(row)
-          there = published[policy]
-          here = misses(row, policy)
-          lru = misses(row, "lru")
-          [there, here, there && here && here.fdiv(there), there&.fdiv(published["lru"]), here && lru && here.fdiv(lru)]
-        end
-
-        def misses(row, policy)
-          row.outcomes.find { |outcome| outcome.policy == policy }&.misses
+          Document::Curves.build(
+            title: "Misses by size of the cache: #{name}", sentence: "#{name}: misses of #{spoken.join(", ")}.",
+            x: { title: "cache, of the bytes of all objects", scale: "log", format: "share" },
+            y: { title: "misses, of all requests", format: "share" },
+            series: points.map { |policy, line| { label: policy, highlight: policy == "larder", points: line } }
+          )
         end
 
         def summary
           columns = [{ title: "policy" }, { title: "mean to Belady", format: "percent" },
                      { title: "worst to LRU", format: "points" }]
-          rows = @policies.map { |policy| [policy, mean_to_belady(policy), worst(policy)] }
-          table = Document::Table.build(columns: columns, rows: rows, notes: [NOTE])
-          Document::Section.new(title: "All traces and sizes: #{@rows.size}", blocks: [table])
+          rows = @policies.map { |policy| [policy, covered(policy), worst(policy)&.first] }
+          Document::Section.new(title: "All traces and sizes: #{@rows.size}",
+                                blocks: [Document::Table.build(columns: columns, rows: rows, notes: [NOTE])])
+        end
+
+        def covered(policy)
+          parts = @rows.filter_map { |row| row.to_belady(policy) }
+          parts.sum / parts.size unless parts.empty?
+        end
+
+        # @return [Array(Float, Row), nil] the largest excess over LRU's miss ratio, and where
+        def worst(policy)
+          @rows.filter_map { |row| (above = row.above_lru(policy)) && [above, row] }.max_by(&:first)
         end
 
         def conclusions
-          own = (["larder"] & @policies).flat_map { |policy| [above(policy), covered(policy), copied(policy)] }
-          [*own, above_net, *reproduced].compact
+          [*(@policies.include?("larder") ? [above, mean, net] : []), reproduced].compact
         end
 
-        def above_net
+        def above
+          points, row = worst("larder")
+          return unless points
+
+          where = "points (#{row.trace} at #{row.size})"
+          most = format("%+.2f", points * 100)
+          "larder misses #{"nowhere more than exact LRU: " unless points.positive?}at most #{most} #{where}" \
+            "#{" more than exact LRU" if points.positive?}."
+        end
+
+        def mean
+          mine = covered("larder") or return
+          others = (@policies - %w[larder lru belady]).filter_map { |name| (part = covered(name)) && [name, part] }
+          named = others.sort_by { |_, part| -part }.map { |name, part| "#{name} #{Figures.percent(part)}" }
+          "larder covers #{Figures.percent(mine)} of the distance from LRU to Belady in the mean" \
+            "#{"; #{named.join(", ")}" if named.any?}."
+        end
+
+        def net
           row = @rows.select(&:above_net_lru).max_by(&:above_net_lru) or return
           "At equal net bytes, those of the objects alone, larder's misses are at most " \
             "#{format("%+.2f", row.above_net_lru * 100)} points from those of exact LRU (#{row.trace} at #{row.size})."
         end
 
-        def above(policy)
-          worst = worst(policy) or return
-          row = @rows.max_by { |candidate| above_lru(candidate, policy) }
-          where = "#{row.trace} at #{row.size}"
-          if worst.positive?
-            "#{policy} misses at most #{format("%.2f", worst * 100)} points more than exact LRU (#{where})."
-          else
-            "#{policy} misses nowhere more than exact LRU; it is closest with #{format("%+.2f", worst * 100)} points " \
-              "(#{where})."
-          end
-        end
-
-        def covered(policy)
-          parts = (@policies - %w[lru belady]).to_h { |name| [name, mean_to_belady(name)] }.compact
-          mine = parts.delete(policy) or return
-          others = parts.sort_by { |_, part| -part }.map { |name, part| "#{name} #{Figures.percent(part)}" }
-          "#{policy} covers #{Figures.percent(mine)} of the distance from LRU to Belady in the mean" \
-            "#{"; #{others.join(", ")}" if others.any?}."
-        end
-
-        # How long a set may take longer than others.
-        def copied(policy)
-          most, row = @rows.filter_map do |candidate|
-            most = candidate.outcomes.find { |outcome| outcome.policy == policy }&.stats&.dig(:most_copied)
-            [most, candidate] if most
-          end.max_by(&:first)
-          most && "#{policy} copied at most #{most} objects in one set to make room (#{row.trace} at #{row.size})."
-        end
-
-        # Whether the simulations are those that the published figures are of.
+        # Whether the simulations are those of the published figures.
         def reproduced
-          ratios = @rows.flat_map do |row|
-            (Published.misses(row) || {}).filter_map { |policy, there| misses(row, policy)&.fdiv(there) }
+          ratios = Published::ROWS.keys.product(Published::SIZES.values).filter_map do |policy, size|
+            published_row(size)&.outcome(policy)&.misses&.fdiv(Published.misses(policy, size))
           end
-          return [] if ratios.empty?
+          all = Published::ROWS.size * Published::SIZES.size
+          return "None of the #{all} published figures was repeated: #{Published::TRACE} took no part." if ratios.empty?
 
-          ["The simulations miss #{format("%.3f", ratios.min)} to #{format("%.3f", ratios.max)} times as often as " \
-           "published (#{ratios.size} figures)."]
+          "The simulations miss #{format("%.3f", ratios.min)} to #{format("%.3f", ratios.max)} times as often as " \
+            "published (#{ratios.size} of #{all} figures)."
         end
 
         def warnings
-          few = by_trace.select { |_, rows| rows.first.requests < 10_000 }.keys
+          few = @rows.select { |row| row.requests < 10_000 }.map(&:trace).uniq
           return [] if few.empty?
 
           ["Few requests: #{few.join(", ")}. First requests, which always miss, weigh more than policies."]
         end
 
         def measures
-          @rows.flat_map do |row|
-            @policies.map do |policy|
-              Document::Measure.new(key: key(row, policy), label: "#{policy}: misses, #{row.trace} at #{row.size}",
-                                    unit: "share", better: "lower", samples: [row.miss_ratio(policy)])
-            end
+          @rows.product(@policies).map do |row, policy|
+            Document::Measure.new(key: ["hitratio", row.trace.tr("/", ":"), row.size, policy].join("/"),
+                                  label: "#{policy}: misses, #{row.trace} at #{row.size}",
+                                  unit: "share", better: "lower", samples: [row.miss_ratio(policy)])
           end
         end
 
-        def key(row, policy)
-          ["hitratio", row.trace.tr("/", ":"), row.size, policy].join("/")
-        end
-
         def details
-          { environment: Environment.facts(Dir.tmpdir), rows: @rows.map { |row| detail(row) } }
-        end
-
-        def detail(row)
-          outcomes = row.outcomes.map { |outcome| numbers(row, outcome) }
-          row.to_h.merge(outcomes: outcomes, above_net_lru: row.above_net_lru)
-        end
-
-        def numbers(row, outcome)
-          outcome.to_h.compact.merge(miss_ratio: row.miss_ratio(outcome.policy),
-                                     byte_miss_ratio: outcome.missed_bytes.fdiv(row.requested_bytes),
-                                     to_belady: row.to_belady(outcome.policy))
+          rows = @rows.map do |row|
+            row.to_h.merge(above_net_lru: row.above_net_lru, outcomes: row.outcomes.map do |outcome|
+              policy = outcome.policy
+              outcome.to_h.compact.merge(miss_ratio: row.miss_ratio(policy), to_belady: row.to_belady(policy),
+                                         byte_miss_ratio: outcome.missed_bytes.fdiv(row.requested_bytes))
+            end)
+          end
+          { environment: Environment.facts(Dir.tmpdir), rows: rows }
         end
       end
     end

@@ -7,34 +7,38 @@ require "larder/cli/registry"
 module Larder
   module Lab
     module Hitratio
-      # What decides who stays in a cache, by the names users type.
+      # Eviction policies, by the names users type.
       module Policies
         extend CLI::Registry
         holds "policy"
       end
 
-      # One cache of a given size under test. A simulated one counts bytes of objects alone: it has no overhead.
+      # A cache of a given size. A simulated one counts bytes of objects alone: it has no overhead. A subclass has
+      # `hit?(object)` and `store(object, size)`, which is called after a miss of an object that fits.
       class Policy
         # @param capacity [Integer] bytes
         # @param trace [Trace]
         def initialize(capacity, trace)
           @capacity = capacity
-          @trace = trace
+          @objects = trace.objects
         end
 
-        # One request: an object that is not there is stored afterwards.
+        # One request: an absent object is stored afterwards.
         # @param object [Integer]
         # @param size [Integer] bytes
-        # @param following [Integer] number of the next request for it, for a policy that sees the future
-        # @return [Boolean] was it there?
-        def request(object, size, following)
-          raise NotImplementedError
+        # @param _following [Integer] number of the next request for it, for a policy that knows the future
+        # @return [Boolean] was it a hit?
+        def request(object, size, _following)
+          return true if hit?(object)
+
+          store(object, size) if size <= @capacity
+          false
         end
 
-        # @return [Hash{Symbol => Integer}, nil] what it counted itself; nil: nothing
+        # @return [Hash{Symbol => Integer}, nil] figures of its own
         def stats; end
 
-        # Lets go of what it holds outside of Ruby.
+        # Releases everything outside of Ruby.
         # @return [void]
         def close; end
       end
@@ -43,12 +47,9 @@ module Larder
 end
 
 require_relative "policies/larder"
-require_relative "policies/lru"
-require_relative "policies/fifo"
+require_relative "policies/queues"
 require_relative "policies/arc"
 require_relative "policies/s3_fifo"
-require_relative "policies/steered"
 require_relative "policies/lirs"
 require_relative "policies/w_tinylfu"
-require_relative "policies/w_tinylfu_climbing"
 require_relative "policies/belady"

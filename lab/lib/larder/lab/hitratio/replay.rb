@@ -13,27 +13,38 @@ module Larder
       # What one policy made of one trace in a cache of one size.
       Outcome = Struct.new(:policy, :misses, :missed_bytes, :stats, keyword_init: true)
 
-      # One trace at one size, under several policies. Net misses: those of exact LRU in a cache of as many bytes as the
-      # engine's objects have at the end; nil unless both are among the policies.
+      # One trace at one size, under several policies. object_bytes: chosen by the lab (nil: the trace says them);
+      # net_misses: of exact LRU in a cache of as many bytes as the engine's objects have at the end (nil: one of the
+      # two did not run).
       Row = Struct.new(:trace, :size, :capacity, :object_bytes, :requests, :requested_bytes, :footprint, :outcomes,
                        :net_misses, keyword_init: true) do
         # @param policy [String]
+        # @return [Outcome, nil]
+        def outcome(policy)
+          outcomes.find { |candidate| candidate.policy == policy }
+        end
+
+        # @param policy [String]
         # @return [Float, nil] share of requests that missed
         def miss_ratio(policy)
-          outcome = outcomes.find { |candidate| candidate.policy == policy }
-          outcome && outcome.misses.fdiv(requests)
+          outcome(policy)&.misses&.fdiv(requests)
+        end
+
+        # @param policy [String]
+        # @return [Float, nil] excess over LRU's miss ratio
+        def above_lru(policy)
+          lru, ours = [miss_ratio("lru"), miss_ratio(policy)]
+          ours - lru if lru && ours
         end
 
         # @param policy [String]
         # @return [Float, nil] its place between LRU (0) and Belady (1); nil where they do not differ or did not run
         def to_belady(policy)
-          lru = miss_ratio("lru")
-          belady = miss_ratio("belady")
-          ours = miss_ratio(policy)
-          (lru - ours) / (lru - belady) if lru && belady && ours && lru > belady
+          least = above_lru("belady")
+          above_lru(policy)&.fdiv(least)&.+(0.0) if least&.negative? # no -0.0
         end
 
-        # @return [Float, nil] how much more the engine misses than LRU with as many bytes of objects
+        # @return [Float, nil] excess of the engine over LRU with as many bytes of objects
         def above_net_lru
           net_misses && (miss_ratio("larder") - net_misses.fdiv(requests))
         end
@@ -41,8 +52,8 @@ module Larder
 
       # Replays traces.
       class Replay
-        # Bytes of the smallest cache that the engine is measured in where the size of objects is ours to choose: below,
-        # it would be measured at the size of its segments rather than of its cache.
+        # Bytes of the smallest cache that the engine is measured in where the lab chooses the size of objects: in a
+        # smaller one its segments would be measured.
         LEAST_CAPACITY = 16 << 20
         # Bytes of an object where the trace does not say, at least.
         OBJECT_BYTES = 4096
@@ -61,17 +72,17 @@ module Larder
           @policies = policies
           @object_bytes = object_bytes
           @progress = progress
+          @nets = (%w[larder lru] - policies).empty?
         end
 
         # @param traces [Array<Trace>]
         # @return [Array<Row>]
         def run(traces)
-          each = @policies.size + (nets? ? 1 : 0)
-          replays = traces.sum { |trace| sizes(trace).size }
-          requests = traces.sum { |trace| sizes(trace).size * trace.requests.size }
-          @progress.start("Replaying", replays * each, nouns: %w[replay replays],
-                          seconds: requests * each * SECONDS_A_REQUEST)
-          traces.flat_map { |trace| sizes(trace).map { |size| row(trace, size) } }
+          tasks = traces.flat_map { |trace| sizes(trace).map { |size| [trace, size] } }
+          each = @policies.size + (@nets ? 1 : 0)
+          @progress.start("Replaying", tasks.size * each, nouns: %w[replay replays],
+                          seconds: tasks.sum { |trace, _| trace.requests.size } * each * SECONDS_A_REQUEST)
+          tasks.map { |trace, size| row(trace, size) }
         ensure
           @progress.finish
         end
@@ -81,7 +92,7 @@ module Larder
         def sizes(trace)
           return @sizes unless @published && Published.of?(trace)
 
-          @sizes + Published::SIZES.map { |text| Size.parse(text) }
+          @sizes + Published::SIZES.keys.map { |text| Size.parse(text) }
         end
 
         def row(trace, size)
@@ -89,18 +100,11 @@ module Larder
           sized = object_bytes ? trace.with_size(object_bytes) : trace
           capacity = size.bytes_of(sized.footprint)
           outcomes = @policies.map { |policy| outcome(policy, capacity, sized, size) }
-          Row.new(trace: trace.name, size: size.to_s, capacity: capacity, object_bytes: object_bytes,
-                  requests: sized.requests.size, requested_bytes: sized.sizes.sum, footprint: sized.footprint,
-                  outcomes: outcomes, net_misses: (net_misses(outcomes, sized, size) if nets?))
-        end
-
-        def nets?
-          (%w[larder lru] - @policies).empty?
-        end
-
-        def net_misses(outcomes, trace, size)
-          engine = outcomes.find { |outcome| outcome.policy == "larder" }
-          outcome("lru", engine.stats.fetch(:net_bytes), trace, size).misses
+          row = Row.new(trace: trace.name, size: size.to_s, capacity: capacity, object_bytes: object_bytes,
+                        requests: sized.requests.size, requested_bytes: sized.sizes.sum, footprint: sized.footprint,
+                        outcomes: outcomes)
+          row.net_misses = outcome("lru", row.outcome("larder").stats.fetch(:net_bytes), sized, size).misses if @nets
+          row
         end
 
         # Where the cache is a share of them, as small as leaves it at LEAST_CAPACITY or more.

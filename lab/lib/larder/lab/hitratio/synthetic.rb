@@ -32,6 +32,12 @@ module Larder
           PATTERNS.key?(text[/\A[a-z]+/]) && text.match?(/\A[a-z]+(?::|\z)/) && !File.exist?(text)
         end
 
+        # @param settings [Hash{Symbol=>Numeric}]
+        # @return [String] as they are typed
+        def written(settings)
+          settings.map { |name, value| "#{name}=#{value}" }.join(",")
+        end
+
         # @param text [String] for which named? holds
         # @param defaults [Hash{Symbol=>Integer}] of objects, requests and seed, where the text does not say them
         # @return [Trace] of objects of one size
@@ -89,8 +95,7 @@ module Larder
             name, value = word.split("=", 2)
             name = name.to_s.to_sym
             unless known.key?(name)
-              raise UsageError, "#{pattern} knows no #{word.inspect}; it takes " \
-                                "#{known.map { |key, default| "#{key}=#{default}" }.join(",")}"
+              raise UsageError, "#{pattern} knows no #{word.inspect}; it takes #{written(known)}"
             end
 
             settings[name] = checked(pattern, name, value)

@@ -25,7 +25,7 @@ module Larder
             measure = document.measures.find { |one| one.key == "hitratio/made.trace/50%/larder" }
             assert_equal [[rows.last["outcomes"].first["miss_ratio"]], nil],
                          [measure.samples, measure.base]
-            curves = document.chapters.first.sections.first.blocks.last
+            curves = document.chapters.first.sections.last.blocks.last
             assert_equal Lab::Hitratio::Policies.names, curves.series.map { |line| line["label"] }
           end
         end

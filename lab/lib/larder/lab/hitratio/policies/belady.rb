@@ -4,8 +4,8 @@ module Larder
   module Lab
     module Hitratio
       module Policies
-        # What will not be asked for the longest leaves, or does not come in: the fewest misses there can be where all
-        # objects are of one size (Belady, 1966), and the usual yardstick where they are not.
+        # Evicts, or does not store, the object whose next request is farthest away: the fewest misses that are possible
+        # with objects of one size (Belady, 1966), and the usual yardstick with others.
         class Belady < Policy
           Policies.register("belady", self)
 
@@ -13,7 +13,7 @@ module Larder
           def initialize(capacity, trace)
             super
             @sizes = {}
-            @next = Array.new(trace.objects)
+            @next = Array.new(@objects)
             @bytes = 0
             @heap = [] # [next request, object], the farthest first; an entry that is not the object's next one is old
           end
@@ -26,13 +26,10 @@ module Larder
               return hit
             end
             @next[object] = following
-            unless hit
-              return false if size > @capacity
+            return false if !hit && size > @capacity
 
-              @sizes[object] = size
-              @bytes += size
-            end
-            push(following, object)
+            @bytes += @sizes[object] = size unless hit
+            push([following, object])
             evict while @bytes > @capacity
             hit
           end
@@ -41,18 +38,12 @@ module Larder
 
           def evict
             following, object = pop
-            return unless @sizes.key?(object) && @next[object] == following
-
-            @bytes -= @sizes.delete(object)
+            @bytes -= @sizes.delete(object) if @sizes.key?(object) && @next[object] == following
           end
 
-          def push(following, object)
+          def push(entry)
             at = @heap.size
-            entry = [following, object]
-            while at.positive?
-              parent = (at - 1) / 2
-              break if @heap[parent][0] >= following
-
+            while at.positive? && @heap[parent = (at - 1) / 2][0] < entry[0]
               @heap[at] = @heap[parent]
               at = parent
             end
@@ -62,11 +53,6 @@ module Larder
           def pop
             top = @heap[0]
             entry = @heap.pop
-            sink(entry) unless @heap.empty?
-            top
-          end
-
-          def sink(entry)
             at = 0
             while (child = (2 * at) + 1) < @heap.size
               child += 1 if child + 1 < @heap.size && @heap[child + 1][0] > @heap[child][0]
@@ -75,7 +61,8 @@ module Larder
               @heap[at] = @heap[child]
               at = child
             end
-            @heap[at] = entry
+            @heap[at] = entry unless @heap.empty?
+            top
           end
         end
       end

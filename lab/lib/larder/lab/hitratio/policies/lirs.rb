@@ -7,9 +7,9 @@ module Larder
     module Hitratio
       module Policies
         # LIRS as published (Jiang, Zhang, "LIRS: an efficient low inter-reference recency set replacement policy",
-        # SIGMETRICS 2002): objects that came back soon, of 99 % of the bytes, stay; the others pass through a queue,
-        # which has room for two at least. A stack of requests, from which the bottom is pruned, says what came back
-        # soon, also of objects that have left. Of those it remembers as many bytes as the cache has twice.
+        # SIGMETRICS 2002): objects that came back soon, of 99 % of the bytes, stay; the others pass through a queue
+        # that has room for two at least. A stack of requests, whose bottom is pruned, says which objects came back
+        # soon, also of evicted ones. It remembers evicted objects of twice as many bytes as the cache has.
         class Lirs < Policy
           Policies.register("lirs", self)
 
@@ -20,34 +20,27 @@ module Larder
           # (see Policy#initialize)
           def initialize(capacity, trace)
             super
-            @stack, @stays, @queue, @ghosts = Array.new(4) { Chain.new(trace.objects) }
-            mean = trace.footprint.fdiv([trace.objects, 1].max)
+            @stack, @stays, @queue, @ghosts = Array.new(4) { Chain.new(@objects) }
+            mean = trace.footprint.fdiv([@objects, 1].max)
             @stays_capacity = capacity - [capacity * QUEUE, LEAST * mean].max.ceil
-          end
-
-          # See {Policy#request}; what follows is not looked at.
-          # @return [Boolean] was it a hit?
-          def request(object, size, _following)
-            if @stays.include?(object) || @queue.include?(object)
-              hit(object)
-              return true
-            end
-            store(object, size) if size <= @capacity
-            false
           end
 
           private
 
-          def hit(object)
+          def hit?(object)
+            stays = @stays.include?(object)
+            return false unless stays || @queue.include?(object)
+
             recent = @stack.include?(object)
             stack(object)
-            if @stays.include?(object)
+            if stays
               prune
             elsif recent
               stay(object, @queue.delete(object))
             else
               @queue.renew(object)
             end
+            true
           end
 
           def store(object, size)
@@ -55,14 +48,10 @@ module Larder
             recent = @ghosts.include?(object)
             @ghosts.delete(object) if recent
             stack(object)
-            if recent || @stays.bytes + size <= @stays_capacity
-              stay(object, size)
-            else
-              @queue.push(object, size)
-            end
+            recent || @stays.bytes + size <= @stays_capacity ? stay(object, size) : @queue.push(object, size)
           end
 
-          # The stack is an order alone: what it holds takes no bytes there.
+          # The stack is an order alone: its objects take no bytes there.
           def stack(object)
             @stack.include?(object) ? @stack.renew(object) : @stack.push(object, 0)
           end
@@ -93,17 +82,17 @@ module Larder
               leave_stay if @queue.count.zero?
               victim = @queue.oldest
               bytes = @queue.delete(victim)
-              remember(victim, bytes) if @stack.include?(victim)
+              next unless @stack.include?(victim)
+
+              @ghosts.push(victim, bytes)
+              forget while @ghosts.bytes > REMEMBERED * @capacity
             end
           end
 
-          def remember(object, size)
-            @ghosts.push(object, size)
-            while @ghosts.bytes > REMEMBERED * @capacity
-              forgotten = @ghosts.oldest
-              @ghosts.delete(forgotten)
-              @stack.delete(forgotten)
-            end
+          def forget
+            object = @ghosts.oldest
+            @ghosts.delete(object)
+            @stack.delete(object)
           end
         end
       end

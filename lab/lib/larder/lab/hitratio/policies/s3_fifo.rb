@@ -7,38 +7,32 @@ module Larder
     module Hitratio
       module Policies
         # S3-FIFO as published (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023): a small
-        # queue of a tenth, from which what was read twice goes to the main one; ghosts of as many bytes as the main
-        # queue has.
+        # queue of a tenth, whose objects go to the main one if they were read twice; ghosts of as many bytes as the
+        # main queue has.
         class S3Fifo < Policy
           Policies.register("s3fifo", self)
 
           SMALL = 0.1
           PROMOTED_AT = 2
-          MOST = 3
+          MOST_READS = 3
 
           # (see Policy#initialize)
           def initialize(capacity, trace)
             super
-            @small = Chain.new(trace.objects)
-            @main = Chain.new(trace.objects)
-            @ghosts = Chain.new(trace.objects)
+            @small, @main, @ghosts = Array.new(3) { Chain.new(@objects) }
             @small_capacity = (capacity * SMALL).to_i
             @main_capacity = capacity - @small_capacity
-            @reads = Array.new(trace.objects, 0)
-          end
-
-          # See {Policy#request}; what follows is not looked at.
-          # @return [Boolean] was it a hit?
-          def request(object, size, _following)
-            if @small.include?(object) || @main.include?(object)
-              @reads[object] += 1 if @reads[object] < MOST
-              return true
-            end
-            store(object, size) if size <= @capacity
-            false
+            @reads = Array.new(@objects, 0)
           end
 
           private
+
+          def hit?(object)
+            return false unless @small.include?(object) || @main.include?(object)
+
+            @reads[object] += 1 if @reads[object] < MOST_READS
+            true
+          end
 
           def store(object, size)
             known = @ghosts.include?(object)
@@ -51,17 +45,11 @@ module Larder
           end
 
           def evict
-            @main.bytes > @main_capacity || @small.count.zero? ? evict_main : evict_small
-          end
+            return evict_main if @main.bytes > @main_capacity || @small.count.zero?
+            return @small.pass(@main) if @reads[@small.oldest] >= PROMOTED_AT
 
-          def evict_small
             object = @small.oldest
-            size = @small.delete(object)
-            if @reads[object] >= PROMOTED_AT
-              @main.push(object, size)
-            else
-              remember(object, size)
-            end
+            remember(object, @small.delete(object))
           end
 
           def remember(object, size)
@@ -73,11 +61,10 @@ module Larder
 
           def evict_main
             object = @main.oldest
-            size = @main.delete(object)
-            return if @reads[object].zero?
+            return @main.delete(object) if @reads[object].zero?
 
             @reads[object] -= 1
-            @main.push(object, size)
+            @main.renew(object)
           end
         end
       end

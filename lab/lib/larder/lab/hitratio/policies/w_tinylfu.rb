@@ -1,68 +1,57 @@
 # frozen_string_literal: true
 
 require_relative "../chain"
-require_relative "../sketch"
 
 module Larder
   module Lab
     module Hitratio
       module Policies
         # W-TinyLFU as published (Einziger, Friedman, Manes, "TinyLFU: a highly efficient cache admission policy",
-        # 2017): what leaves an LRU window of 1 % must have been asked for more often than what it would push out of a
-        # segmented LRU, by an ageing sketch of frequencies. Objects of different sizes push out as many as they need.
+        # 2017): an object that leaves an LRU window of 1 % must have been requested more often than those that it would
+        # evict from a segmented LRU, by an ageing sketch of frequencies.
         class WTinyLfu < Policy
           Policies.register("wtinylfu", self)
 
           WINDOW = 0.01
           PROTECTED = 0.8
+          # Odd multipliers, one for each row of the sketch; its counters end at MOST, and are halved when SAMPLE times
+          # as many requests were counted as the cache has objects.
+          FACTORS = [0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9, 0xd6e8feb86659fd93].freeze
+          MOST = 15
+          SAMPLE = 10
 
           # (see Policy#initialize)
           def initialize(capacity, trace)
             super
-            @window = Chain.new(trace.objects)
-            @probation = Chain.new(trace.objects)
-            @protected = Chain.new(trace.objects)
-            @objects = capacity * trace.objects / [trace.footprint, 1].max # that the cache holds, about
-            @sketch = Sketch.new(@objects)
-            divide((capacity * WINDOW).to_i)
+            @window, @probation, @protected = Array.new(3) { Chain.new(@objects) }
+            @window_capacity = (capacity * WINDOW).to_i
+            @main_capacity = capacity - @window_capacity
+            @protected_capacity = (@main_capacity * PROTECTED).to_i
+            held = [capacity * @objects / [trace.footprint, 1].max, 16].max # objects, about
+            bits = [Math.log2(held).ceil, 4].max
+            @shift = 64 - bits
+            @rows = FACTORS.map { Array.new(1 << bits, 0) }
+            @sample = SAMPLE * held
+            @added = 0
           end
 
-          # See {Policy#request}; what follows is not looked at.
-          # @return [Boolean] was it a hit?
-          def request(object, size, _following)
-            @sketch.add(object)
-            return true if hit(object)
-
-            if size <= @main_capacity
-              @window.push(object, size)
-              shrink_window
-            end
-            false
+          # See {Policy#request}
+          # @return [Boolean]
+          def request(object, size, following)
+            count(object)
+            super
           end
 
           private
 
-          # @param window [Integer] bytes of it
-          def divide(window)
-            @window_capacity = window
-            @main_capacity = @capacity - window
-            @protected_capacity = (@main_capacity * PROTECTED).to_i
-          end
-
-          # Makes the oldest of one queue the newest of another.
-          def move(from, to)
-            object = from.oldest
-            to.push(object, from.delete(object))
-          end
-
-          def hit(object)
+          def hit?(object)
             if @window.include?(object)
               @window.renew(object)
             elsif @protected.include?(object)
               @protected.renew(object)
             elsif @probation.include?(object)
               @protected.push(object, @probation.delete(object))
-              move(@protected, @probation) while @protected.bytes > @protected_capacity
+              @protected.pass(@probation) while @protected.bytes > @protected_capacity
             else
               return false
             end
@@ -70,7 +59,10 @@ module Larder
           end
 
           # An object of the window's own size or more still passes through it: then the window is that one object.
-          def shrink_window
+          def store(object, size)
+            return if size > @main_capacity
+
+            @window.push(object, size)
             while @window.bytes > @window_capacity && @window.count.positive?
               candidate = @window.oldest
               admit(candidate, @window.delete(candidate))
@@ -78,15 +70,34 @@ module Larder
           end
 
           def admit(candidate, size)
-            frequency = @sketch.estimate(candidate)
+            frequency = frequency(candidate)
             while @probation.bytes + @protected.bytes + size > @main_capacity
               queue = @probation.count.zero? ? @protected : @probation
-              victim = queue.oldest
-              return if frequency <= @sketch.estimate(victim)
+              return if frequency <= frequency(queue.oldest)
 
-              queue.delete(victim)
+              queue.delete(queue.oldest)
             end
             @probation.push(candidate, size)
+          end
+
+          def count(object)
+            @rows.each_with_index do |row, number|
+              at = cell(object, number)
+              row[at] += 1 if row[at] < MOST
+            end
+            @added += 1
+            return if @added < @sample
+
+            @rows.each { |row| row.map! { |count| count >> 1 } }
+            @added /= 2
+          end
+
+          def frequency(object)
+            @rows.each_with_index.map { |row, number| row[cell(object, number)] }.min
+          end
+
+          def cell(object, number)
+            (((object + 1) * FACTORS[number]) & 0xffffffffffffffff) >> @shift
           end
         end
       end
