@@ -40,19 +40,15 @@ module Larder
         TEXT
 
         # @return [Integer] processes beside the first one
-        def peers
-          quick? ? 1 : 2
-        end
+        def peers = quick? ? 1 : 2
 
         # @return [Hash{Symbol=>Integer}] bytes: of the largest value tried, and of the values that fill a store
         def amounts
           quick? ? { largest: 4 << 20, small: 8000 } : { largest: 16 << 20, small: 1000 }
         end
 
-        # @return [Array<String>] a quick run has one store of each kind
-        def left_out
-          []
-        end
+        # @return [Array<String>] none: a quick run has one store of each kind
+        def left_out = []
 
         private
 
@@ -70,22 +66,17 @@ module Larder
         # One line for `larder-lab --help`.
         SUMMARY = "tests what each store can do: sharing, persistence, eviction, compression"
         # Seconds that a visit takes, by experience.
-        ESTIMATE = { true => 10.0, false => 15.0 }.freeze
+        ESTIMATE = 15.0
 
-        # @param arguments [Array<String>]
         # @return [FeaturesOptions]
-        # @raise [UsageError]
-        def options_for(arguments)
-          FeaturesOptions.new.parse(arguments)
-        end
+        def options_for(arguments) = FeaturesOptions.new.parse(arguments)
 
-        # @param options [FeaturesOptions]
         # @return [Document::Chapter]
         def chapter(options)
           Scratch.open(options.directory) do |scratch|
             facts = Environment.facts(scratch.path)
             rows = Visits.each(options.contenders, progress: Progress.new(@err), title: "asking the stores",
-                                                   seconds: ESTIMATE[options.quick?]) do |name|
+                                                   seconds: ESTIMATE) do |name|
               Lab::Features::Visit.new(name, options, scratch).run
             end
             Lab::Features::Chapter.new(rows, options, facts).to_chapter

@@ -19,26 +19,19 @@ module Larder
         BANNER = <<~TEXT
           Usage: larder-lab hitratio [TRACE...] [options]
 
-          Replays traces of requests through Larder and through simulations of other
-          eviction policies. Each object is read, and stored after a miss. Larder uses a
-          file of exactly the size under test, index and overhead included; the
-          simulations have no overhead.
-
-          A trace is a file in a format of its name or of --format (see --list); it may be
-          compressed by gzip. Or it is a pattern: zipf, scan, loop or shift,
-          with settings such as zipf:objects=1000000,skew=0.8,requests=2000000.
-          Default: all patterns.
+          Replays traces of requests through Larder, in a file of exactly the size under
+          test, and through simulations of other policies, which have no overhead. A trace
+          is a file (formats: --list), or a pattern with settings, such as
+          zipf:objects=1000000,skew=0.8,requests=2000000. Default: all patterns.
         TEXT
         FOOTER = <<~TEXT
-          How to read the table: "misses" is the share of requests that missed, "to LRU"
-          the difference to exact LRU in percentage points, and "to Belady" the part
-          that is covered of the distance from LRU to Belady's theoretical minimum.
+          How to read the table: "to LRU" is the difference to exact LRU in percentage
+          points, "to Belady" the covered part of the distance from LRU to the minimum.
 
           Examples:
             larder-lab hitratio cloudPhysicsIO.oracleGeneral.bin
-            larder-lab hitratio web.trace.gz --size 64MiB,1GiB --object-size 900
-            larder-lab hitratio *.trace.gz --policy larder,lru,belady --json run.json
-            larder-lab hitratio zipf:skew=0.8 scan loop:objects=50000 shift
+            larder-lab hitratio *.trace.gz --size 64MiB,1GiB --object-size 900
+            larder-lab hitratio zipf:skew=0.8 scan --policy larder,lru,belady
 
           Exit codes: 0 replayed, 2 wrong usage, 130 interrupted.
         TEXT
@@ -49,14 +42,9 @@ module Larder
         # Where no trace is named, so that all patterns take some minutes.
         UNNAMED_PATTERN = { requests: 250_000 }.freeze
 
-        # @return [Array<String>] files and patterns
-        attr_reader :traces
-        # @return [String, nil] format of the files; nil: by their names
-        attr_reader :format
-        # @return [Array<String>] names of policies
-        attr_reader :policies
-        # @return [Integer, nil] bytes of each object of a trace that does not say; nil: chosen by the size
-        attr_reader :object_bytes
+        # @return [Array<String>, String, Integer, nil] files and patterns; format of the files (nil: by their names);
+        #   names of policies; bytes of each object of a trace that does not say (nil: chosen by the size)
+        attr_reader :traces, :format, :policies, :object_bytes
 
         def initialize
           @policies = Traces::Policies.names
@@ -64,14 +52,10 @@ module Larder
         end
 
         # @return [Array<Size>] as asked for, or the usual shares
-        def sizes
-          @sizes || (@quick ? QUICK_SIZES : DEFAULT_SIZES).map { |text| Traces::Size.parse(text) }
-        end
+        def sizes = @sizes || (@quick ? QUICK_SIZES : DEFAULT_SIZES).map { |text| Traces::Size.parse(text) }
 
         # @return [Boolean] were sizes asked for?
-        def sized?
-          !@sizes.nil?
-        end
+        def sized? = !@sizes.nil?
 
         # @return [Hash{Symbol=>Integer}] settings of patterns that do not say them: objects, requests, seed
         def pattern
@@ -146,21 +130,16 @@ module Larder
         # One line for `larder-lab --help`.
         SUMMARY = "misses on traces of requests: Larder, LRU, ARC, S3-FIFO, W-TinyLFU, Belady"
 
-        # @param arguments [Array<String>]
         # @return [HitratioOptions]
-        # @raise [UsageError]
-        def options_for(arguments)
-          HitratioOptions.new.parse(arguments)
-        end
+        def options_for(arguments) = HitratioOptions.new.parse(arguments)
 
-        # @param options [HitratioOptions]
         # @return [Document::Chapter]
         def chapter(options)
-          patterns, files = options.traces.partition { |given| Traces::Synthetic.named?(given) }
+          patterns = options.traces.select { |given| Traces::Synthetic.named?(given) }
           traces = options.traces.map do |given|
-            next Traces::Formats.read(given, options.format) if files.include?(given)
+            next Traces::Synthetic.make(given, options.pattern) if patterns.include?(given)
 
-            Traces::Synthetic.make(given, options.pattern)
+            Traces::Formats.read(given, options.format)
           end
           rows = Traces::Replay.new(
             sizes: options.sizes, policies: options.policies, progress: Progress.new(@err),

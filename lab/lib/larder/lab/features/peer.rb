@@ -1,20 +1,17 @@
 # frozen_string_literal: true
 
-# Starts another process that uses a store, and gives it orders.
-
 require "io/wait"
 require_relative "../errors"
 
 module Larder
   module Lab
     module Features
-      # A child that calls a store. It ends when its parent does.
+      # Another process that uses a store, and obeys this one. It ends when this one does.
       class Peer
         # Seconds that an answer may take.
         PATIENCE = 60
 
-        # Forks. The child opens its store at its first order.
-        # @yieldreturn [ActiveSupport::Cache::Store]
+        # @yieldreturn [ActiveSupport::Cache::Store] opened by the other process at its first order
         def initialize(&store)
           orders, @orders = IO.pipe(binmode: true)
           @answers, answers = IO.pipe(binmode: true)
@@ -28,9 +25,8 @@ module Larder
           @pending = 0
         end
 
-        # Gives an order without waiting for its answer.
         # @param order [Array<Object>] a method of the store and its arguments; of :increment, a key and how often
-        # @return [self]
+        # @return [self] at once
         def tell(*order)
           Marshal.dump(order, @orders)
           @orders.flush
@@ -53,16 +49,11 @@ module Larder
           raise Error, "the other process has died"
         end
 
-        # @param order [Array<Object>]
         # @return [Object] the answer
-        # @raise [Error]
-        def ask(*order)
-          tell(*order).answer
-        end
+        def ask(*order) = tell(*order).answer
 
         # @return [void]
         def stop
-          [@orders, @answers].each(&:close)
           Process.kill(:KILL, @pid)
           Process.wait(@pid)
         end
@@ -71,21 +62,15 @@ module Larder
 
         def obey(orders, answers, store)
           loop do
-            order = Marshal.load(orders)
+            name, key, *rest = Marshal.load(orders)
             opened ||= store.call
-            Marshal.dump([call(opened, *order), nil], answers)
+            value = name == :increment ? rest[0].times { opened.increment(key) } : opened.public_send(name, key, *rest)
+            Marshal.dump([value.nil? || value.is_a?(String) ? value : value != false], answers)
           rescue EOFError
             break
           rescue StandardError, LoadError, NotImplementedError => error
             Marshal.dump([nil, "#{error.class}: #{error.message.lines.first.to_s.strip}"], answers)
           end
-        end
-
-        def call(store, name, key, *rest)
-          return rest.first.times { store.increment(key) } if name == :increment
-
-          value = store.public_send(name, key, *rest)
-          value.nil? || value.is_a?(String) ? value : value != false
         end
       end
     end

@@ -16,20 +16,14 @@ require_relative "probes"
 module Larder
   module Lab
     module Features
-      # What was found out about one contender. reason: why it was not tested (nil: it was); answers: "answer" and
-      # "note" by question; evidence: figures behind them; server: its command line.
-      Row = Struct.new(:name, :reason, :answers, :evidence, :server, keyword_init: true) do
-        # @param question [String]
+      # Answers of one contender. reason: why it was not tested (nil: it was); answers: "answer" and "note" by question;
+      # trouble: failed processes; server: its command line.
+      Row = Struct.new(:name, :reason, :answers, :trouble, :server, keyword_init: true) do
         # @return [Object] the answer; "unknown" if none came, "not tested" if none was tried
-        def answer(question)
-          answers.fetch(question, { "answer" => "unknown" })["answer"]
-        end
+        def answer(question) = answers.dig(question, "answer").then { |answer| answer.nil? ? "unknown" : answer }
 
-        # @param question [String]
         # @return [String, nil] what was seen, or why there is no answer
-        def note(question)
-          answers.fetch(question, { "note" => "no answer came" })["note"]
-        end
+        def note(question) = answers.key?(question) ? answers[question]["note"] : "no answer came"
       end
 
       # One contender.
@@ -42,18 +36,18 @@ module Larder
         # Seconds that a process may take, and a server to end.
         PATIENCE = 180
         ENDING = 15
+        # Question, signal, mark that is looked for, and what is done to a server.
+        RESTARTS = [["server_killed", :KILL, "3", "after kill -9 of the server"],
+                    ["server_restart", :TERM, "4", "after its stop and start"]].freeze
         NOT_OURS = ["not tested", "the server is not the lab's own"].freeze
-        KILLED = "in the next process after kill -9"
         PASSING = "at a URL of yours its place lasts no longer than a process; without the URL the lab starts a server"
 
         # @param name [String] of the contender
-        # @param options [Commands::FeaturesOptions]
-        # @param scratch [Scratch]
         def initialize(name, options, scratch)
           @type = Contenders.fetch(name)
           @options = options
           @scratch = scratch
-          @row = Row.new(name: name, answers: {}, evidence: {})
+          @row = Row.new(name: name, answers: {}, trouble: [])
           @solid = name.start_with?("solid_cache")
           @namespace = "larder-lab:#{SecureRandom.hex(4)}"
         end
@@ -65,8 +59,7 @@ module Larder
           spread_over_two
           @row
         rescue Unavailable => error
-          @row.reason = error.message
-          @row
+          @row.tap { |row| row.reason = error.message }
         end
 
         private
@@ -86,12 +79,14 @@ module Larder
           raise Unavailable, PASSING if endpoint && server.nil? && @solid
 
           part(endpoint, probes: Probes.of(:first) + Probes.of(:last), peers: @options.peers, mark: "1")
-          raise Unavailable, @broken if @broken
+          raise Unavailable, @row.trouble.first if @row.answers.empty?
 
           part(endpoint, probes: Probes.of(:again), counting: true, asks: "app_restart", wanted: "1", mark: "2",
                          how: "in the next process, after the first had ended", die: true)
           over_network(endpoint, server)
-          part(endpoint, asks: "app_killed", wanted: "2", mark: "3", how: KILLED) unless @row.answers["app_killed"]
+          unless @row.answers["app_killed"]
+            part(endpoint, asks: "app_killed", wanted: "2", mark: "3", how: "in the next process after kill -9")
+          end
           restart(endpoint, server)
           fill(server&.endpoint || endpoint, server, clear: true) if fills_its_server? # it has another pid now
         end
@@ -104,35 +99,32 @@ module Larder
           proxy = Proxy.new(Proxy.target(endpoint), wires: [Proxy::Wire.new(rtt: 0)], log: "#{@dir}-proxy.log").start
           part(server.endpoint_at(Proxy::HOST, proxy.addresses.first), asks: "remote", wanted: "2", mark: "3",
                                                                        how: "a client read by host and port")
-          answer("app_killed", true, KILLED) if @row.answer("remote") == true
+          answer("app_killed", true, "in another process after kill -9") if @row.answer("remote") == true
         ensure
           proxy&.stop
         end
 
         # A store that outlives a kill outlives a restart, too.
         def restart(endpoint, server)
-          questions = %w[server_killed server_restart]
-          unless server
-            return questions.each { |question| answer(question, *(endpoint ? NOT_OURS : ["no server", nil])) }
-          end
+          keys = RESTARTS.map(&:first)
+          return keys.each { |key| answer(key, *(endpoint ? NOT_OURS : "no server")) } unless server
 
-          questions.zip([:KILL, :TERM], %w[3 4], ["after kill -9 of the server", "after its stop and start"])
-                   .each do |question, signal, wanted, how|
-            next answer(question, true, "even after kill -9") if @row.answers["server_killed"]&.fetch("answer") == true
+          RESTARTS.each do |key, signal, wanted, how|
+            next answer(key, true, "even after kill -9") if @row.answer("server_killed") == true
 
             restart_server(server, signal)
-            part(endpoint, asks: question, wanted: wanted, mark: "4", how: how)
+            part(endpoint, asks: key, wanted: wanted, mark: "4", how: how)
           end
         rescue Unavailable => error
-          questions.each { |question| answer(question, "unknown", error.message) unless @row.answers.key?(question) }
+          keys.each { |key| @row.answers.key?(key) || answer(key, "unknown", error.message) }
         end
 
         def restart_server(server, signal)
-          pid = server.pid
-          Process.kill(signal, pid)
+          process = "/proc/#{server.pid}"
+          Process.kill(signal, server.pid)
           limit = now + ENDING
-          sleep 0.01 while now < limit && File.exist?("/proc/#{pid}")
-          raise Unavailable, "the server does not end within #{ENDING} s of SIG#{signal}" if File.exist?("/proc/#{pid}")
+          sleep 0.01 while now < limit && File.exist?(process)
+          raise Unavailable, "the server does not end within #{ENDING} s of SIG#{signal}" if File.exist?(process)
 
           server.stop
           server.start
@@ -146,9 +138,7 @@ module Larder
         end
 
         # Its limit is its own, not that of its server, which may be used again.
-        def fills_its_server?
-          @solid && @type.server
-        end
+        def fills_its_server? = @solid && @type.server
 
         def spread_over_two
           return answer("cluster", "not tested", "it spreads over databases of database.yml; the lab has one") if @solid
@@ -164,30 +154,19 @@ module Larder
 
         # One process. What it answered before it failed stays.
         def part(endpoint, probes: [], asks: nil, **job)
-          process(endpoint, { probes: probes, asks: asks, **job }).run { |event| take(event) }
+          job = { contender: @row.name, dir: @dir, endpoint: endpoint, size: @size, namespace: @namespace,
+                  probes: probes, asks: asks, requires: @options.requires, **@options.amounts, **job }
+          WorkerProcess.new(job, dir: @dir, log: File.join(@scratch.path, "#{@row.name}.log"), timeout: PATIENCE,
+                                 script: SCRIPT, gemfile: Gemfiles.path(@type.bundle))
+                       .run { |event| answer(*event.values_at("question", "answer", "note")) }
         rescue Invalid => error
           return if job[:die] && error.message.include?("signal #{Signal.list["KILL"]}")
 
-          @broken = error.message if @row.answers.empty?
           answer(asks, "unknown", error.message) if asks && !@row.answers.key?(asks)
-          @row.evidence["trouble"] = [*@row.evidence["trouble"], "#{asks || probes.first}: #{error.message}"]
+          @row.trouble << error.message
         end
 
-        def process(endpoint, job)
-          job = { contender: @row.name, dir: @dir, endpoint: endpoint, size: @size, namespace: @namespace,
-                  requires: @options.requires, **@options.amounts, **job }
-          WorkerProcess.new(job, dir: @dir, log: File.join(@scratch.path, "#{@row.name}.log"), timeout: PATIENCE,
-                                 script: SCRIPT, gemfile: Gemfiles.path(@type.bundle))
-        end
-
-        def take(event)
-          case event["event"]
-          when "answer" then answer(*event.values_at("question", "answer", "note"))
-          when "evidence" then @row.evidence.merge!(event.except("event"))
-          end
-        end
-
-        def answer(question, reply, note)
+        def answer(question, reply, note = nil)
           @row.answers[question] = { "answer" => reply, "note" => note }
         end
       end

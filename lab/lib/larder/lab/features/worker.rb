@@ -14,26 +14,20 @@ require_relative "probes"
 module Larder
   module Lab
     module Features
-      # Rails' own compressor, that counts.
+      # Rails' own compressor, which counts bytes.
       module CountingCompressor
         class << self
-          # @return [Integer] bytes that went in, and that came out
-          attr_accessor :taken, :given
+          # @return [Integer, nil] bytes that went in, and that came out
+          attr_reader :taken, :given
 
-          # @param text [String]
           # @return [String]
           def deflate(text)
-            Zlib.deflate(text).tap do |packed|
-              self.taken = taken.to_i + text.bytesize
-              self.given = given.to_i + packed.bytesize
-            end
+            @taken = taken.to_i + text.bytesize
+            Zlib.deflate(text).tap { |packed| @given = given.to_i + packed.bytesize }
           end
 
-          # @param packed [String]
           # @return [String]
-          def inflate(packed)
-            Zlib.inflate(packed)
-          end
+          def inflate(packed) = Zlib.inflate(packed)
         end
       end
 
@@ -44,16 +38,9 @@ module Larder
 
         # Seconds that a question may take; a filling takes longer, because databases write slowly.
         PATIENCE = { full: 150 }.tap { |seconds| seconds.default = 30 }.freeze
-        # How a store is given several servers, each kind with a directory for its files.
-        SERVERS = { mem_cache_store: ->(urls, _) { urls }, redis_cache_store: ->(urls, _) { [{ url: urls }] },
-                    larder_store: lambda do |urls, file|
-                      [file, { remote: [:redis_cache_store, { url: urls.one? ? urls.first : urls }] }]
-                    end }.freeze
 
         # @return [void]
-        def self.main
-          new(*Job.take).run
-        end
+        def self.main = new(*Job.take).run
 
         # @return [void]
         def run
@@ -66,7 +53,6 @@ module Larder
             ask(@job["probes"] - Probes.of(:last))
             store.write("mark", @job["mark"]) if @job["mark"]
             ask(@job["probes"] & Probes.of(:last))
-            emit("evidence", filling: @filling.found) if @filling
             Process.kill(:KILL, Process.pid) if @job["die"]
             {}
           end
@@ -93,8 +79,7 @@ module Larder
 
         def ask(keys)
           keys.each do |key|
-            probe = Probes.fetch(key)
-            answer, note = attempt(probe)
+            answer, note = attempt(Probes.fetch(key))
             emit("answer", question: key, answer: answer.nil? ? "unknown" : answer, note: note)
           end
         end
@@ -113,59 +98,41 @@ module Larder
           raise Lost, "what is written cannot be read" unless seen?(key, value)
         end
 
-        def seen?(key, value)
-          store.read(key) == value
-        end
+        def seen?(key, value) = store.read(key) == value
 
         def gone?(key, life)
+          sleep life + Probes::AFTERWARDS
           gone = store.read(key).nil?
           [gone, "after #{life} s it #{gone ? "is gone" : "is still there"}"]
         end
 
         def shared?
-          return @shared if defined?(@shared)
-
-          @shared = false
-          @shared = attempt(Probes.fetch("cross_process")).first == true
+          @shared = attempt(Probes.fetch("cross_process")).first == true if @shared.nil?
+          @shared
         end
 
         def way
-          return "files" unless job["endpoint"]
-
-          job["endpoint"]["socket"] ? "a Unix socket" : "TCP on the loopback interface"
+          endpoint = job["endpoint"] or return "files"
+          endpoint["socket"] ? "a Unix socket" : "TCP on the loopback interface"
         end
 
-        # Behind the store's back, another process changes the value.
+        # Another process changes the value, behind the store.
         def local_copy?
           keep("local", "one")
           peers.first.ask(:write, "local", "two")
           seen?("local", "one")
         end
 
-        # Of a store that nobody else can change, and that keeps nothing of itself.
+        # A store that nobody else can change, and that keeps nothing itself.
         def local_value?
           store.write("local", "one")
           !@contender.class.keeps_values? && seen?("local", "one")
         end
 
-        def with_child
-          child = Peer.new { store }
-          yield child
-        ensure
-          child&.stop
-        end
-
-        def deletes?(pattern)
-          %w[a1 a2 b1].each { |name| keep("matched-#{name}", name) }
-          store.delete_matched(pattern)
-          store.read("matched-a1").nil? && store.read("matched-a2").nil? && seen?("matched-b1", "b1")
-        end
-
         def apart?(length)
-          first, second = %w[1 2].map { |last| "#{"k" * (length - 1)}#{last}" }
-          store.write(first, "first")
-          store.write(second, "second")
-          seen?(first, "first") && seen?(second, "second")
+          pair = %w[1 2].to_h { |last| ["#{"k" * (length - 1)}#{last}", last] }
+          pair.each { |key, value| store.write(key, value) }
+          pair.all? { |key, value| seen?(key, value) }
         rescue StandardError
           false # a length that this store refuses
         end
@@ -185,46 +152,34 @@ module Larder
           nil # a connection that was cut with the value
         end
 
-        def counted?
+        def packed?(**options)
+          keep("text #{options}", text(options.size), **options)
           CountingCompressor.taken.to_i >= Probes::TEXT
         end
 
-        def counted
-          "#{CountingCompressor.taken} bytes became #{CountingCompressor.given}"
-        end
-
         # Bytes that texts take, and that as much noise takes.
-        def room_of_texts(**options)
-          [growth("text", options) { |i| text(i) },
-           growth("noise", options) { |i| Random.new(i).bytes(Probes::TEXT) }]
+        def room(**options)
+          [->(i) { text(i) }, ->(i) { Random.new(i).bytes(Probes::TEXT) }].map do |make|
+            before = footprint
+            Probes::TEXTS.times { |i| store.write("room-#{make.hash}-#{i}", make.call(i), **options) }
+            growth = footprint - before
+            job["endpoint"] ? [growth.server, growth.disk].max : [growth.own, growth.mapped, growth.disk].max
+          end
         end
 
-        def growth(name, options)
-          before = footprint
-          Probes::TEXTS.times { |i| store.write("#{name}-#{i}-#{options.size}", yield(i), **options) }
-          growth = footprint - before
-          job["endpoint"] ? [growth.server, growth.disk].max : [growth.own, growth.mapped, growth.disk].max
-        end
-
-        def footprint
-          Footprint.take(pid: job.dig("endpoint", "pid"), dirs: job["directories"])
-        end
+        def footprint = Footprint.take(pid: job.dig("endpoint", "pid"), dirs: job["directories"])
 
         def text(number)
           line = "All work and no play makes #{number} a dull number. "
           (line * (Probes::TEXT / line.size)).ljust(Probes::TEXT)
         end
 
-        def takes_servers?
-          SERVERS.key?(@contender.recorded[:store])
-        end
+        def servers = Probes::SERVERS[@contender.recorded[:store]]
 
         # A store over these servers, without files that another one has used.
         def over(urls)
-          kind = @contender.recorded[:store]
-          @stores = @stores.to_i + 1
-          file = File.join(job["dir"], "over-#{@stores}.larder")
-          ActiveSupport::Cache.lookup_store(kind, *SERVERS[kind].call(urls, file))
+          file = File.join(job["dir"], "over-#{@stores = @stores.to_i + 1}.larder")
+          ActiveSupport::Cache.lookup_store(@contender.recorded[:store], *servers.call(urls, file))
         end
 
         def filling

@@ -18,15 +18,11 @@ module Larder
           @bytes = @count = 0
         end
 
-        # @param object [Integer]
         # @return [Boolean]
-        def include?(object)
-          !@newer[object].nil?
-        end
+        def include?(object) = !@newer[object].nil?
 
         # @param object [Integer] not in it
         # @param size [Integer] bytes
-        # @return [void]
         def push(object, size)
           newest = @older[@mark]
           @newer[newest] = @older[@mark] = object
@@ -53,13 +49,9 @@ module Larder
 
         # Makes it the newest.
         # @param object [Integer] in it
-        # @return [void]
-        def renew(object)
-          push(object, delete(object))
-        end
+        def renew(object) = push(object, delete(object))
 
         # Makes its oldest object the newest of another one.
-        # @param other [Chain]
         # @return [Integer] the object
         def pass(other)
           object = oldest

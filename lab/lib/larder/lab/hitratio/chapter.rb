@@ -33,7 +33,6 @@ module Larder
         Figures = Reports::Figures
         private_constant :LEAD, :COLUMNS, :NOTE, :NOTES
 
-        # @param rows [Array<Row>]
         # @param facts [Array<String>] how it was run
         def initialize(rows, facts: [])
           @rows = rows
@@ -45,7 +44,7 @@ module Larder
         def to_chapter
           Document::Chapter.new(key: "hitratio", title: "Hit ratios", lead: LEAD, facts: @facts, warnings: warnings,
                                 conclusions: conclusions, measures: measures, details: details,
-                                sections: [published, (summary if @rows.size > 1), *traces].compact)
+                                sections: [published, *traces])
         end
 
         private
@@ -73,9 +72,7 @@ module Larder
           [there, here, (here.fdiv(there) if there && counted), there&.fdiv(lru), (here.fdiv(own) if own && counted)]
         end
 
-        def published_row(capacity)
-          @rows.find { |row| row.capacity == capacity && Published.row?(row) }
-        end
+        def published_row(capacity) = @rows.find { |row| row.capacity == capacity && Published.row?(row) }
 
         def loops
           finding, better, worse = Published::LOOPS
@@ -130,27 +127,15 @@ module Larder
           )
         end
 
-        def summary
-          columns = [{ title: "policy" }, { title: "mean to Belady", format: "percent" },
-                     { title: "worst to LRU", format: "points" }]
-          rows = @policies.map { |policy| [policy, covered(policy), worst(policy)&.first] }
-          Document::Section.new(title: "All traces and sizes: #{@rows.size}",
-                                blocks: [Document::Table.build(columns: columns, rows: rows, notes: [NOTE])])
-        end
-
         def covered(policy)
           parts = @rows.filter_map { |row| row.to_belady(policy) }
           parts.sum / parts.size unless parts.empty?
         end
 
         # @return [Array(Float, Row), nil] the largest excess over LRU's miss ratio, and where
-        def worst(policy)
-          @rows.filter_map { |row| (above = row.above_lru(policy)) && [above, row] }.max_by(&:first)
-        end
+        def worst(policy) = @rows.filter_map { |row| (above = row.above_lru(policy)) && [above, row] }.max_by(&:first)
 
-        def conclusions
-          [*(@policies.include?("larder") ? [above, mean, net] : []), reproduced].compact
-        end
+        def conclusions = [*(@policies.include?("larder") ? [above, mean, net] : []), reproduced].compact
 
         def above
           points, row = worst("larder")
@@ -189,10 +174,9 @@ module Larder
         end
 
         def warnings
-          few = @rows.select { |row| row.requests < 10_000 }.map(&:trace).uniq
-          return [] if few.empty?
-
-          ["Few requests: #{few.join(", ")}. First requests, which always miss, weigh more than policies."]
+          @rows.select { |row| row.requests < 10_000 }.map(&:trace).uniq.map do |name|
+            "#{name}: few requests. First requests, which always miss, weigh more than policies."
+          end
         end
 
         def measures
@@ -206,9 +190,8 @@ module Larder
         def details
           rows = @rows.map do |row|
             row.to_h.merge(above_net_lru: row.above_net_lru, outcomes: row.outcomes.map do |outcome|
-              policy = outcome.policy
-              outcome.to_h.compact.merge(miss_ratio: row.miss_ratio(policy), to_belady: row.to_belady(policy),
-                                         byte_miss_ratio: outcome.missed_bytes.fdiv(row.requested_bytes))
+              outcome.to_h.compact.merge(miss_ratio: row.miss_ratio(outcome.policy),
+                                         to_belady: row.to_belady(outcome.policy))
             end)
           end
           { environment: Environment.facts(Dir.tmpdir), rows: rows }

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The list of policies. A new one is one file in policies/ and one line at the end of this file.
+# The list of policies. A new one registers itself in a file of policies/.
 
 require "larder/cli/registry"
 
@@ -14,17 +14,17 @@ module Larder
       end
 
       # A cache of a given size. A simulated one counts bytes of objects alone: it has no overhead. A subclass has
-      # `hit?(object)` and `store(object, size)`, which is called after a miss of an object that fits.
+      # `prepare`, `hit?(object)` and `store(object, size)`, which is called after a miss of an object that fits.
       class Policy
         # @param capacity [Integer] bytes
-        # @param trace [Trace]
         def initialize(capacity, trace)
           @capacity = capacity
           @objects = trace.objects
+          @trace = trace
+          prepare
         end
 
         # One request: an absent object is stored afterwards.
-        # @param object [Integer]
         # @param size [Integer] bytes
         # @param _following [Integer] number of the next request for it, for a policy that knows the future
         # @return [Boolean] was it a hit?
@@ -39,7 +39,6 @@ module Larder
         def stats; end
 
         # Releases everything outside of Ruby.
-        # @return [void]
         def close; end
       end
     end
@@ -48,8 +47,6 @@ end
 
 require_relative "policies/larder"
 require_relative "policies/queues"
-require_relative "policies/arc"
-require_relative "policies/s3_fifo"
-require_relative "policies/lirs"
+require_relative "policies/recency"
 require_relative "policies/w_tinylfu"
 require_relative "policies/belady"

@@ -21,24 +21,15 @@ module Larder
 
         module_function
 
-        # @param trace [Trace]
         # @return [Boolean] was something published of it?
-        def of?(trace)
-          !trace.sizes.nil? && trace.requests.size == REQUESTS
-        end
+        def of?(trace) = !trace.sizes.nil? && trace.requests.size == REQUESTS
 
-        # @param row [Row]
         # @return [Boolean] was something published of this trace at this size?
-        def row?(row)
-          SIZES.value?(row.capacity) && row.requests == REQUESTS && !row.object_bytes
-        end
+        def row?(row) = SIZES.value?(row.capacity) && row.requests == REQUESTS && !row.object_bytes
 
-        # @param policy [String]
         # @param capacity [Integer] one of the sizes
         # @return [Integer, nil] misses
-        def misses(policy, capacity)
-          ROWS.fetch(policy, [])[1 + SIZES.values.index(capacity)]
-        end
+        def misses(policy, capacity) = ROWS.fetch(policy, [])[1 + SIZES.values.index(capacity)]
       end
     end
   end

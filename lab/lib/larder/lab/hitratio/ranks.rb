@@ -6,7 +6,6 @@ module Larder
       # Objects by how popular they are: the n-th is asked for 1 / n ** skew times as often as the first (Zipf's law),
       # drawn by inversion of the cumulated shares.
       class Ranks
-        # @param count [Integer]
         # @param skew [Float] 0: all alike
         def initialize(count, skew)
           sum = 0.0

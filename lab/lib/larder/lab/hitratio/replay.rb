@@ -18,26 +18,18 @@ module Larder
       # two did not run).
       Row = Struct.new(:trace, :size, :capacity, :object_bytes, :requests, :requested_bytes, :footprint, :outcomes,
                        :net_misses, keyword_init: true) do
-        # @param policy [String]
         # @return [Outcome, nil]
-        def outcome(policy)
-          outcomes.find { |candidate| candidate.policy == policy }
-        end
+        def outcome(policy) = outcomes.find { |candidate| candidate.policy == policy }
 
-        # @param policy [String]
         # @return [Float, nil] share of requests that missed
-        def miss_ratio(policy)
-          outcome(policy)&.misses&.fdiv(requests)
-        end
+        def miss_ratio(policy) = outcome(policy)&.misses&.fdiv(requests)
 
-        # @param policy [String]
         # @return [Float, nil] excess over LRU's miss ratio
         def above_lru(policy)
           lru, ours = [miss_ratio("lru"), miss_ratio(policy)]
           ours - lru if lru && ours
         end
 
-        # @param policy [String]
         # @return [Float, nil] its place between LRU (0) and Belady (1); nil where they do not differ or did not run
         def to_belady(policy)
           least = above_lru("belady")
@@ -45,9 +37,7 @@ module Larder
         end
 
         # @return [Float, nil] excess of the engine over LRU with as many bytes of objects
-        def above_net_lru
-          net_misses && (miss_ratio("larder") - net_misses.fdiv(requests))
-        end
+        def above_net_lru = net_misses && (miss_ratio("larder") - net_misses.fdiv(requests))
       end
 
       # Replays traces.
@@ -61,10 +51,7 @@ module Larder
         SECONDS_A_REQUEST = 4e-6
         private_constant :SECONDS_A_REQUEST
 
-        # @param sizes [Array<Size>]
-        # @param policies [Array<String>]
         # @param object_bytes [Integer, nil] of every object of a trace that does not say; nil: see {OBJECT_BYTES}
-        # @param progress [Progress]
         # @param published [Boolean] is the trace with published results also replayed at the published sizes?
         def initialize(sizes:, policies:, progress:, object_bytes: nil, published: false)
           @sizes = sizes
@@ -75,7 +62,6 @@ module Larder
           @nets = (%w[larder lru] - policies).empty?
         end
 
-        # @param traces [Array<Trace>]
         # @return [Array<Row>]
         def run(traces)
           tasks = traces.flat_map { |trace| sizes(trace).map { |size| [trace, size] } }

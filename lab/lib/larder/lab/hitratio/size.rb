@@ -9,7 +9,6 @@ module Larder
       class Size
         # @param text [String] "5%", "512MiB", "1048576"
         # @return [Size]
-        # @raise [UsageError]
         def self.parse(text)
           share = text[/\A(\d+(?:\.\d+)?) ?%\z/, 1]
           size = new(text, share ? share.to_f : Units.size(text, "--size"), !share.nil?)
@@ -20,9 +19,7 @@ module Larder
 
         private_class_method :new
 
-        # @param text [String]
         # @param number [Numeric] bytes or percent
-        # @param share [Boolean]
         def initialize(text, number, share)
           @text = text
           @number = number
@@ -31,19 +28,13 @@ module Larder
 
         # @param footprint [Integer] bytes of all objects of a trace
         # @return [Integer] bytes of the cache
-        def bytes_of(footprint)
-          share? ? (footprint * @number / 100).round : @number
-        end
+        def bytes_of(footprint) = share? ? (footprint * @number / 100).round : @number
 
         # @return [Boolean]
-        def share?
-          @share
-        end
+        def share? = @share
 
         # @return [String] as it was given
-        def to_s
-          @text
-        end
+        def to_s = @text
       end
     end
   end

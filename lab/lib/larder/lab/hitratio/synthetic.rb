@@ -9,108 +9,78 @@ require_relative "trace"
 module Larder
   module Lab
     module Hitratio
-      # `zipf`, or `zipf:objects=1000,skew=0.8`: a pattern and what it is told.
+      # `zipf`, or `zipf:objects=1000,skew=0.8`: a pattern and its settings.
       module Synthetic
         # name => what it is, and its settings with their defaults
         PATTERNS = {
-          "zipf"  => ["few objects are asked for often, most of them rarely", { skew: 0.9 }],
-          "scan"  => ["the same, and now and then a row of objects that nobody asks for again",
+          "zipf"  => ["few objects are requested often, most of them rarely", { skew: 0.9 }],
+          "scan"  => ["the same, and now and then a row of objects that never come back",
                       { skew: 0.9, every: 20_000, length: 10_000 }],
           "loop"  => ["all objects in a row, again and again: the worst for policies by recency", {}],
           "shift" => ["few objects often, and every so often other ones", { skew: 0.9, every: 50_000 }]
         }.freeze
-        # What all of them take.
+        # Settings of all of them, and the ranges that values have.
         COMMON = { objects: 100_000, requests: 500_000, seed: 1 }.freeze
-        MOST = 20_000_000
-        private_constant :COMMON, :MOST
+        RANGES = { skew: 0.0..5.0, seed: 0..(1 << 62) }.tap { |ranges| ranges.default = 1..20_000_000 }.freeze
 
         module_function
 
-        # @param text [String]
-        # @return [Boolean] does it name a pattern, and no file?
+        # @return [Boolean] does the text name a pattern, and no file?
         def named?(text)
           PATTERNS.key?(text[/\A[a-z]+/]) && text.match?(/\A[a-z]+(?::|\z)/) && !File.exist?(text)
         end
 
-        # @param settings [Hash{Symbol=>Numeric}]
-        # @return [String] as they are typed
-        def written(settings)
-          settings.map { |name, value| "#{name}=#{value}" }.join(",")
-        end
+        # @return [String] settings as they are typed
+        def written(settings) = settings.map { |name, value| "#{name}=#{value}" }.join(",")
 
         # @param text [String] for which named? holds
         # @param defaults [Hash{Symbol=>Integer}] of objects, requests and seed, where the text does not say them
         # @return [Trace] of objects of one size
         # @raise [UsageError] names the setting, and those that there are
-        def make(text, defaults = {})
-          pattern, _, given = text.partition(":")
-          settings = settings(pattern, given, defaults)
-          Trace.new(text, requests(pattern, settings))
-        end
+        def make(text, defaults = {}) = Trace.new(text, requests(text[/\A[a-z]+/], settings(text, defaults)))
 
-        # @param text [String] for which named? holds
         # @return [void]
         # @raise [UsageError] as {make} would
-        def check(text)
-          pattern, _, given = text.partition(":")
-          settings(pattern, given)
-        end
+        def check(text) = settings(text, {})
 
         def requests(pattern, settings)
-          random = Random.new(settings[:seed])
-          count, objects = settings.values_at(:requests, :objects)
+          count, objects, every, length = settings.values_at(:requests, :objects, :every, :length)
           return Array.new(count) { |i| i % objects } if pattern == "loop"
 
+          random = Random.new(settings[:seed])
           ranks = Ranks.new(objects, settings[:skew])
-          case pattern
-          when "zipf" then Array.new(count) { ranks.draw(random) }
-          when "shift" then shifting(ranks, random, count, settings)
-          else scanning(ranks, random, count, settings)
-          end
-        end
-
-        # Who is popular moves by a part of all that has nothing to do with the last one.
-        def shifting(ranks, random, count, settings)
-          objects, every = settings.values_at(:objects, :every)
           offset = 0
+          fresh = objects - 1
           Array.new(count) do |i|
-            offset = random.rand(objects) if (i % every).zero?
+            # The popular objects move by a random part of all.
+            offset = random.rand(objects) if pattern == "shift" && (i % every).zero?
+            next fresh += 1 if pattern == "scan" && i % (every + length) >= every
+
             (ranks.draw(random) + offset) % objects
           end
         end
 
-        def scanning(ranks, random, count, settings)
-          objects, every, length = settings.values_at(:objects, :every, :length)
-          fresh = objects
-          Array.new(count) do |i|
-            next ranks.draw(random) if i % (every + length) < every
-
-            (fresh += 1) - 1
-          end
-        end
-
-        def settings(pattern, given, defaults = {})
+        def settings(text, defaults)
+          pattern, _, given = text.partition(":")
           known = COMMON.merge(PATTERNS.fetch(pattern).last, defaults)
           given.split(",").each_with_object(known.dup) do |word, settings|
             name, value = word.split("=", 2)
-            name = name.to_s.to_sym
-            unless known.key?(name)
+            unless known.key?(name.to_s.to_sym)
               raise UsageError, "#{pattern} knows no #{word.inspect}; it takes #{written(known)}"
             end
 
-            settings[name] = checked(pattern, name, value)
+            settings[name.to_sym] = checked(pattern, name.to_sym, value.to_s.delete("_"))
           end
         end
 
         def checked(pattern, name, value)
-          value = value.to_s.delete("_")
           number = name == :skew ? Float(value, exception: false) : Integer(value, 10, exception: false)
-          range = { skew: 0.0..5.0, seed: 0..(1 << 62) }.fetch(name, 1..MOST)
+          range = RANGES[name]
           return number if number && range.cover?(number)
 
           raise UsageError, "#{name} of #{pattern} is #{value.inspect}; it takes #{range.min} to #{range.max}"
         end
-        private_class_method :requests, :shifting, :scanning, :settings, :checked
+        private_class_method :requests, :settings, :checked
       end
     end
   end

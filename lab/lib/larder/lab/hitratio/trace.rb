@@ -24,7 +24,6 @@ module Larder
         # @return [Integer] how many different objects there are
         attr_reader :objects
 
-        # @param name [String]
         # @param keys [Array<Object>] what was asked for
         # @param sizes [Array<Integer>, nil] bytes at each request
         def initialize(name, keys, sizes = nil)
@@ -35,7 +34,6 @@ module Larder
           @objects = numbers.size
         end
 
-        # @param bytes [Integer]
         # @return [Trace] the same requests for objects that all have so many bytes
         def with_size(bytes)
           following

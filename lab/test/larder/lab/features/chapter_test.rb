@@ -8,7 +8,7 @@ module Larder
       class ChapterTest < ActiveSupport::TestCase
         test "every cell of the published table stands in the table, below the tested one where it was tested" do
           table = published(row("redis", "remote" => false, "cluster" => true))
-          Published::ROWS.each do |name, answers|
+          Probes::PUBLISHED.each do |name, answers|
             at = table.rows.index { |cells| cells.first == "#{name} (published)" }
             assert_equal [*answers, nil], table.rows[at].drop(1)
             tested = table.rows[at - 1]
@@ -26,7 +26,7 @@ module Larder
         end
 
         test "a store that could not be had is a row with the reason" do
-          table = published(Row.new(name: "redis", reason: "no redis-server", answers: {}, evidence: {}))
+          table = published(Row.new(name: "redis", reason: "no redis-server", answers: {}, trouble: []))
           assert_includes table.rows, ["redis", "not tested: no redis-server"]
         end
 
@@ -34,13 +34,13 @@ module Larder
           assert_equal Probes::TABLES.keys, Probes.all.map(&:table).uniq
           assert_equal Probes.all.size, Probes.all.map(&:key).uniq.size
           Probes.all.each { |probe| assert_equal probe.part != :visit, !probe.block.nil?, probe.key }
-          assert_empty Published::COLUMNS - Probes.all.map(&:key)
+          assert_empty Probes::QUESTIONS - Probes.all.map(&:key)
         end
 
         private
 
         def row(name, answers)
-          Row.new(name: name, evidence: {},
+          Row.new(name: name, trouble: [],
                   answers: answers.transform_values { |answer| { "answer" => answer, "note" => "seen" } })
         end
 

@@ -9,15 +9,6 @@ module Larder
         class Belady < Policy
           Policies.register("belady", self)
 
-          # (see Policy#initialize)
-          def initialize(capacity, trace)
-            super
-            @sizes = {}
-            @next = Array.new(@objects)
-            @bytes = 0
-            @heap = [] # [next request, object], the farthest first; an entry that is not the object's next one is old
-          end
-
           # (see Policy#request)
           def request(object, size, following)
             hit = @sizes.key?(object)
@@ -35,6 +26,13 @@ module Larder
           end
 
           private
+
+          def prepare
+            @sizes = {}
+            @next = Array.new(@objects)
+            @bytes = 0
+            @heap = [] # [next request, object], the farthest first; an entry that is not the object's next one is old
+          end
 
           def evict
             following, object = pop

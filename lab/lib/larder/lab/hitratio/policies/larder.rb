@@ -10,21 +10,8 @@ module Larder
         class Engine < Policy
           Policies.register("larder", self)
 
-          # (see Policy#initialize)
-          def initialize(capacity, trace)
-            super
-            require "larder" # here: the list of policies is also shown where nothing is compiled
-            @scratch = Scratch.new(nil)
-            @cache = Larder::Cache.open(File.join(@scratch.path, "cache.larder"), size: capacity)
-            @capacity = @cache.max_value
-            @bytes = "v".b * 65_536
-            @sizes = {}
-          end
-
           # @return [Hash{Symbol => Integer}] statistics of the engine; net_bytes: of the objects that are there
-          def stats
-            @cache.stats.merge(net_bytes: @sizes.sum { |key, size| @cache.exist?(key) ? size : 0 })
-          end
+          def stats = @cache.stats.merge(net_bytes: @sizes.sum { |key, size| @cache.exist?(key) ? size : 0 })
 
           # (see Policy#close)
           def close
@@ -34,9 +21,16 @@ module Larder
 
           private
 
-          def hit?(object)
-            !@cache.get("object/#{object}").nil?
+          def prepare
+            require "larder" # here: the list of policies is also shown where nothing is compiled
+            @scratch = Scratch.new(nil)
+            @cache = Larder::Cache.open(File.join(@scratch.path, "cache.larder"), size: @capacity)
+            @capacity = @cache.max_value
+            @bytes = "v".b * 65_536
+            @sizes = {}
           end
+
+          def hit?(object) = !@cache.get("object/#{object}").nil?
 
           def store(object, size)
             @bytes *= 2 while @bytes.bytesize < size

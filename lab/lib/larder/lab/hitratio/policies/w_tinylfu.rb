@@ -20,29 +20,26 @@ module Larder
           MOST = 15
           SAMPLE = 10
 
-          # (see Policy#initialize)
-          def initialize(capacity, trace)
-            super
-            @window, @probation, @protected = Array.new(3) { Chain.new(@objects) }
-            @window_capacity = (capacity * WINDOW).to_i
-            @main_capacity = capacity - @window_capacity
-            @protected_capacity = (@main_capacity * PROTECTED).to_i
-            held = [capacity * @objects / [trace.footprint, 1].max, 16].max # objects, about
-            bits = [Math.log2(held).ceil, 4].max
-            @shift = 64 - bits
-            @rows = FACTORS.map { Array.new(1 << bits, 0) }
-            @sample = SAMPLE * held
-            @added = 0
-          end
-
           # See {Policy#request}
-          # @return [Boolean]
           def request(object, size, following)
             count(object)
             super
           end
 
           private
+
+          def prepare
+            @window, @probation, @protected = Array.new(3) { Chain.new(@objects) }
+            @window_capacity = (@capacity * WINDOW).to_i
+            @main_capacity = @capacity - @window_capacity
+            @protected_capacity = (@main_capacity * PROTECTED).to_i
+            held = [@capacity * @objects / [@trace.footprint, 1].max, 16].max # objects, about
+            bits = [Math.log2(held).ceil, 4].max
+            @shift = 64 - bits
+            @rows = FACTORS.map { Array.new(1 << bits, 0) }
+            @sample = SAMPLE * held
+            @added = 0
+          end
 
           def hit?(object)
             if @window.include?(object)
@@ -92,13 +89,9 @@ module Larder
             @added /= 2
           end
 
-          def frequency(object)
-            @rows.each_with_index.map { |row, number| row[cell(object, number)] }.min
-          end
+          def frequency(object) = @rows.each_with_index.map { |row, number| row[cell(object, number)] }.min
 
-          def cell(object, number)
-            (((object + 1) * FACTORS[number]) & 0xffffffffffffffff) >> @shift
-          end
+          def cell(object, number) = (((object + 1) * FACTORS[number]) & 0xffffffffffffffff) >> @shift
         end
       end
     end

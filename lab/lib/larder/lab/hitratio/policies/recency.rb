@@ -6,6 +6,67 @@ module Larder
   module Lab
     module Hitratio
       module Policies
+        # ARC as published (Megiddo and Modha, "ARC: A self-tuning, low overhead replacement cache", FAST 2003): objects
+        # that were requested once (t1) and more often (t2), with ghosts of each that say which of the two should be
+        # larger. Bytes take the place of the paper's pages.
+        class Arc < Policy
+          Policies.register("arc", self)
+
+          private
+
+          def prepare
+            @t1, @t2, @once, @often = Array.new(4) { Chain.new(@objects) }
+            @target = 0.0 # bytes that t1 should have
+          end
+
+          def hit?(object)
+            chain = [@t1, @t2].find { |each| each.include?(object) } or return false
+            @t2.push(object, chain.delete(object))
+            true
+          end
+
+          def store(object, size)
+            if @once.include?(object)
+              adapt(size, @often, @once)
+              come_back(object, size, @once)
+            elsif @often.include?(object)
+              adapt(-size, @once, @often)
+              come_back(object, size, @often)
+            else
+              come_in(object, size)
+            end
+          end
+
+          # A ghost moves the target further, the rarer its kind is among the ghosts.
+          def adapt(bytes, others, own)
+            @target = (@target + (bytes * [1.0, others.bytes.fdiv(own.bytes)].max)).clamp(0.0, @capacity)
+          end
+
+          def come_back(object, size, ghosts)
+            room(size, often: ghosts.equal?(@often))
+            ghosts.delete(object)
+            @t2.push(object, size)
+          end
+
+          # t1 and its ghosts together are never larger than the cache.
+          def come_in(object, size)
+            @once.delete(@once.oldest) while @once.count.positive? && @t1.bytes + @once.bytes + size > @capacity
+            @t1.delete(@t1.oldest) while @t1.count.positive? && @t1.bytes + size > @capacity
+            over = [@t1, @t2, @once, @often].sum(&:bytes) + size - (2 * @capacity)
+            over -= @often.delete(@often.oldest) while over.positive? && @often.count.positive?
+            room(size, often: false)
+            @t1.push(object, size)
+          end
+
+          # The paper's REPLACE, until there is room.
+          def room(size, often:)
+            while @t1.bytes + @t2.bytes + size > @capacity
+              full = @t1.bytes > @target || (often && @t1.bytes >= @target)
+              @t1.count.positive? && (full || @t2.count.zero?) ? @t1.pass(@once) : @t2.pass(@often)
+            end
+          end
+        end
+
         # LIRS as published (Jiang, Zhang, "LIRS: an efficient low inter-reference recency set replacement policy",
         # SIGMETRICS 2002): objects that came back soon, of 99 % of the bytes, stay; the others pass through a queue
         # that has room for two at least. A stack of requests, whose bottom is pruned, says which objects came back
@@ -17,15 +78,13 @@ module Larder
           LEAST = 2
           REMEMBERED = 2
 
-          # (see Policy#initialize)
-          def initialize(capacity, trace)
-            super
-            @stack, @stays, @queue, @ghosts = Array.new(4) { Chain.new(@objects) }
-            mean = trace.footprint.fdiv([@objects, 1].max)
-            @stays_capacity = capacity - [capacity * QUEUE, LEAST * mean].max.ceil
-          end
-
           private
+
+          def prepare
+            @stack, @stays, @queue, @ghosts = Array.new(4) { Chain.new(@objects) }
+            mean = @trace.footprint.fdiv([@objects, 1].max)
+            @stays_capacity = @capacity - [@capacity * QUEUE, LEAST * mean].max.ceil
+          end
 
           def hit?(object)
             stays = @stays.include?(object)
@@ -52,9 +111,7 @@ module Larder
           end
 
           # The stack is an order alone: its objects take no bytes there.
-          def stack(object)
-            @stack.include?(object) ? @stack.renew(object) : @stack.push(object, 0)
-          end
+          def stack(object) = @stack.include?(object) ? @stack.renew(object) : @stack.push(object, 0)
 
           def stay(object, size)
             @stays.push(object, size)
