@@ -123,7 +123,7 @@ module Larder
           seen?("local", "one")
         end
 
-        # A store that nobody else can change, and that keeps nothing itself.
+        # A store that no other process can change, and that keeps nothing itself.
         def local_value?
           store.write("local", "one")
           !@contender.class.keeps_values? && seen?("local", "one")
