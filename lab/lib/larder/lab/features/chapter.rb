@@ -45,6 +45,7 @@ module Larder
         def section(table, title)
           probes = Probes.all.select { |probe| probe.table == table }
           columns = probes.map { |probe| { title: probe.title, format: probe.format, align: "left" } }
+          columns += [{ title: "left" }, { title: "growth" }] if table == :full
           block = Document::Table.build(
             columns: [{ title: "store" }, *columns],
             rows: table == :published ? compared(probes) : @rows.map { |row| cells(row, probes) },
@@ -70,7 +71,7 @@ module Larder
           [row.name, *probes.map do |probe|
             answer = row.answer(probe.key)
             differs?(row, probe, answer) ? "#{word(answer)} #{DIFFERENT}" : answer
-          end]
+          end, *(%w[evicts limited_by].map { |key| row.note(key) } if probes.first.table == :full)]
         end
 
         def compared?(row, probe, answer) = !Probes.published(row.name, probe.key).nil? && !OPEN.include?(answer)
@@ -84,7 +85,10 @@ module Larder
         def reasons
           { "Not as published" => differences, "No answer" => no_answers, "Why not" => denials }
             .reject { |_, items| items.empty? }
-            .map { |title, items| Document::Section.new(title: title, blocks: [Document::List.new(items: items)]) }
+            .map do |title, items|
+              blocks = [Document::List.new(items: items)]
+              Document::Section.new(title: title, folded: title == "Why not", blocks: blocks)
+            end
         end
 
         def differences

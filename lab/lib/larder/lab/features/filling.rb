@@ -34,14 +34,15 @@ module Larder
         def evicts
           early, late = [@there.count { |i| i < SAMPLE }, @there.count { |i| i >= @count - SAMPLE }]
           [!@there.empty? && @there.size < @count && late > SAMPLE / 2,
-           "#{@there.size} of #{@count} values are left: #{early} of the first #{SAMPLE}, #{late} of the last; " \
-           "#{@refused} writes refused"]
+           "#{@there.size} of #{@count} left: #{early} of the first #{SAMPLE}, #{late} of the last" \
+           "#{", #{@refused} refused" if @refused.positive?}"]
         end
 
         # @return [Array(Object, String)]
         def limited_by
           place, = @there.any? && @grown.find { |_, bytes| bytes > @there.size * @small / 2 }
-          [place || false, @grown.map { |name, bytes| "#{name} #{megabytes(bytes)}" }.join(", ")]
+          [place || false, @grown
+                           .filter_map { |name, bytes| "#{name} #{megabytes(bytes)}" if bytes > 50_000 }.join(", ")]
         end
 
         # @return [Array(Object, String)]
