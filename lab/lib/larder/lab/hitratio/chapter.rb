@@ -129,7 +129,7 @@ module Larder
 
         def covered(policy)
           parts = @rows.filter_map { |row| row.to_belady(policy) }
-          parts.sum / parts.size unless parts.empty?
+          parts.sum / parts.size if parts.any?
         end
 
         # @return [Array(Float, Row), nil] the largest excess over LRU's miss ratio, and where

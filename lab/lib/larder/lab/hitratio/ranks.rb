@@ -21,12 +21,7 @@ module Larder
 
         # @return [Array<Float>] of the requests, by rank; together 1
         def shares
-          before = 0.0
-          @cumulated.map do |to|
-            share = (to - before) / @sum
-            before = to
-            share
-          end
+          [0.0, *@cumulated].each_cons(2).map { |from, to| (to - from) / @sum }
         end
       end
     end

@@ -11,21 +11,15 @@ module Larder
         # Where an object is never asked for again.
         NEVER = (1 << 62)
 
-        # @return [String] for people
-        attr_reader :name
+        # @return [Array<Integer>, nil] the object of each request; its bytes (nil: objects of one size, which the file
+        #   does not say)
+        attr_reader :requests, :sizes
 
-        # @return [Array<Integer>] the object of each request
-        attr_reader :requests
+        # @return [String, Integer] for people; number of different objects
+        attr_reader :name, :objects
 
-        # @return [Array<Integer>, nil] bytes of the object at each request; nil: objects of one size, which the file
-        #   does not say
-        attr_reader :sizes
-
-        # @return [Integer] how many different objects there are
-        attr_reader :objects
-
-        # @param keys [Array<Object>] what was asked for
-        # @param sizes [Array<Integer>, nil] bytes at each request
+        # @param keys [Array<Object>] one for each request
+        # @param sizes [Array<Integer>, nil]
         def initialize(name, keys, sizes = nil)
           @name = name
           @sizes = sizes
@@ -35,10 +29,7 @@ module Larder
         end
 
         # @return [Trace] the same requests for objects that all have so many bytes
-        def with_size(bytes)
-          following
-          dup.tap { |trace| trace.same_size(bytes) }
-        end
+        def with_size(bytes) = following && dup.tap { |trace| trace.same_size(bytes) }
 
         # @return [Integer] bytes of all objects, each as large as it was first
         def footprint
@@ -53,12 +44,10 @@ module Larder
         def following
           @following ||= begin
             last = Array.new(@objects, NEVER)
-            following = Array.new(@requests.size)
-            (@requests.size - 1).downto(0) do |at|
-              following[at] = last[@requests[at]]
-              last[@requests[at]] = at
-            end
-            following
+            (@requests.size - 1).downto(0).map do |at|
+              object = @requests[at]
+              last[object].tap { last[object] = at }
+            end.reverse
           end
         end
 
