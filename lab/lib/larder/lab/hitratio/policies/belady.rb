@@ -9,7 +9,8 @@ module Larder
         class Belady < Policy
           Policies.register("belady", self)
 
-          # (see Policy#request)
+          # As {Policy#request}.
+          # @return [Boolean]
           def request(object, size, following)
             hit = @sizes.key?(object)
             if following == Trace::NEVER
