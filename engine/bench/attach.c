@@ -16,7 +16,7 @@
 #define KEYS 850000u
 #define CHILD "--open"
 
-/* What a process measured, in ns; `cpu` and `faults` of open and first get. */
+/* The times that a process measured, in ns; `cpu` and `faults` are of open and first get. */
 typedef struct {
     uint64_t open, first, second, thousand, close, cpu, faults;
 } timings;

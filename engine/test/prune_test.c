@@ -7,6 +7,8 @@
 #include "index/index.h"
 #include "segment/record.h"
 
+#include <sys/resource.h>
+
 enum { LARGE = 100000, SIZE = 16 << 20 };
 
 static larder *cache;
@@ -157,6 +159,71 @@ static void so_does_one_that_lost_a_chunk(void) {
     larder_close(cache);
 }
 
+static void a_turn_ends_with_its_time(void) {
+    enum { ITEMS = 2000 };
+    char key[32];
+    cache = open_cache(4 << 20);
+    for (int i = 0; i < ITEMS; i++) {
+        snprintf(key, sizeof key, "item %d", i);
+        CHECK(set(cache, key, key) == LARDER_OK);
+    }
+    lard_view view = lard_view_of(cache->core->map, 0);
+    uint32_t next = 0, buckets = lard_load(&view.header->bucket_count);
+    lard_expired_large turn = {.count = 0, .until_ms = 0};
+    CHECK(buckets > 100);
+    lard_expired_drop(cache->core, &view, &next, 100, at.now_ms, &turn);
+    CHECK(next == 1, "%u buckets after the time", next);
+    turn.until_ms = INT64_MAX;
+    lard_expired_drop(cache->core, &view, &next, 100, at.now_ms, &turn);
+    CHECK(next == 101, "%u buckets within the time", next - 1);
+    larder_close(cache);
+}
+
+#ifdef __linux__
+static long pages_read(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_majflt;
+}
+
+/* False: the file's pages cannot be dropped from memory, as on tmpfs. */
+static bool forget_pages(void) {
+    lard_map *map = cache->core->map;
+    unsigned char page = 1;
+    bool done = msync(map->base, map->bytes, MS_SYNC) == 0 && madvise(map->base, map->bytes, MADV_DONTNEED) == 0 &&
+                posix_fadvise(map->fd, 0, 0, POSIX_FADV_DONTNEED) == 0 &&
+                mincore(map->base + map->bytes / 2 / LARD_PAGE * LARD_PAGE, LARD_PAGE, &page) == 0;
+    return done && !(page & 1);
+}
+
+/* A record is on each page, nearly. */
+static void cold_pages_are_read_before(void) {
+    enum { ITEMS = 5000, VALUE = 3000 };
+    static char value[VALUE];
+    char key[32];
+    larder_report report;
+    cache = open_cache(32 << 20);
+    for (int i = 0; i < ITEMS; i++) {
+        snprintf(key, sizeof key, "item %d", i);
+        CHECK(set_bytes(cache, key, value, sizeof value, 0) == LARDER_OK);
+    }
+    for (int verifies = 0; verifies < 2; verifies++) {
+        if (!forget_pages()) {
+            printf("  skipped, the pages stay in memory: %s\n", test_name);
+            break;
+        }
+        long before = pages_read();
+        if (verifies) {
+            CHECK(larder_verify(cache, &report) == LARDER_OK && report.problems == 0 && report.items == ITEMS);
+        } else {
+            CHECK(prune() == 0);
+        }
+        CHECK(pages_read() - before < ITEMS / 10, "%ld pages were waited for one by one", pages_read() - before);
+    }
+    larder_close(cache);
+}
+#endif
+
 static const test_case tests[] = {
     TEST(a_large_value_goes_with_its_tag, "a large value whose tag was deleted goes with its chunks"),
     TEST(so_do_many, "so do more than a turn drops"),
@@ -164,6 +231,10 @@ static const test_case tests[] = {
     TEST(a_pinned_value_goes_with_its_tag, "a pinned value whose tag was deleted makes its room free"),
     TEST(a_stale_value_goes_after_its_window, "a stale value goes when its window has passed, not before"),
     TEST(no_chunk_outlives_its_value, "the chunks of an expired value go, also those that would live longer"),
+    TEST(a_turn_ends_with_its_time, "a turn ends when its time is over, and looks at one bucket at least"),
+#ifdef __linux__
+    TEST(cold_pages_are_read_before, "pages that are not in memory are read before prune and verify take a lock"),
+#endif
     TEST(so_does_one_that_lost_a_chunk, "a large value that has lost a chunk goes with the others"),
 };
 RUN("prune", tests)

@@ -73,6 +73,7 @@ module House
     POINTERS = {
       "advice.c" => [
         "posix_madvise(map->base + from, to - from, advice);",
+        "madvise(view->map->base + from, to - from, MADV_POPULATE_READ);",
         "if (count > MAX_PAGES || to > round_up(map->bytes) || mincore(map->base + from, to - from, pages) != 0) {"
       ],
       "bucket.h" => ["return (lard_bucket *)(view->base + view->map->super.data_offset) + " \

@@ -4,6 +4,7 @@
 #include "api/request.h"
 #include "base/clock.h"
 #include "evict/expired.h"
+#include "file/advice.h"
 #include "file/map.h"
 #include "file/view.h"
 #include "handle/enter.h"
@@ -12,18 +13,21 @@
 
 /* Checked before others may take the lock: about 2,000 records, less than a millisecond. */
 #define BUCKETS_A_TURN 256u
+#define TURN_MS 2    /* where pages must be read from the disk */
 #define MAX_PASSES 4 /* through a shard, if items move to buckets that a pass has left behind */
 
 /* Drops the items of a shard that have ended, in turns. Repeats the pass if items moved to buckets that it had
  * checked. The chunks of large values are dropped after each turn, without the lock. */
 static larder_status prune_shard(larder *cache, lard_view *view, uint64_t *dropped, const larder_call *call) {
     uint32_t next = 0, moves_down = 0;
+    lard_advice_read_records(view);
     for (unsigned pass = 0; pass < MAX_PASSES;) {
         lard_expired_large large = {.count = 0};
         larder_status status = lard_shard_lock(cache->core, view, call);
         if (status != LARDER_OK) {
             return status;
         }
+        large.until_ms = lard_clock_monotonic_ms() + TURN_MS;
         moves_down = next ? moves_down : lard_load(&view->header->moves_down);
         *dropped += lard_expired_drop(cache->core, view, &next, BUCKETS_A_TURN, lard_clock_of_call(call), &large);
         pass += next == 0;

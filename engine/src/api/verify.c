@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/key.h"
+#include "file/advice.h"
 #include "file/map.h"
 #include "file/view.h"
 #include "handle/enter.h"
@@ -30,6 +31,7 @@
 #include "shard/shard.h"
 
 #define BYTES_A_TURN (1u << 20) /* checked before others may take the lock: about a millisecond */
+#define TURN_MS 2               /* where pages must be read from the disk */
 #define SLOT_BYTES 512u         /* counted for a slot: cache misses take most of its time */
 #include <stdarg.h>
 #include <stdio.h>
@@ -228,10 +230,15 @@ typedef struct {
     uint32_t bucket;
 } position;
 
+static bool is_over(uint64_t looked_at, int64_t until_ms) {
+    return looked_at >= BYTES_A_TURN || (looked_at && lard_clock_monotonic_ms() >= until_ms);
+}
+
 /* Does one turn's work from `at` on. Checks directory and counts first, because the rest relies on them and others
  * had the lock in between. False: nothing is left to check, or directory or counts are wrong. */
 static bool check_some(const lard_view *view, position *at, larder_report *report) {
     uint64_t before = report->problems, looked_at = 0;
+    int64_t until_ms = lard_clock_monotonic_ms() + TURN_MS;
     check_directory(view, report);
     check_epoch(view, report);
     check_reserved(view, report);
@@ -240,12 +247,12 @@ static bool check_some(const lard_view *view, position *at, larder_report *repor
     if (report->problems != before) {
         return false;
     }
-    for (; at->segment < view->map->super.segments_per_shard && looked_at < BYTES_A_TURN; at->segment++) {
+    for (; at->segment < view->map->super.segments_per_shard && !is_over(looked_at, until_ms); at->segment++) {
         check_records(view, at->segment, report);
         looked_at += view->map->super.segment_bytes;
     }
     uint32_t count = lard_bucket_count(view);
-    for (; at->bucket < count && looked_at < BYTES_A_TURN; at->bucket++) {
+    for (; at->bucket < count && !is_over(looked_at, until_ms); at->bucket++) {
         lard_bucket *bucket = lard_bucket_at(view, at->bucket);
         for (unsigned i = 0; bucket && i < LARD_BUCKET_SLOTS; i++) {
             looked_at += check_slot(view, at->bucket, &bucket->slots[i], report);
@@ -256,6 +263,7 @@ static bool check_some(const lard_view *view, position *at, larder_report *repor
 
 static larder_status check_shard(larder *cache, lard_view *view, larder_report *report) {
     position at = {0, 0};
+    lard_advice_read_records(view);
     for (bool more = true; more;) {
         larder_status status = lard_shard_lock(cache->core, view, NULL);
         if (status != LARDER_OK) {

@@ -3,6 +3,7 @@
  * shard's lock.
  */
 #include "evict/expired.h"
+#include "base/clock.h"
 #include "base/count.h"
 #include "index/bucket.h"
 #include "index/index.h"
@@ -22,9 +23,11 @@ static bool is_to_drop(const lard_view *view, uint64_t slot, const lard_record_i
     return with_chunks || !head->value_bytes || lard_record_expired(info, now_ms);
 }
 
-/* True if the large values of another bucket may have no room. */
-static bool is_full(const lard_expired_large *large) {
-    return large && large->count + LARD_BUCKET_SLOTS > LARD_EXPIRED_HEADS;
+/* True if the large values of another bucket may have no room, or the time is over: a page that must be read from
+ * the disk takes as long as a thousand records in memory. */
+static bool is_over(const lard_expired_large *large) {
+    return large &&
+           (large->count + LARD_BUCKET_SLOTS > LARD_EXPIRED_HEADS || lard_clock_monotonic_ms() >= large->until_ms);
 }
 
 uint64_t lard_expired_drop(lard_core *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms,
@@ -34,7 +37,7 @@ uint64_t lard_expired_drop(lard_core *cache, lard_view *view, uint32_t *next, ui
     uint32_t end = from < count && count - from > most ? from + most : count;
     for (uint32_t b = from; b < end; b++) {
         lard_bucket *bucket = lard_bucket_at(view, b);
-        if (is_full(large)) {
+        if (b > from && is_over(large)) {
             end = b;
             break;
         }

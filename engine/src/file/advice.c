@@ -14,6 +14,9 @@
 
 #include <sys/mman.h>
 
+#if defined(__linux__) && !defined(MADV_POPULATE_READ)
+#define MADV_POPULATE_READ 22
+#endif
 #define MAX_PAGES 264     /* of 4 KiB in a segment of 1 MiB, and some around it */
 #define MAX_UNADVISED 15u /* segments after one that is in memory */
 
@@ -70,6 +73,36 @@ static bool are_in_memory(const lard_map *map, uint64_t from, uint64_t to) {
         }
     }
     return true;
+}
+
+/* The pages of the records of a segment. False: it has none. */
+static bool records_of(const lard_view *view, uint32_t segment, uint64_t *from, uint64_t *to) {
+    const lard_segment *row = &view->segments[segment];
+    uint32_t state = lard_load(&row->state), bytes = lard_load(&row->write_offset);
+    uint64_t at = lard_view_in_file(view, lard_view_segment_offset(view, segment));
+    *from = round_down(at);
+    *to = round_up(at + (bytes < view->map->super.segment_bytes ? bytes : view->map->super.segment_bytes));
+    return (state == LARD_SEGMENT_SMALL || state == LARD_SEGMENT_MAIN) && bytes;
+}
+
+/* The kernel reads all segments at once, and then each is waited for. */
+void lard_advice_read_records(const lard_view *view) {
+    uint64_t from, to;
+    bool is_missing = false;
+    for (uint32_t s = 0; s < view->map->super.segments_per_shard; s++) {
+        if (records_of(view, s, &from, &to) && !are_in_memory(view->map, from, to)) {
+            advise(view->map, from, to, POSIX_MADV_WILLNEED);
+            is_missing = true;
+        }
+    }
+#ifdef MADV_POPULATE_READ
+    for (uint32_t s = 0; is_missing && s < view->map->super.segments_per_shard; s++) {
+        if (records_of(view, s, &from, &to) && to <= round_up(view->map->bytes)) {
+            madvise(view->map->base + from, to - from, MADV_POPULATE_READ); /* Linux before 5.14 refuses it */
+        }
+    }
+#endif
+    (void)is_missing;
 }
 
 /* Most files are in memory as a whole, so that a system call for each segment would be in vain. */
