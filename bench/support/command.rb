@@ -50,7 +50,7 @@ module Bench
     private
 
     def understood
-      @parts ||= Parts::ALL.keys - (@traces.empty? ? Parts::SIZES.keys : [])
+      @parts ||= Parts::ALL.keys - Parts::NAMED - (@traces.empty? ? Parts::SIZES.keys : [])
       traceless = @traces.empty? ? @parts & Parts::SIZES.keys : []
       raise Larder::CLI::UsageError, "#{traceless.first} needs --traces" unless traceless.empty?
     end

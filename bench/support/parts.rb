@@ -20,11 +20,15 @@ module Bench
       "tails-disk" => "slowest sets beside a bare append, in the directory for files",
       "tails-memory" => "the same in /dev/shm",
       "values" => "1 MiB values in C beside memcpy, small ones beside them",
-      "attach" => "opening a warm file of 1 GiB",
+      "attach" => "opening a warm file of 1 GiB; the first get there, and in a forked child",
       "density" => "bytes an object takes beyond key and value",
+      "many" => "40 GiB with 100 million items and 32 processes; an hour, only by its name",
       "misses" => "eviction: misses on traces of requests (--traces) beside LRU and Belady",
       "misses-fixed" => "the same on the first trace, at 512 and 1024 MiB"
     }.freeze
+
+    # Measured only if they are named.
+    NAMED = ["many"].freeze
 
     # Where files are that shall not touch a disk.
     MEMORY = "/dev/shm"
@@ -35,7 +39,8 @@ module Bench
       "tails" => [["--rounds", "3", "--seconds", "0.5"], ["--rounds", "9", "--seconds", "2"]],
       "large" => [["--rounds", "3", "--seconds", "0.1"], ["--rounds", "9", "--seconds", "0.5"]],
       "attach" => [["--rounds", "3"], ["--rounds", "15"]],
-      "density" => [[], []]
+      "density" => [[], []],
+      "many" => [["--rounds", "3", "--seconds", "1", "--gib", "1"], ["--rounds", "9", "--seconds", "5"]]
     }.freeze
 
     # Rounds of engine/bench/bench.c.

@@ -105,8 +105,14 @@ module Bench
       ["set p99.99 in memory: times a bare append", "tails-memory", "set as bare append, p99.99, fresh", :most, 2],
       ["overhead an object of 100 bytes", "density", "100 bytes: overhead an object, before eviction", :most, 40],
       ["overhead an object of 1,000 bytes", "density", "1000 bytes: overhead an object, before eviction", :most, 40],
-      ["open a warm 1 GiB file, first process, us", "attach", "open, as the only process", :most, 10_000],
-      ["open a warm 1 GiB file, further process, us", "attach", "open, beside another process", :most, 10_000]
+      ["open a warm 1 GiB file, first process, us", "attach", "open, as the only process", :most, 2_000],
+      ["open a warm 1 GiB file, further process, us", "attach", "open, beside another process", :most, 2_000],
+      ["first get of a forked child, us", "attach", "first get, in a forked child", :most, 2_000],
+      *["as the only process", "beside another process", "in a forked child"].map do |who|
+        ["CPU time until the first get, #{who}, us", "attach", "CPU time until the first get, #{who}", :most, 500]
+      end,
+      ["open a file of 40 GiB with 100 million items, 33rd process, us", "many", "open, one more process", :most,
+       50_000]
     ].map do |what, part, figure, sense, bound, inverse|
       Target.new(what: what, part: part, figure: figure, sense: sense, bound: bound, inverse: inverse == true)
     end.freeze
