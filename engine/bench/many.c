@@ -26,7 +26,7 @@
 #define ITEMS_A_GIB 2500000u /* 90 % of a GiB with what the engine adds */
 #define MOST_GIB 40u
 #define RECENT_PART 100 /* of the keys are recent */
-#define LIMIT_S 300
+#define LIMIT_S 900
 #define CHILD "--child"
 
 typedef enum { OPEN, GET_RECENT, GET_ANY, SET, PRUNE, VERIFY } kind;
