@@ -30,7 +30,7 @@
 #include "segment/record.h"
 #include "shard/shard.h"
 
-#define BYTES_A_TURN (1u << 20) /* checked before others may take the lock: about a millisecond */
+#define BYTES_A_TURN (1u << 17) /* checked before others may take the lock: about 50 microseconds */
 #define TURN_MS 2               /* where pages must be read from the disk */
 #define SLOT_BYTES 512u         /* counted for a slot: cache misses take most of its time */
 #include <stdarg.h>
