@@ -94,6 +94,43 @@ static void a_cold_get_reads_little(void) {
     }
 }
 
+/* How many shards are hot after stores that evict, of those that were before. */
+static uint32_t hot_after_stores(larder *cache, uint32_t first_key) {
+    uint32_t hot = 0, count = 0;
+    CHILD_CHECK(fill(cache, first_key, first_key + 1)); /* attaches */
+    lard_map *map = cache->core->map;
+    map->unadvised = 0;
+    for (; count < map->super.shard_count; count++) {
+        map->dircache[count].hints->is_hot = 1;
+        map->dircache[count].hints->turn_began_s = (uint32_t)(lard_clock_ms() / 1000);
+        map->dircache[count].hints->turn_left = map->super.segments_per_shard;
+    }
+    CHILD_CHECK(fill(cache, first_key, first_key + 2000)); /* some segments of each shard */
+    for (uint32_t s = 0; s < count; s++) {
+        hot += map->dircache[s].hints->is_hot;
+    }
+    return hot;
+}
+
+static void store_without_its_pages(void *unused) {
+    larder *cache = open_file();
+    (void)unused;
+    CHILD_CHECK(cache != NULL);
+    CHILD_CHECK(hot_after_stores(cache, 10 * KEYS) == 0);
+    larder_close(cache);
+}
+
+static void is_not_hot_without_memory(void) {
+    larder *cache = open_file();
+    CHECK(cache && fill(cache, 0, 3 * KEYS));
+    lard_map *map = cache->core->map;
+    CHECK(hot_after_stores(cache, 3 * KEYS) == map->super.shard_count);
+    larder_close(cache);
+    if (forget()) {
+        CHECK(in_child(store_without_its_pages, NULL));
+    }
+}
+
 static void store_in_little_memory(void *context) {
     const memory_group *group = context;
     uint32_t count = FILE_BYTES / VALUE_BYTES;
@@ -184,6 +221,7 @@ static void the_index_is_kept(void) {
 static const test_case tests[] = {
     TEST(a_cold_get_reads_little, "a get of what is not in memory reads its record, not what is around it"),
     TEST(stores_read_little, "with memory for half of the file a store reads no more than a few times its bytes"),
+    TEST(is_not_hot_without_memory, "a shard whose pages leave memory before they are stored to again is not hot"),
     TEST(the_index_is_kept, "records are advised as random, heads and index are not, also after a clear"),
 };
 RUN("advice", tests)

@@ -70,7 +70,9 @@ static prospects look_over(const lard_view *view, int64_t now_ms, bool open_too)
 static void prefetch_next(const lard_view *view, uint32_t victim, const prospects *found, unsigned queue) {
     uint32_t next = victim == found->oldest[queue] ? found->second[queue] : found->oldest[queue];
     if (next && view->map->is_on_disk) {
-        lard_advice_segment(view, next - 1);
+        if (!lard_advice_segment(view, next - 1)) {
+            lard_segment_cool(view);
+        }
     }
 }
 

@@ -106,16 +106,16 @@ void lard_advice_read_records(const lard_view *view) {
 }
 
 /* Most files are in memory as a whole, so that a system call for each segment would be in vain. */
-void lard_advice_segment(const lard_view *view, uint32_t segment) {
+bool lard_advice_segment(const lard_view *view, uint32_t segment) {
     uint64_t at = lard_view_in_file(view, lard_view_segment_offset(view, segment));
     uint64_t from = round_down(at), to = round_up(at + view->map->super.segment_bytes);
     uint32_t unadvised = __atomic_load_n(&view->map->unadvised, __ATOMIC_RELAXED);
-    if (unadvised) {
-        unadvised--;
-    } else if (are_in_memory(view->map, from, to)) {
-        unadvised = MAX_UNADVISED;
-    } else {
+    bool is_in_memory = unadvised || are_in_memory(view->map, from, to);
+    if (!is_in_memory) {
         advise(view->map, from, to, POSIX_MADV_WILLNEED);
+    } else {
+        unadvised = unadvised ? unadvised - 1 : MAX_UNADVISED;
+        __atomic_store_n(&view->map->unadvised, unadvised, __ATOMIC_RELAXED);
     }
-    __atomic_store_n(&view->map->unadvised, unadvised, __ATOMIC_RELAXED);
+    return is_in_memory;
 }

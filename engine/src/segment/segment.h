@@ -20,6 +20,8 @@ void lard_segment_commit(lard_view *view, uint64_t offset, uint64_t bytes, uint6
 void lard_segment_widen_expiry(lard_view *view, uint64_t offset, uint64_t expiry_ms);
 /* Notes that the segment got an item from `from_offset`, which is as old as before. */
 void lard_segment_inherit_age(lard_view *view, uint32_t segment, uint64_t from_offset);
+/* Pages leave memory before they are stored to again: the shard is not hot, for a turn at least. A hint. */
+void lard_segment_cool(const lard_view *view);
 /* Corrects the bits of the newest `count` small segments (reads.h), 64 at most, when it has changed how many are
  * young. */
 void lard_segment_mark_young(const lard_view *view, uint32_t count);
