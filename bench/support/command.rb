@@ -50,7 +50,8 @@ module Bench
     private
 
     def understood
-      @parts ||= Parts::ALL.keys - Parts::NAMED - (@traces.empty? ? Parts::SIZES.keys : [])
+      left_out = Parts::NAMED + (@traces.empty? ? Parts::SIZES.keys : []) + (Process.uid.zero? ? [] : Parts::OF_ROOT)
+      @parts ||= Parts::ALL.keys - left_out
       traceless = @traces.empty? ? @parts & Parts::SIZES.keys : []
       raise Larder::CLI::UsageError, "#{traceless.first} needs --traces" unless traceless.empty?
     end
@@ -81,7 +82,7 @@ module Bench
 
     def parser
       @parser ||= explained(BANNER, width: 20) do |options|
-        options.on("--quick", "a rough result in about five minutes; results go to tmp/bench") { @mode = :quick }
+        options.on("--quick", "a rough result in about ten minutes; results go to tmp/bench") { @mode = :quick }
         options.on("--only LIST", Array, "these parts") { |names| @parts = known(names) }
         options.on("--report", "measure nothing; write the report of saved results") { @parts = [] }
         options.on("--directory DIR", "for files, on a disk (#{Dir.tmpdir})") do |path|

@@ -17,7 +17,9 @@ module Bench
       "monitors" => Monitors::ABOUT,
       "engine" => "get, get_multi and set beside a bare loop and LMDB",
       "processes" => "one process beside two, three and four; pages that reads dirty",
-      "tails-disk" => "slowest sets beside a bare append, in the directory for files",
+      "cold" => "sets into pages that are new, written back or hot, with memcpy and pwrite(2)",
+      "limited" => "sets with memory for a part of the file, with appends (root)",
+      "tails-disk" => "slowest sets and gets of 1 and 4 processes and of a bare append, in the directory for files",
       "tails-memory" => "the same in /dev/shm",
       "values" => "1 MiB values in C beside memcpy, small ones beside them",
       "attach" => "opening a warm file of 1 GiB; the first get there, and in a forked child",
@@ -36,12 +38,17 @@ module Bench
     # Options of the programs of engine/bench: quick, full.
     ENGINE = {
       "processes" => [["--rounds", "3", "--seconds", "0.1"], ["--rounds", "9", "--seconds", "0.5"]],
+      "cold" => [["--rounds", "1"], ["--rounds", "5"]],
+      "limited" => [["--rounds", "1", "--seconds", "0.5"], ["--rounds", "5", "--seconds", "3"]],
       "tails" => [["--rounds", "3", "--seconds", "0.5"], ["--rounds", "9", "--seconds", "2"]],
       "large" => [["--rounds", "3", "--seconds", "0.1"], ["--rounds", "9", "--seconds", "0.5"]],
       "attach" => [["--rounds", "3"], ["--rounds", "15"]],
       "density" => [[], []],
       "many" => [["--rounds", "3", "--seconds", "1", "--gib", "1"], ["--rounds", "9", "--seconds", "5"]]
     }.freeze
+
+    # Needs root, who may make control groups.
+    OF_ROOT = ["limited"].freeze
 
     # Rounds of engine/bench/bench.c.
     ROUNDS = { quick: 3, full: 9 }.freeze

@@ -103,6 +103,25 @@ module Bench
        3],
       ["set p99.99 on a disk: times a bare append", "tails-disk", "set as bare append, p99.99, fresh", :most, 2],
       ["set p99.99 in memory: times a bare append", "tails-memory", "set as bare append, p99.99, fresh", :most, 2],
+      *["tails-disk", "tails-memory"].product(["1 process", "4 processes"], %w[set get]).map do |part, who, call|
+        ["#{call} p99.99 of #{who} while another verifies and prunes#{", in memory" if part == "tails-memory"}: " \
+         "times a bare append", part, "#{call} as bare append, p99.99, #{who}", :most, 2]
+      end,
+      *["new", "written back"].product([10_000, 20_000]).map do |state, bytes|
+        ["set of #{bytes / 1000} KB into pages that are #{state}: times hot", "cold",
+         "#{bytes} bytes, #{state}: times hot", :most, 3]
+      end,
+      *["new", "written back"].map do |state|
+        ["set of 2 KB into pages that are #{state}: times hot and the lower floor", "cold",
+         "2000 bytes, #{state}: times hot and the lower floor", :most, 1]
+      end,
+      *[[1000, "1 KB"], [10_000, "10 KB"], [60_000, "60 KB"]]
+        .product([["3/4 of the file", 0.8], ["1/2 of the file", 0.5]]).flat_map do |(bytes, size), (memory, bound)|
+          [["sets of #{size} with memory for #{memory}: rate, times as unlimited", "limited",
+            "set of #{bytes} bytes, #{memory}: rate as unlimited", :least, bound],
+           ["sets of #{size} with memory for #{memory}: rate, times write(2) there", "limited",
+            "set as write(2) of #{bytes} bytes, #{memory}", :least, 1]]
+        end,
       ["overhead an object of 100 bytes", "density", "100 bytes: overhead an object, before eviction", :most, 40],
       ["overhead an object of 1,000 bytes", "density", "1000 bytes: overhead an object, before eviction", :most, 40],
       ["open a warm 1 GiB file, first process, us", "attach", "open, as the only process", :most, 2_000],

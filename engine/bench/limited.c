@@ -10,14 +10,14 @@
  * "set": keys that were not stored before, into a full file, so that each evicts.
  * "mixed" (1 KB): nine gets of a key that was stored recently, then one set of a new key.
  * "write(2)": appends the bytes that a set writes to a file of the same size; at its end it starts again. The
- * kernel must read a page of which only a part is written. "whole pages": as write(2), but zeros complete the last
- * page of each record, as of segment/image.c. "sync_file_range": as whole pages, and asks the kernel for each
- * AHEAD_BYTES to begin to write them to the disk. "cold get" (1 KB): GETS gets of stored keys by a new process,
- * after all pages of the file were dropped from memory.
+ * kernel must read a page if the write covers only a part of it. "whole pages": as write(2), but zeros complete
+ * the last page of each record, as of segment/image.c. "sync_file_range": as whole pages, and asks the kernel for
+ * each AHEAD_BYTES to begin to write them to the disk. "cold get" (1 KB): GETS gets of stored keys by a new
+ * process, after all pages of the file were dropped from memory.
  *
  * The appends are floors: they evict nothing. A set must read the keys that it evicts, so it reads their pages.
  *
- * Beside the rates it prints what a call takes: bytes that the disk read and wrote (/proc/self/io; a write counts
+ * The program also prints what a call takes: bytes that the disk read and wrote (/proc/self/io; a write counts
  * when a page becomes dirty), processor time and page faults. The disk may limit a run without a memory limit too:
  * the kernel allows a process only so many unwritten pages. Needs root, and memory control groups.
  */

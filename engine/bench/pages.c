@@ -82,7 +82,7 @@ static bool is_index[64][1024]; /* segments of a shard, before access is taken a
 static unsigned long touched[PLACES], stored[PLACES];
 static unsigned char seen[FILE_BYTES / LARD_PAGE + 1]; /* accesses of a page so far: 0, 1, or a store, too: 2 */
 
-/* What is in a page; the first bytes of it decide. */
+/* The contents of a page, by its first byte. */
 static int place_of(uint64_t at) {
     const lard_superblock *super = &map->super;
     if (at < super->shard_offset) {

@@ -47,7 +47,7 @@ void schedule_seed(uint64_t seed);
 bool schedule_full(void);
 extern bool schedule_running;
 unsigned schedule_current(void);
-bool schedule_is_private(const void *at);         /* on the stack of whoever runs */
+bool schedule_is_private(const void *at);         /* on the stack of the process that runs */
 void schedule_point(unsigned place, bool drains); /* before an access of a contended word */
 void schedule_learned(uint64_t value);            /* what the current process read */
 bool schedule_is_dead(unsigned process);

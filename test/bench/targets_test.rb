@@ -13,7 +13,8 @@ module Bench
   class TargetsTest < ActiveSupport::TestCase
     include TemporaryDirectory
 
-    # The shortest run of each program; opening 1 GiB and the table beside LMDB are left to bench/run itself.
+    # The shortest run of each program; opening 1 GiB, writing through cold files, memory limits and
+    # the table of LMDB are left to bench/run itself.
     PROGRAMS = {
       "processes" => ["processes", "--rounds", "1", "--seconds", "0.005"],
       "tails-memory" => ["tails", "--rounds", "1", "--seconds", "0.01"],

@@ -128,8 +128,8 @@ static void note_opened(const lard_view *view, uint32_t segment, uint32_t queue)
 
 /*
  * Pages stay writable for this process until they are written back, by default 30 s after their first store. A
- * shard that is written through in less time is hot: its pages will be stored to again while they are. Where memory
- * is short, they leave it before: lard_segment_cool.
+ * shard that is written through in less time is hot: its pages will be stored to again while they are. Where
+ * memory is short, they leave it before: lard_segment_cool.
  */
 static void note_turn(const lard_view *view, int64_t now_ms) {
     lard_shard_hints *hints = lard_reads_hints(&view->map->dircache[view->number]);
