@@ -168,14 +168,17 @@ static void takes_no_fault_for_its_pages(void) {
 
 static void stores_where_pages_stay_writable(void) {
     begin();
-    for (uint64_t i = 0; i < 20000; i++) { /* three times through the file, in less than HOT_TURN_S */
-        CHECK(put(i, BYTES) == LARDER_OK);
-    }
     uint32_t hot = 0;
+    for (int attempt = 0; hot == 0 && attempt < 10; attempt++) { /* a busy disk may take too long */
+        for (uint64_t i = 0; i < 20000; i++) { /* three times through the file, in less than HOT_TURN_S */
+            CHECK(put(i, BYTES) == LARDER_OK);
+        }
+        for (uint32_t shard = 0; shard < map->super.shard_count; shard++) {
+            hot += map->dircache[shard].hints->is_hot;
+        }
+    }
     for (uint32_t shard = 0; shard < map->super.shard_count; shard++) {
-        lard_shard_hints *hints = map->dircache[shard].hints;
-        hot += hints->is_hot;
-        hints->turn_began_s -= 100; /* the turn takes long */
+        map->dircache[shard].hints->turn_began_s -= 100; /* the turn takes long */
     }
     for (uint64_t i = 0; i < 2000; i++) {
         CHECK(put(i, BYTES) == LARDER_OK);
