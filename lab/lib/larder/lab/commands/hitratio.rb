@@ -31,6 +31,7 @@ module Larder
           Examples:
             larder-lab hitratio cloudPhysicsIO.oracleGeneral.bin
             larder-lab hitratio *.trace.gz --size 64MiB,1GiB --object-size 900
+            larder-lab hitratio web.trace.gz --size 200x100KB --rounds 10
             larder-lab hitratio zipf:skew=0.8 scan --policy larder,lru,belady
 
           Exit codes: 0 replayed, 2 wrong usage, 130 interrupted.
@@ -45,10 +46,13 @@ module Larder
         # @return [Array<String>, String, Integer, nil] files and patterns; format of the files (nil: by their names);
         #   names of policies; bytes of each object of a trace that does not say (nil: chosen by the size)
         attr_reader :traces, :format, :policies, :object_bytes
+        # @return [Integer] replays in the engine
+        attr_reader :rounds
 
         def initialize
           @policies = Traces::Policies.names
           @pattern = {}
+          @rounds = 1
         end
 
         # @return [Array<Size>] as asked for, or the usual shares
@@ -98,7 +102,14 @@ module Larder
             options.on("--policy A,B", Array, *Traces::Policies.names.each_slice(6).map { |names| names.join(", ") },
                        "(default: all)") { |names| @policies = Traces::Policies.check(names) }
             options.on("--format NAME", "of trace files; see --list") { |name| @format = known(name) }
-            options.on("--size A,B", Array, "shares of the bytes of all objects, or bytes",
+            options.on("--rounds N", Integer, "replays in Larder, each in a new file, whose",
+                       "hashes have another seed (default 1)") do |rounds|
+              raise UsageError, "--rounds must be 1 or more, not #{rounds}" unless rounds.positive?
+
+              @rounds = rounds
+            end
+            options.on("--size A,B", Array, "shares of the bytes of all objects, bytes, or as",
+                       "200x100KB: so many objects, all of that size",
                        "(default #{DEFAULT_SIZES.join(",")}; for the trace with published",
                        "results also #{Traces::Published::SIZES.keys.join(",")})") do |texts|
               @sizes = texts.map { |text| Traces::Size.parse(text) }
@@ -143,7 +154,7 @@ module Larder
           end
           rows = Traces::Replay.new(
             sizes: options.sizes, policies: options.policies, progress: Progress.new(@err),
-            object_bytes: options.object_bytes, published: !options.sized?
+            object_bytes: options.object_bytes, published: !options.sized?, rounds: options.rounds
           ).run(traces)
           shares = " of the bytes of all objects" if options.sizes.all?(&:share?)
           facts = ["caches of #{options.sizes.join(", ")}#{shares}",

@@ -135,7 +135,7 @@ module Larder
         # @return [Array(Float, Row), nil] the largest excess over LRU's miss ratio, and where
         def worst(policy) = @rows.filter_map { |row| (above = row.above_lru(policy)) && [above, row] }.max_by(&:first)
 
-        def conclusions = [*(@policies.include?("larder") ? [above, mean, net] : []), reproduced].compact
+        def conclusions = [*(@policies.include?("larder") ? [above, mean, net, apart] : []), reproduced].compact
 
         def above
           points, row = worst("larder")
@@ -153,6 +153,11 @@ module Larder
           named = others.sort_by { |_, part| -part }.map { |name, part| "#{name} #{Figures.percent(part)}" }
           "larder covers #{Figures.percent(mine)} of the distance from LRU to Belady in the mean" \
             "#{"; #{named.join(", ")}" if named.any?}."
+        end
+
+        def apart
+          row = @rows.select(&:apart).max_by(&:apart) or return
+          "Rounds of larder differ by at most #{format("%.2f", row.apart * 100)} points (#{row.trace} at #{row.size})."
         end
 
         def net
@@ -183,13 +188,13 @@ module Larder
           @rows.product(@policies).map do |row, policy|
             Document::Measure.new(key: ["hitratio", row.trace.tr("/", ":"), row.size, policy].join("/"),
                                   label: "#{policy}: misses, #{row.trace} at #{row.size}",
-                                  unit: "share", better: "lower", samples: [row.miss_ratio(policy)])
+                                  unit: "share", better: "lower", samples: row.miss_ratios(policy))
           end
         end
 
         def details
           rows = @rows.map do |row|
-            row.to_h.merge(above_net_lru: row.above_net_lru, outcomes: row.outcomes.map do |outcome|
+            row.to_h.merge(above_net_lru: row.above_net_lru, apart: row.apart, outcomes: row.outcomes.map do |outcome|
               outcome.to_h.compact.merge(miss_ratio: row.miss_ratio(outcome.policy),
                                          to_belady: row.to_belady(outcome.policy))
             end)

@@ -10,8 +10,23 @@ require_relative "trace"
 module Larder
   module Lab
     module Hitratio
-      # What one policy made of one trace in a cache of one size.
-      Outcome = Struct.new(:policy, :misses, :missed_bytes, :stats, keyword_init: true)
+      # What one policy made of one trace in a cache of one size. Rounds: the misses of each round, where there were
+      # several; the other numbers are then their means.
+      Outcome = Struct.new(:policy, :misses, :missed_bytes, :stats, :rounds, keyword_init: true) do
+        # @param outcomes [Array<Outcome>] of one policy
+        # @return [Outcome]
+        def self.mean(outcomes)
+          return outcomes.first if outcomes.one?
+
+          means = %i[misses missed_bytes].to_h do |number|
+            [number, outcomes.sum { |outcome| outcome[number] }.fdiv(outcomes.size).round]
+          end
+          net_bytes = outcomes.sum { |outcome| outcome.stats.fetch(:net_bytes) } / outcomes.size
+          most_copied = outcomes.map { |outcome| outcome.stats.fetch(:most_copied) }.max
+          new(policy: outcomes.first.policy, **means, rounds: outcomes.map(&:misses),
+              stats: outcomes.last.stats.merge(net_bytes: net_bytes, most_copied: most_copied))
+        end
+      end
 
       # One trace at one size, under several policies. object_bytes: chosen by the lab (nil: the trace says them);
       # net_misses: of exact LRU in a cache of as many bytes as the engine's objects have at the end (nil: one of the
@@ -23,6 +38,15 @@ module Larder
 
         # @return [Float, nil] share of requests that missed
         def miss_ratio(policy) = outcome(policy)&.misses&.fdiv(requests)
+
+        # @return [Array<Float>] share of requests that missed, in each round
+        def miss_ratios(policy)
+          of = outcome(policy)
+          (of.rounds || [of.misses]).map { |misses| misses.fdiv(requests) }
+        end
+
+        # @return [Float, nil] how far two rounds of the engine are apart at most; nil if it was replayed once or not
+        def apart = outcome("larder")&.rounds&.minmax&.reverse&.inject(:-)&.fdiv(requests)
 
         # @return [Float, nil] excess over LRU's miss ratio
         def above_lru(policy)
@@ -53,8 +77,10 @@ module Larder
 
         # @param object_bytes [Integer, nil] of every object of a trace that does not say; nil: see {OBJECT_BYTES}
         # @param published [Boolean] is the trace with published results also replayed at the published sizes?
-        def initialize(sizes:, policies:, progress:, object_bytes: nil, published: false)
+        # @param rounds [Integer] replays in the engine, each in a new file, whose hashes have a seed of their own
+        def initialize(sizes:, policies:, progress:, object_bytes: nil, published: false, rounds: 1)
           @sizes = sizes
+          @rounds = rounds
           @published = published
           @policies = policies
           @object_bytes = object_bytes
@@ -65,7 +91,7 @@ module Larder
         # @return [Array<Row>]
         def run(traces)
           tasks = traces.flat_map { |trace| sizes(trace).map { |size| [trace, size] } }
-          each = @policies.size + (@nets ? 1 : 0)
+          each = @policies.sum { |policy| rounds(policy) } + (@nets ? 1 : 0)
           @progress.start("Replaying", tasks.size * each, nouns: %w[replay replays],
                           seconds: tasks.sum { |trace, _| trace.requests.size } * each * SECONDS_A_REQUEST)
           tasks.map { |trace, size| row(trace, size) }
@@ -82,16 +108,20 @@ module Larder
         end
 
         def row(trace, size)
-          object_bytes = trace.sizes ? nil : object_bytes(trace, size)
+          object_bytes = size.object_bytes || (trace.sizes ? nil : object_bytes(trace, size))
           sized = object_bytes ? trace.with_size(object_bytes) : trace
           capacity = size.bytes_of(sized.footprint)
-          outcomes = @policies.map { |policy| outcome(policy, capacity, sized, size) }
+          outcomes = @policies.map do |policy|
+            Outcome.mean(Array.new(rounds(policy)) { outcome(policy, capacity, sized, size) })
+          end
           row = Row.new(trace: trace.name, size: size.to_s, capacity: capacity, object_bytes: object_bytes,
                         requests: sized.requests.size, requested_bytes: sized.sizes.sum, footprint: sized.footprint,
                         outcomes: outcomes)
           row.net_misses = outcome("lru", row.outcome("larder").stats.fetch(:net_bytes), sized, size).misses if @nets
           row
         end
+
+        def rounds(policy) = policy == "larder" ? @rounds : 1
 
         # Where the cache is a share of them, as small as leaves it at LEAST_CAPACITY or more.
         def object_bytes(trace, size)

@@ -39,11 +39,39 @@ module Larder
           end
         end
 
+        test "a number of objects of one size holds also for a trace that has sizes" do
+          with_directory do |dir|
+            path = File.join(dir, "sized.csv")
+            File.write(path, [*1..30, *1..30].map { |key| "#{key},#{key}" }.join("\n"))
+            _, out, = hitratio(path, "--policy", "lru,belady", "--size", "10x1KB")
+            assert_match(/^ *10x1KB +10,000 +lru +100.00 %/, out)
+          end
+        end
+
+        test "several rounds are replayed in files of their own, and the report has their distance" do
+          with_trace do |trace, dir|
+            json = File.join(dir, "out.json")
+            status, out, err = hitratio(trace, "--policy", "larder,lru", "--size", "40x50KB", "--rounds", "3",
+                                        "--json", json)
+            assert_equal 0, status, err
+            row = Document.load(json).chapters.first.details["rows"].first
+            larder, lru = row["outcomes"]
+            assert_equal [3, nil], [larder["rounds"].size, lru["rounds"]]
+            assert_in_delta larder["rounds"].sum / 3.0, larder["misses"], 0.5
+            assert_in_delta (larder["rounds"].max - larder["rounds"].min) / 2000.0, row["apart"], 1e-9
+            assert_match(/Rounds of larder differ by at most \d+\.\d\d points/, out)
+            assert_equal 3, Document.load(json).measures.find { |one| one.key.end_with?("larder") }.samples.size
+          end
+        end
+
         test "what makes no sense is refused, help is not" do
           assert_match(/objects of zipf is "0"/, hitratio("zipf:objects=0").last)
           assert_match(/unknown policy lifo; known: larder, lru/, hitratio("x", "--policy", "lifo").last)
           assert_match(/--object-size must be 1 or more/, hitratio("x", "--object-size", "0").last)
           assert_match(/--size big/, hitratio("x", "--size", "big").last)
+          assert_match(/--size 5%.*objects of one size, as 200x100KB/, hitratio("x", "--size", "3x5%").last)
+          assert_match(/--size 0x1KB.*objects of one size/, hitratio("x", "--size", "0x1KB").last)
+          assert_match(/--rounds must be 1 or more, not 0/, hitratio("x", "--rounds", "0").last)
           assert_equal 2, hitratio("/missing").first
           status, help, = hitratio("--help")
           assert_equal 0, status
