@@ -26,7 +26,8 @@ module Bench
       "density" => "bytes an object takes beyond key and value",
       "many" => "40 GiB with 100 million items and 32 processes; an hour, only by its name",
       "misses" => "eviction: misses on traces of requests (--traces) beside LRU and Belady",
-      "misses-fixed" => "the same on the first trace, at 512 and 1024 MiB"
+      "misses-fixed" => "the same on the first trace, at 512 and 1024 MiB",
+      "misses-few" => "the same in caches of 200 and 1,000 objects of 100 KB, each in several files"
     }.freeze
 
     # Measured only if they are named.
@@ -54,7 +55,11 @@ module Bench
     ROUNDS = { quick: 3, full: 9 }.freeze
 
     # Options of larder-lab hitratio.
-    SIZES = { "misses" => ["--size", "1%,5%,10%,20%"], "misses-fixed" => ["--size", "512MiB,1GiB"] }.freeze
+    SIZES = { "misses" => ["--size", "1%,5%,10%,20%"], "misses-fixed" => ["--size", "512MiB,1GiB"],
+              "misses-few" => ["--size", "200x100KB,1000x100KB"] }.freeze
+
+    # Files, and so seeds of the hashes, in which each trace is replayed by misses-few.
+    FILES = { quick: "2", full: "10" }.freeze
 
     # What came of a part.
     Result = Struct.new(:figures, :circumstances)
@@ -68,7 +73,7 @@ module Bench
     # @return [Bench::Parts::Result]
     def run(name, mode, directory, traces)
       return Result.new(*Stores.run(name, mode, directory)) if Stores::PARTS.key?(name)
-      return misses(name, traces) if SIZES.key?(name)
+      return misses(name, mode, traces) if SIZES.key?(name)
 
       figures = case name
                 when "monitors" then Monitors.run(mode, directory)
@@ -88,9 +93,10 @@ module Bench
     end
 
     # Traces are not part of the repository.
-    def misses(name, traces)
+    def misses(name, mode, traces)
       chosen = name == "misses-fixed" ? traces.first(1) : traces
-      Result.new(Programs.hitratio(*chosen, *SIZES.fetch(name), "--policy", "larder,lru,s3fifo,belady"), {})
+      rounds = name == "misses-few" ? ["--rounds", FILES.fetch(mode)] : []
+      Result.new(Programs.hitratio(*chosen, *SIZES.fetch(name), *rounds, "--policy", "larder,lru,s3fifo,belady"), {})
     end
 
     private_class_method :engine, :misses

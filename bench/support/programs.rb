@@ -44,11 +44,17 @@ module Bench
     end
 
     # `larder-lab hitratio`: the share of requests that missed, for each trace, size and policy; and over all of them
-    # how far Larder is above LRU at most, and which part of the distance from LRU to Belady it covers in the mean.
+    # how far Larder is above LRU at most, which part of the distance from LRU to Belady it covers in the mean, and how
+    # far its rounds are apart.
     # @param arguments [Array<String>]
     # @return [Array<Bench::Figure>]
     def hitratio(*arguments)
-      rows = lab("hitratio", *arguments).dig("chapters", 0, "details", "rows")
+      misses(lab("hitratio", *arguments).dig("chapters", 0, "details", "rows"))
+    end
+
+    # @param rows [Array<Hash>] of the report of `larder-lab hitratio`
+    # @return [Array<Bench::Figure>]
+    def misses(rows)
       [*rows.flat_map { |row| miss_figures(row) }, *over_all(rows)]
     end
 
@@ -66,8 +72,9 @@ module Bench
 
     def miss_figures(row)
       row.fetch("outcomes").map do |outcome|
-        Figure.new(name: "#{row["trace"]}, #{row["size"]}: #{outcome["policy"]}", unit: "%",
-                   median: 100.0 * outcome["miss_ratio"])
+        name = "#{row["trace"]}, #{row["size"]}: #{outcome["policy"]}"
+        rounds = outcome["rounds"] or next Figure.new(name: name, unit: "%", median: 100.0 * outcome["miss_ratio"])
+        Figure.of_rounds(name, "%", rounds.map { |misses| 100.0 * misses / row["requests"] })
       end
     end
 
@@ -75,6 +82,8 @@ module Bench
       parts = rows.filter_map { |row| row["outcomes"].find { |outcome| outcome["policy"] == "larder" }["to_belady"] }
       found = [Figure.new(name: "larder above LRU of equal net bytes, at most", unit: "points",
                           median: rows.map { |row| 100.0 * row["above_net_lru"] }.max)]
+      apart = rows.filter_map { |row| row["apart"] }.max
+      found << Figure.new(name: "larder, rounds apart, at most", unit: "points", median: 100.0 * apart) if apart
       return found if parts.empty?
 
       found << Figure.new(name: "larder on the way from LRU to Belady, mean", unit: "%",

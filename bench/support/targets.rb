@@ -145,7 +145,13 @@ module Bench
       ["misses on any trace and size: points above LRU of equal net bytes", "misses",
        "larder above LRU of equal net bytes, at most", :most, 1.2],
       ["way from LRU to Belady, mean over traces and sizes, %", "misses",
-       "larder on the way from LRU to Belady, mean", :least, 29]
+       "larder on the way from LRU to Belady, mean", :least, 29],
+      ["200 and 1,000 objects of 100 KB: points between two files of one trace and size", "misses-few",
+       "larder, rounds apart, at most", :most, 1],
+      ["200 and 1,000 objects of 100 KB: points above LRU of equal net bytes", "misses-few",
+       "larder above LRU of equal net bytes, at most", :most, 0],
+      ["200 and 1,000 objects of 100 KB: way from LRU to Belady, mean, %", "misses-few",
+       "larder on the way from LRU to Belady, mean", :least, 25]
     ].map do |what, part, figure, sense, bound|
       Target.new(what: what, part: part, figure: figure, sense: sense, bound: bound)
     end.freeze

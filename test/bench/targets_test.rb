@@ -89,6 +89,15 @@ module Bench
       Targets::EVICTION.each { |target| assert_includes Parts::SIZES.keys, target.part }
     end
 
+    test "the targets of few large values are among the figures of their rows" do
+      rows = [misses_of("few", [50, 60, 53], 0.01, 0.1), misses_of("more", [20, 22, 21], -0.02, 0.02)]
+      figures = Programs.misses(rows)
+      targets = Targets::EVICTION.select { |target| target.part == "misses-few" }
+      assert_equal [10.0, 1.0, 30.0], targets.map { |target| target.measured(figures).median.round(9) }
+      of_one = figures.find { |figure| figure.name == "few, 9x1KB: larder" }
+      assert_equal [53.0, 50.0, 60.0], of_one.to_h.values_at(:median, :low, :high)
+    end
+
     test "the targets of the table beside LMDB are lines that are read" do
       table = <<~TEXT
         get, 16 hot keys           larder           50.0 ns    1.0000x
@@ -109,6 +118,13 @@ module Bench
 
     def measure(key, seconds)
       { "key" => "suite/#{key}", "samples" => seconds }
+    end
+
+    # A trace of 100 requests, replayed three times by Larder.
+    def misses_of(trace, rounds, above_net_lru, apart)
+      larder = { "policy" => "larder", "miss_ratio" => 0.5, "to_belady" => 0.3, "rounds" => rounds }
+      { "trace" => trace, "size" => "9x1KB", "requests" => 100, "outcomes" => [larder],
+        "above_net_lru" => above_net_lru, "apart" => apart }
     end
 
     # One session of all that a part measures.
