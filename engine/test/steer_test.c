@@ -97,6 +97,44 @@ static void few_large_items_are_all_in_the_sample(void) {
     larder_close(cache);
 }
 
+/* Gets that missed in a new file, in which a few hundred values of several chunks fit: popular keys, which change
+ * slowly, and every fifth get one that is not repeated. */
+static int misses_of_large_values(int gets) {
+    static unsigned char value[20000];
+    uint64_t state = 7;
+    int misses = 0;
+    cache = open_cache(4 << 20);
+    for (int i = 0; i < gets; i++) {
+        double part = (double)(next_random(&state) >> 11) / (double)(1ull << 53);
+        int number = i % 5 ? i / 40 + (int)(2000 * part * part * part) : 1000000 + i;
+        char key[32];
+        larder_store store = {.key = key,
+                              .key_bytes = (size_t)snprintf(key, sizeof key, "%d", number),
+                              .value = value,
+                              .value_bytes = sizeof value};
+        if (larder_get(cache, key, store.key_bytes, value, sizeof value, NULL, NULL) != LARDER_OK) {
+            larder_set(cache, &store, NULL);
+            misses++;
+        }
+    }
+    larder_close(cache);
+    unlink(test_path("t.larder"));
+    return misses;
+}
+
+/* Each file hashes its keys with another seed. */
+static void the_seed_decides_little_with_few_large_values(void) {
+    enum { GETS = 20000, FILES = 6 };
+    int least = GETS, most = 0;
+    for (int file = 0; file < FILES; file++) {
+        int misses = misses_of_large_values(GETS);
+        least = misses < least ? misses : least;
+        most = misses > most ? misses : most;
+    }
+    CHECK(least > GETS / 5 && most < GETS, "%d to %d misses", least, most);
+    CHECK(most - least < GETS / 100, "%d to %d misses", least, most);
+}
+
 static lard_found find(int i) {
     char key[32];
     lard_key wanted = lard_key_of(cache->core->map, NULL, key, (size_t)snprintf(key, sizeof key, "%d", i));
@@ -161,6 +199,8 @@ static const test_case tests[] = {
     TEST(recency_makes_the_small_queue_longer, "items that are asked for again soon make the small queue longer"),
     TEST(a_scan_keeps_the_small_queue_short, "a scan keeps the small queue short"),
     TEST(few_large_items_are_all_in_the_sample, "few large items are all in the sample"),
+    TEST(the_seed_decides_little_with_few_large_values,
+         "the seed of the hashes decides little with few large values"),
     TEST(hits_on_young_items_do_not_count, "hits on items that were just stored do not count"),
     TEST(any_bytes_are_hints, "any bytes in the hints are harmless"),
 };
