@@ -22,9 +22,8 @@ module Larder
             [number, outcomes.sum { |outcome| outcome[number] }.fdiv(outcomes.size).round]
           end
           net_bytes = outcomes.sum { |outcome| outcome.stats.fetch(:net_bytes) } / outcomes.size
-          most_copied = outcomes.map { |outcome| outcome.stats.fetch(:most_copied) }.max
           new(policy: outcomes.first.policy, **means, rounds: outcomes.map(&:misses),
-              stats: outcomes.last.stats.merge(net_bytes: net_bytes, most_copied: most_copied))
+              stats: outcomes.last.stats.merge(net_bytes: net_bytes))
         end
       end
 
