@@ -71,7 +71,7 @@ enum { LARD_SAMPLER_READS, LARD_SAMPLER_STORES, LARD_SAMPLER_EVICTIONS };
 /* Gives the core a sampler. The fork lock is held. False: no memory. */
 bool lard_sampler_start(lard_core *cache);
 void lard_sampler_free(lard_core *cache);
-/* In a forked child: forgets the counts of the parent process. The fork lock is held, and the core has no map yet. */
+/* In a forked child: forgets the counts of the parent process. The fork lock is held. */
 void lard_sampler_begin_child(lard_core *cache);
 /* Adds a namespace (NULL: none) and patterns. False: one was refused, see keyspace.h. */
 bool lard_sampler_add_rules(lard_core *cache, const char *name, const char *const *patterns, size_t count);

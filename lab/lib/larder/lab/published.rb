@@ -41,8 +41,8 @@ module Larder
       end
 
       # A published table. rows: name of the row in the suite => name in the article, and a figure for each column;
-      # calls: of which a figure is the time; ratio: nil, or two rows: the table has a line for each column then, with
-      # their figures and ratio.
+      # calls: a figure is the time of so many; ratio: nil, or two rows: the table has a line for each column then,
+      # with their figures and ratio.
       Table = Struct.new(:caption, :columns, :rows, :calls, :ratio, keyword_init: true) do
         # @param hash [Hash{String=>Object}]
         # @return [Table]

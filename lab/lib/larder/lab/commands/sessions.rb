@@ -11,7 +11,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "what sessions in Larder, SQL, memcached, Redis, files or cookies cost a request"
+        SUMMARY = "the cost of sessions in Larder, SQL, memcached, Redis, files or cookies"
         # The suites that it runs.
         SUITES = %w[published-e].freeze
         # The first lines of --help.

@@ -49,7 +49,7 @@ module Larder
         end
 
         def create
-          # Of processes that share it, several may come at once.
+          # Several processes that share it may come at once.
           connection.query("CREATE DATABASE IF NOT EXISTS #{name}")
           connection.query("CREATE TABLE IF NOT EXISTS #{name}.#{MARK} (nothing INTEGER)")
         rescue Trilogy::Error => error

@@ -145,7 +145,7 @@ module Larder
         end
       end
 
-      # What is asked.
+      # The questions, in words.
       module Questions
         ALL = { logged_in: "is a user logged in, who is", logged_out: "is a user logged in, who is not",
                 last_seen: "when was a user last seen", for: "the sessions of a user",

@@ -12,8 +12,8 @@ require_relative "stack"
 module Larder
   module Lab
     module Sessions
-      # The application of the published comparison. Its recipes are in MariaDB, as they were there, and sessions in SQL
-      # beside them.
+      # The application of the published comparison. Its recipes are in MariaDB, as they were there, together with
+      # sessions in SQL.
       class Application
         # Each process's own, and the same for all session stores.
         CACHE = ["memory_store", { expires_in: 3600 }].freeze

@@ -64,7 +64,7 @@ module Larder
           Stack.value(@stack.call(@stack.request(Stack::READ, @cookies[number]))) == user(number)
         end
 
-        # What the last change wrote is there before the next one.
+        # The value of the last change is there before the next one.
         # @return [Boolean]
         def changed(number, turn)
           @written ||= {}

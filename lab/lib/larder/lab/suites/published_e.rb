@@ -27,7 +27,7 @@ module Larder
         { unchanged: ["a session is read", "by the middleware alone, without an application"],
           changed: ["a value of a session is changed", "by the middleware alone"],
           new: ["a session begins", "by the middleware alone"],
-          none: ["the same request without a session", "what the three before take besides sessions"] }
+          none: ["the same request without a session", "the part of the three before that is not the session's"] }
           .each do |key, (title, about)|
           block(key, title, unit: "request", about: about) do
             setup { |scene| scene[:visit] = scene.contender.visitors.work(key) }

@@ -27,7 +27,7 @@ module Larder
           assert_empty measured - measures(report)
         end
 
-        slow_test "each published figure is in a table, beside that of this machine" do
+        slow_test "each published figure is in a table, next to that of this machine" do
           out = run_of("--only", "sql-mariadb,memcached", "--blocks", "empty_off,category_on").last
           { "/empty/index" => [%w[1.233 0.963 1.28], %w[1.268 0.954 1.33]],
             "/rezept/cat/Hauptspeise?page=5" => [%w[9.844 9.654 1.02], %w[4.412 4.118 1.07]] }.each do |page, tables|

@@ -12,7 +12,7 @@ module Larder
           # Bytes of the file for each session, and at least: those who are signed in may have two thirds of it.
           ROOM = 900
           LEAST = 16 * 1024 * 1024
-          # What is asked of Larder::Sessions, and what is compared of its answer.
+          # Calls of Larder::Sessions, and the part of their answers that is compared.
           ASKED = { logged_in: ->(user) { ::Larder::Sessions.logged_in?(user) },
                     last_seen: ->(user) { ::Larder::Sessions.last_seen(user).to_i },
                     for: ->(user) { ::Larder::Sessions.for(user).map { |info| info.used_at.to_i } },
