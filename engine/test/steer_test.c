@@ -122,6 +122,34 @@ static int misses_of_large_values(int gets) {
     return misses;
 }
 
+/* The share after the next choice, before which new hints have counted fewer misses for the share of 30 per cent.
+ */
+static unsigned next_choice(int stored) {
+    unsigned chosen;
+    int i = 0;
+    cache = open_cache(4 << 20);
+    for (; i < stored; i++) {
+        use(i);
+    }
+    for (unsigned c = 0; c < LARD_SHADOWS; c++) {
+        hints()->shadows[c].score = 0;
+        hints()->shadows[c].misses = c == 2 ? 95 : 100;
+    }
+    for (hints()->requests = 1 << 20; hints()->requests >= 1 << 20; i++) {
+        use(i);
+    }
+    chosen = small_per_cent();
+    larder_close(cache);
+    unlink(test_path("t.larder"));
+    return chosen;
+}
+
+/* The hints are gone when the last process closes the file. */
+static void new_hints_of_a_file_in_use_decide_nothing_by_a_few_misses(void) {
+    unsigned of_new = next_choice(6000), in_use = next_choice(60000);
+    CHECK(of_new == 30 && in_use == 5, "%u and %u per cent", of_new, in_use);
+}
+
 /* Each file hashes its keys with another seed. */
 static void the_seed_decides_little_with_few_large_values(void) {
     enum { GETS = 20000, FILES = 6 };
@@ -199,6 +227,8 @@ static const test_case tests[] = {
     TEST(recency_makes_the_small_queue_longer, "items that are asked for again soon make the small queue longer"),
     TEST(a_scan_keeps_the_small_queue_short, "a scan keeps the small queue short"),
     TEST(few_large_items_are_all_in_the_sample, "few large items are all in the sample"),
+    TEST(new_hints_of_a_file_in_use_decide_nothing_by_a_few_misses,
+         "new hints of a file in use decide nothing by a few misses, those of a new file do"),
     TEST(the_seed_decides_little_with_few_large_values,
          "the seed of the hashes decides little with few large values"),
     TEST(hits_on_young_items_do_not_count, "hits on items that were just stored do not count"),

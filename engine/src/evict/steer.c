@@ -14,7 +14,9 @@
 #define MIN_GAIN 100      /* another configuration must have fewer misses by one in so many */
 #define MAX_MISSES (EVERY * LARD_SHADOW_ITEMS)                        /* between two choices */
 #define MAX_SCORE (MAX_MISSES * 256u * 100u / (100 - DECAY_PER_CENT)) /* with as many before each choice */
-#define AT_ONCE 16u                                                   /* gets that one set replays */
+#define ASSUMED 9u  /* choices before the first one of new hints, of as many misses */
+#define IN_USE 4u   /* a file is in use that was emptied so often; a new one chooses at once */
+#define AT_ONCE 16u /* gets that one set replays */
 
 /* Both in 65536ths: of the record segments, and of that part. */
 static const struct {
@@ -103,10 +105,24 @@ static void forget_damaged(lard_shard_hints *hints) {
     }
 }
 
+/* Hints that are new know nothing of what led to the choice that a file in use has. Until they do, all
+ * configurations were as good as the chosen one: a few misses decide nothing. */
+static void assume_equal(const lard_view *view, lard_shard_hints *hints, uint32_t misses) {
+    bool is_new = lard_load(&view->header->evicted_segments) / IN_USE > view->map->super.segments_per_shard;
+    for (unsigned c = 0; c < LARD_SHADOWS; c++) {
+        is_new &= hints->shadows[c].score == 0;
+    }
+    for (unsigned c = 0; is_new && c < LARD_SHADOWS; c++) {
+        lard_shadow *shadow = &hints->shadows[c];
+        __atomic_store_n(&shadow->score, misses * ASSUMED * 256u, __ATOMIC_RELAXED);
+    }
+}
+
 static void choose(lard_view *view, lard_shard_hints *hints) {
     unsigned now = chosen(view), best = now;
     uint64_t scores[LARD_SHADOWS];
     forget_damaged(hints);
+    assume_equal(view, hints, hints->shadows[now].misses);
     for (unsigned c = 0; c < LARD_SHADOWS; c++) {
         lard_shadow *shadow = &hints->shadows[c];
         uint64_t score = (uint64_t)shadow->score * DECAY_PER_CENT / 100 + shadow->misses * 256ull;
