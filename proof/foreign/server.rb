@@ -65,7 +65,7 @@ module Foreign
     def phased_restart
       before = workers
       Process.kill(:USR1, @pid)
-      await("a phased restart") { !workers.intersect?(before) && workers.size == @workers && answers? }
+      await("a phased restart") { !workers.intersect?(before) && booted? && answers? }
     end
 
     # @return [void]
@@ -92,6 +92,7 @@ module Foreign
     def kill_worker
       victim = workers.first || raise(Shell::Failed, "#{@name} has no worker")
       Process.kill(:KILL, victim)
+      await("the end of a worker") { !alive?(victim) }
       victim
     end
 
@@ -99,7 +100,7 @@ module Foreign
     #
     # @return [void]
     def settle
-      await("#{@workers} workers") { workers.size == @workers && answers? }
+      await("#{@workers} workers") { booted? && answers? }
     end
 
     # Ends all of its processes at once.
@@ -112,10 +113,11 @@ module Foreign
       nil # they have ended
     end
 
-    # @return [Array<Integer>] process ids of the workers
+    # @return [Array<Integer>] process ids of the workers; one that has ended is not there, though its master has not
+    #   noticed it yet
     def workers
       children = "/proc/#{@pid}/task/#{@pid}/children"
-      File.exist?(children) ? File.read(children).split.map { |pid| Integer(pid) } : []
+      File.exist?(children) ? File.read(children).split.map { |pid| Integer(pid) }.select { |pid| alive?(pid) } : []
     end
 
     # @return [Integer] bytes of memory of master and workers that are not shared
@@ -168,6 +170,11 @@ module Foreign
 
         sleep(0.3)
       end
+    end
+
+    # A worker is a process before it has loaded the application. Puma logs when it has.
+    def booted?
+      workers.size == @workers && (workers - File.read(@log).scan(/\(PID: (\d+)\) booted/).flatten.map(&:to_i)).empty?
     end
 
     def ended?
