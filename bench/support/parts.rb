@@ -25,6 +25,7 @@ module Bench
       "attach" => "opening a warm file of 1 GiB; the first get there, and in a forked child",
       "density" => "bytes an object takes beyond key and value",
       "many" => "40 GiB with 100 million items and 32 processes; an hour, only by its name",
+      "overwrites" => "live items and appended bytes while keys are stored again and again",
       "misses" => "eviction: misses on traces of requests (--traces) beside LRU and Belady",
       "misses-fixed" => "the same on the first trace, at 512 and 1024 MiB",
       "misses-few" => "the same in caches of 200 and 1,000 objects of 100 KB, each in several files"
@@ -45,7 +46,8 @@ module Bench
       "large" => [["--rounds", "3", "--seconds", "0.1"], ["--rounds", "9", "--seconds", "0.5"]],
       "attach" => [["--rounds", "3"], ["--rounds", "15"]],
       "density" => [[], []],
-      "many" => [["--rounds", "3", "--seconds", "1", "--gib", "1"], ["--rounds", "9", "--seconds", "5"]]
+      "many" => [["--rounds", "3", "--seconds", "1", "--gib", "1"], ["--rounds", "9", "--seconds", "5"]],
+      "overwrites" => [[], []]
     }.freeze
 
     # Needs root, who may make control groups.

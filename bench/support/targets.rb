@@ -156,7 +156,16 @@ module Bench
       Target.new(what: what, part: part, figure: figure, sense: sense, bound: bound)
     end.freeze
 
+    # While keys are overwritten. ADR 0041 has the limits of any log that is cleaned.
+    OVERWRITES = %w[uniform zipf sessions].flat_map do |pattern|
+      part = "#{pattern}, 1000 bytes"
+      [Target.new(what: "overwrites, #{part}: live, % of what fits", part: "overwrites",
+                  figure: "#{part}: live, of what fits without overwrites", sense: :least, bound: 85),
+       Target.new(what: "overwrites, #{part}: times the bytes of sets appended", part: "overwrites",
+                  figure: "#{part}: bytes appended as bytes of sets", sense: :most, bound: 3.5)]
+    end.freeze
+
     # @return [Array<Bench::Target>]
-    ALL = [*FLOORS, *MONITORS, *STORES, *ENGINE, *EVICTION].freeze
+    ALL = [*FLOORS, *MONITORS, *STORES, *ENGINE, *EVICTION, *OVERWRITES].freeze
   end
 end
