@@ -70,7 +70,8 @@ typedef struct {
     { #field, offsetof(lard_shard_hints, field), sizeof(((lard_shard_hints *)0)->field) }
 static const part parts[] = {PART(sampled),  PART(young_segments), PART(opened),      PART(capacity),
                              PART(requests), PART(replayed),       PART(least_small), PART(heard_end),
-                             PART(heard),    PART(leases_ended),   PART(newest),      PART(shadows)};
+                             PART(heard),    PART(leases_ended),   PART(newest),      PART(shadows),
+                             PART(cleaned),  PART(overwritten)};
 
 /* Two words of the shadow caches are sums, so they are overwritten one by one, too. */
 static const part shadow_parts[] = {
@@ -202,7 +203,8 @@ static void any_count_of_dead_bytes(void) {
     uint32_t segment_bytes = cache->core->map->super.segment_bytes;
     const uint32_t values[] = {0,
                                1,
-                               lard_dead_most(cache->core->map),
+                               segment_bytes / 8,
+                               segment_bytes / 4 * 3,
                                segment_bytes,
                                segment_bytes + 1,
                                UINT32_MAX / 2,

@@ -48,8 +48,10 @@ typedef struct { /* a locked byte of the lock file */
  * - lard_other_sizes: decide nothing. Counts that cannot be are not added up; others fall by half with enough
  * gets.
  * - reads: an item loses one each time it is copied, so its count is right, or it is evicted, after three copies.
- * - bits of young segments, dead bytes: until the segment is opened again. A segment that is wrongly mostly dead
- * is emptied once.
+ * - bits of young segments, dead bytes: until the segment is opened again. A segment with a wrong count is emptied
+ *   once.
+ * - cleaned: a victim's items stay, or leave, that would not: until it is empty.
+ * - overwritten: counts only where it names a segment of the main queue that has room.
  */
 typedef struct {
     _Alignas(64) uint32_t sampled;   /* gets of keys are heard whose hash is below; see evict/steer.h */
@@ -62,6 +64,8 @@ typedef struct {
     uint32_t turn_began_s;           /* when the first of as many segments was opened as the shard has; 0: never */
     uint32_t turn_left;              /* segments to be opened until the turn ends */
     uint32_t is_hot;                 /* 1: the last turn was short, see segment.c */
+    uint32_t cleaned;                /* segment + 1 that is emptied for its dead bytes: its items stay; 0: none */
+    lard_u32 overwritten[3];         /* active, closed, gap of the queue OVERWRITTEN, see segment/segment.h */
     _Alignas(64) uint32_t heard_end; /* number of gets that were heard; readers store only here and into heard */
     uint32_t heard[LARD_HEARD];
     uint32_t
@@ -111,6 +115,7 @@ typedef struct lard_map {
     uint32_t reads_least, reads_most; /* words of reads in a shard; powers of two */
     uint64_t reads_growing; /* number of words that are doubled now << 32 | number of shards that have them */
     uint32_t segment_hints; /* bytes of the marks and counts of segments before the lard_shard_hints of a shard */
+    uint32_t young_hints;   /* bytes of the bits of young segments, which are first there */
     bool has_shared_hints;
     bool is_on_disk;     /* stores to its pages may wait for the disk */
     uint32_t unadvised;  /* segments that lard_advice_segment need not look at, as others were in memory */

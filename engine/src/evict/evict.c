@@ -14,7 +14,6 @@
 #include "evict/evict.h"
 #include "base/clock.h"
 #include "base/count.h"
-#include "base/dead.h"
 #include "base/hash.h"
 #include "base/key.h"
 #include "evict/sample.h"
@@ -114,16 +113,9 @@ static bool leads_group(const lard_view *view, const candidate *one, lard_chunk_
     return key->number % LARD_CHUNK_GROUP == 0;
 }
 
-/* A value cannot be read without all its chunks. So the first chunk of a group decides whether the others stay
- * too.
- */
-static void decide_for_group(lard_view *view, const candidate *first, bool stays) {
-    lard_chunk_key key;
-    if (!leads_group(view, first, &key)) {
-        return;
-    }
-    for (unsigned i = 1; i < LARD_CHUNK_GROUP; i++) {
-        key.number++;
+/* Decides for the chunks from `key` to the end of its group. */
+static void decide_for_chunks(lard_view *view, lard_chunk_key key, bool stays) {
+    do {
         lard_key chunk = lard_key_of_chunk(view->map, &key);
         lard_found found = lard_index_find(view, &chunk);
         if (!found.slot) {
@@ -134,7 +126,25 @@ static void decide_for_group(lard_view *view, const candidate *first, bool stays
         } else if (stays && lard_reads_of(found.reads, found.slot) == 0 && !is_newest(view, found.value)) {
             lard_reads_set(found.reads, found.slot, 1);
         }
+    } while (++key.number % LARD_CHUNK_GROUP != 0);
+}
+
+/* A value cannot be read without all its chunks. So the first chunk of a group decides whether the others stay
+ * too.
+ */
+static void decide_for_group(lard_view *view, const candidate *first, bool stays) {
+    lard_chunk_key key;
+    if (leads_group(view, first, &key)) {
+        key.number++;
+        decide_for_chunks(view, key, stays);
     }
+}
+
+/* Nothing leads to the chunks of a large value whose head goes. Those of its first group are in this shard; others
+ * go in their turn. */
+static __attribute__((noinline)) void drop_first_group(lard_view *view, const lard_head *head) {
+    lard_chunk_key key = {{head->id[0], head->id[1]}, 0};
+    decide_for_chunks(view, key, false);
 }
 
 /* A stale value does not stay, however often it was read. */
@@ -161,6 +171,7 @@ static void move_or_drop(lard_core *cache, lard_view *view, const candidate *one
     if (!found.slot) {
         return;
     }
+    lard_head head = {{0, 0}, 0, 0, 0};
     bool ghost = false, pinned = LARD_WORD0_PINNED(info->word0);
     bool is_chunk = LARD_WORD0_TYPE(info->word0) == LARD_TYPE_CHUNK; /* counted with its head */
     unsigned statistic = LARD_STAT_expirations;
@@ -174,6 +185,9 @@ static void move_or_drop(lard_core *cache, lard_view *view, const candidate *one
         statistic = pinned ? LARD_STAT_damaged : LARD_STAT_evictions; /* an undamaged shard has room: see pin.c */
         ghost = !is_chunk && state == LARD_SEGMENT_SMALL;
     }
+    if (LARD_UNLIKELY(LARD_WORD0_TYPE(info->word0) >= LARD_TYPE_HEAD) && !is_chunk) {
+        lard_record_head(view, one->offset, info, &head);
+    }
     if (lard_slot_replace(found.slot, found.value,
                           ghost ? lard_ghost_word(view, hash.fingerprint, one->offset) : 0)) {
         lard_index_count_off(view, is_chunk);
@@ -183,6 +197,9 @@ static void move_or_drop(lard_core *cache, lard_view *view, const candidate *one
             sample(cache, view, one, now_ms);
         }
         decide_for_group(view, one, false);
+        if (LARD_UNLIKELY(head.value_bytes != 0)) {
+            drop_first_group(view, &head);
+        }
         if (pinned) {
             lard_add(&view->header->pinned_bytes, -lard_pin_cost(view, one->bytes));
         }
@@ -252,8 +269,8 @@ void lard_evict_some(lard_core *cache, lard_view *view, uint64_t budget_bytes, u
         lard_load(&view->header->victim_offset) & ~7u; /* records are aligned, even if the word is damaged */
     uint64_t seen = 0;
 
-    if (min_reads == 1 && lard_dead_is_most(view->map, view->number, segment)) {
-        min_reads = 0; /* few items, which are not older than others */
+    if (min_reads == 1 && lard_victim_is_cleaned(view, victim)) {
+        min_reads = 0; /* its items are not older than others */
     }
     if (end > view->map->super.segment_bytes) {
         end = view->map->super.segment_bytes;

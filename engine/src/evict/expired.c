@@ -5,11 +5,13 @@
 #include "evict/expired.h"
 #include "base/clock.h"
 #include "base/count.h"
+#include "base/dead.h"
 #include "index/bucket.h"
 #include "index/index.h"
 #include "index/slot.h"
 #include "segment/pin.h"
 #include "segment/record.h"
+#include "segment/segment.h"
 
 /* Fills *head if the record is that of a large value. */
 static bool is_to_drop(const lard_view *view, uint64_t slot, const lard_record_info *info, int64_t now_ms,
@@ -54,6 +56,8 @@ uint64_t lard_expired_drop(lard_core *cache, lard_view *view, uint32_t *next, ui
             } else if (lard_slot_replace(&bucket->slots[i], value, 0)) {
                 bool is_chunk = LARD_WORD0_TYPE(info.word0) == LARD_TYPE_CHUNK;
                 lard_index_count_off(view, is_chunk);
+                lard_dead_add(view->map, view->number, lard_segment_at(view, LARD_SLOT_OFFSET(value)),
+                              lard_record_bytes_at(&info));
                 lard_add(&view->header->pinned_bytes, -cost);
                 dropped += !is_chunk;
                 if (large && head.value_bytes) {

@@ -2,6 +2,7 @@
  * reserve.c — reserves room for a record, and evicts others if it must. Under the shard's lock.
  */
 #include "evict/reserve.h"
+#include "base/reads.h"
 #include "evict/evict.h"
 #include "evict/sample.h"
 #include "segment/pin.h"
@@ -46,15 +47,17 @@ uint64_t lard_reserve_when_short(lard_core *cache, lard_view *view, uint32_t que
     return 0;
 }
 
-/* Will the queue soon need another segment? Until then no items are evicted. */
-static bool is_wanted_soon(const lard_view *view, uint32_t queue) {
-    return lard_segment_room(view, queue) < view->map->super.segment_bytes / 4;
+/* True if another segment is to be emptied now. Items are evicted only when the queue will soon need one, because
+ * they may stay until then. Where keys are overwritten, segments are cleaned, several for each that is won, which
+ * takes longer. */
+static bool is_time(const lard_view *view, uint32_t queue) {
+    return queue == LARD_QUEUE_OVERWRITTEN || lard_reads_hints(&view->map->dircache[view->number])->cleaned ||
+           lard_segment_room(view, queue) < view->map->super.segment_bytes / 4;
 }
 
 void lard_reserve_upkeep_when_short(lard_core *cache, lard_view *view, uint32_t queue, uint64_t written_bytes,
                                     int64_t now_ms) {
-    if (lard_load(&view->header->free_segments) == 0 || lard_load(&view->header->victim) ||
-        is_wanted_soon(view, queue)) {
+    if (lard_load(&view->header->free_segments) == 0 || lard_load(&view->header->victim) || is_time(view, queue)) {
         lard_evict_some(cache, view, written_bytes * WORK_PER_BYTE + MIN_WORK,
                         lard_sample_is_roomy(view) ? ALL_STAY : 1, now_ms);
     }

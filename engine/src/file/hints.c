@@ -46,6 +46,7 @@ static void plan(lard_map *map, const lard_superblock *super) {
     map->reads_mask = map->reads_least - 1;
     map->other_shards = super->shard_count < LARD_OTHERS ? super->shard_count : LARD_OTHERS;
     map->segment_hints = (young + dead + 63) / 64 * 64;
+    map->young_hints = young;
     map->hints_bytes = lard_hints_file_shard(map, super->shard_count);
 }
 

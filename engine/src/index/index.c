@@ -235,10 +235,8 @@ static bool delete_in_slot(const lard_view *view, lard_u64 *slot, const lard_key
             if (large.value_bytes) {
                 *found->head = large;
             }
-            if (key->is_chunk) {
-                lard_dead_add(view->map, view->number, lard_segment_at(view, LARD_SLOT_OFFSET(settled)),
-                              lard_record_bytes_at(&info));
-            }
+            lard_dead_add(view->map, view->number, lard_segment_at(view, LARD_SLOT_OFFSET(settled)),
+                          lard_record_bytes_at(&info));
             return true;
         }
     }

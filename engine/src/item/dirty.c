@@ -5,10 +5,11 @@
 #include "file/view.h"
 #include "index/index.h"
 #include "segment/record.h"
+#include "segment/segment.h"
 
 /* The end of the queue's open segment, as far as the record may reach, and the segment's row. */
 static void dirty_segment(const lard_view *view, uint32_t queue, uint64_t bytes) {
-    uint32_t active = lard_load(&view->header->active[queue - LARD_SEGMENT_SMALL]);
+    uint32_t active = lard_segment_active(view, queue);
     if (active == 0 || active > view->map->super.segments_per_shard) {
         return;
     }
@@ -43,6 +44,9 @@ void lard_dirty_for_write(const lard_view *view, const lard_hash *hash, lard_buc
     }
     if (queue != LARD_SEGMENT_SMALL) {
         dirty_segment(view, LARD_SEGMENT_MAIN, bytes);
+    }
+    if (queue == LARD_SEGMENT_FREE) {
+        dirty_segment(view, LARD_QUEUE_OVERWRITTEN, bytes);
     }
 }
 

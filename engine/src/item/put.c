@@ -29,7 +29,7 @@
 static void place_large(lard_map *map, lard_write_op *op) {
     const lard_superblock *super = &map->super;
     uint64_t all = (uint64_t)super->shard_count * super->segments_per_shard * super->segment_bytes;
-    bool is_known = lard_write_queue_of(map, op->key) == LARD_SEGMENT_MAIN;
+    bool is_known = lard_write_queue_of(map, op->key) != LARD_SEGMENT_SMALL;
     op->spec.to_main = is_known && op->spec.value_bytes <= all / LONG_PART;
     op->spec.reads = is_known && !op->spec.to_main;
 }

@@ -7,6 +7,7 @@
  */
 #include "item/write.h"
 #include "base/count.h"
+#include "base/dead.h"
 #include "base/key.h"
 #include "evict/admit.h"
 #include "evict/reserve.h"
@@ -95,14 +96,17 @@ static bool is_in_main(const lard_view *view, const lard_found *found) {
 
 LARD_INLINE uint32_t queue_for(lard_view *view, const lard_found *found, lard_write_op *op) {
     const lard_record_spec *spec = &op->spec;
-    if (LARD_UNLIKELY(spec->pin)) {
-        return LARD_SEGMENT_MAIN;
-    }
     if (spec->type == LARD_TYPE_CHUNK) {
         return spec->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
     }
+    if (found->slot && is_in_main(view, found)) {
+        return LARD_QUEUE_OVERWRITTEN;
+    }
+    if (LARD_UNLIKELY(spec->pin)) {
+        return LARD_SEGMENT_MAIN;
+    }
     if (found->slot) {
-        return is_in_main(view, found) ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
+        return LARD_SEGMENT_SMALL;
     }
     bool had_ghost = lard_ghost_take(view, &op->key->hash, &op->buckets);
     return had_ghost || spec->to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
@@ -111,23 +115,30 @@ LARD_INLINE uint32_t queue_for(lard_view *view, const lard_found *found, lard_wr
 uint32_t lard_write_queue_of(lard_map *map, const lard_key *key) {
     lard_view view = lard_view_of(map, lard_hash_shard(map, &key->hash));
     lard_found found = lard_index_find(&view, key);
-    bool main_queue = found.slot ? is_in_main(&view, &found) : lard_ghost_peek(&view, &key->hash);
-    return main_queue ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
+    if (found.slot) {
+        return is_in_main(&view, &found) ? LARD_QUEUE_OVERWRITTEN : LARD_SEGMENT_SMALL;
+    }
+    return lard_ghost_peek(&view, &key->hash) ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL;
 }
 
 /* Notes what the slot's record is, before the slot is swapped: a large value in op->replaced, the cost of a pinned
- * record in *pinned_bytes. */
-LARD_INLINE void note_replaced(const lard_view *view, uint64_t slot, lard_write_op *op, uint64_t *pinned_bytes) {
+ * record in *pinned_bytes. Returns the record's length, or 0: the slot leads to no segment. */
+LARD_INLINE uint64_t note_replaced(const lard_view *view, uint64_t slot, lard_write_op *op,
+                                   uint64_t *pinned_bytes) {
     lard_record_info old;
     uint64_t offset = LARD_SLOT_OFFSET(slot);
     op->replaced.value_bytes = 0;
     *pinned_bytes = 0;
-    if (lard_segment_left(view, offset) >= LARD_RECORD_HEADER &&
-        LARD_WORD0_TYPE_BITS(lard_load(&lard_view_words(view, offset)[0])) >= LARD_TYPE_HEAD &&
-        lard_record_of_slot(view, slot, &old)) {
+    if (LARD_UNLIKELY(lard_segment_left(view, offset) < LARD_RECORD_HEADER)) {
+        return 0;
+    }
+    old.word0 = lard_load(&lard_view_words(view, offset)[0]);
+    uint64_t bytes = lard_record_bytes_at(&old);
+    if (LARD_WORD0_TYPE_BITS(old.word0) >= LARD_TYPE_HEAD && lard_record_of_slot(view, slot, &old)) {
         lard_record_head(view, offset, &old, &op->replaced);
         *pinned_bytes = lard_pin_cost_of(view, slot);
     }
+    return bytes;
 }
 
 LARD_INLINE larder_status publish(lard_core *cache, lard_view *view, lard_write_op *op, lard_found found,
@@ -137,8 +148,12 @@ LARD_INLINE larder_status publish(lard_core *cache, lard_view *view, lard_write_
         if (!found.slot) {
             return lard_index_insert(cache, view, &op->key->hash, &op->buckets, slot, op->spec.reads);
         }
-        note_replaced(view, found.value, op, &pinned_bytes);
+        uint64_t bytes = note_replaced(view, found.value, op, &pinned_bytes);
         if (lard_slot_replace(found.slot, found.value, slot)) {
+            if (LARD_LIKELY(bytes != 0)) {
+                lard_dead_add(view->map, view->number, lard_segment_at(view, LARD_SLOT_OFFSET(found.value)),
+                              bytes);
+            }
             if (LARD_UNLIKELY(pinned_bytes != 0)) {
                 lard_add(&view->header->pinned_bytes, -pinned_bytes);
             }

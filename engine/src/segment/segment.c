@@ -12,6 +12,31 @@
 
 #define HOT_TURN_S 5
 
+/* Words of the queue: see lard_shard. */
+LARD_INLINE lard_u32 *hint_of(const lard_view *view, unsigned word) {
+    return &lard_reads_hints(&view->map->dircache[view->number])->overwritten[word];
+}
+
+LARD_INLINE lard_u32 *active_of(const lard_view *view, uint32_t queue) {
+    return LARD_UNLIKELY(queue == LARD_QUEUE_OVERWRITTEN) ? hint_of(view, 0)
+                                                          : &view->header->active[queue - LARD_SEGMENT_SMALL];
+}
+
+LARD_INLINE lard_u32 *closed_of(const lard_view *view, uint32_t queue) {
+    return LARD_UNLIKELY(queue == LARD_QUEUE_OVERWRITTEN) ? hint_of(view, 1)
+                                                          : &view->header->closed[queue - LARD_SEGMENT_SMALL];
+}
+
+LARD_INLINE lard_u32 *gap_of(const lard_view *view, uint32_t queue) {
+    return LARD_UNLIKELY(queue == LARD_QUEUE_OVERWRITTEN) ? hint_of(view, 2)
+                                                          : &view->header->gap[queue - LARD_SEGMENT_SMALL];
+}
+
+/* The state of the queue's segments. */
+LARD_INLINE uint32_t state_of(uint32_t queue) {
+    return queue == LARD_QUEUE_OVERWRITTEN ? (uint32_t)LARD_SEGMENT_MAIN : queue;
+}
+
 static lard_u32 *queue_size(lard_view *view, uint32_t state) {
     return state == LARD_SEGMENT_SMALL ? &view->header->small_segments : &view->header->main_segments;
 }
@@ -63,10 +88,11 @@ void lard_segment_free(lard_view *view, uint32_t segment) {
         }
     }
     adjust(&view->header->free_segments, 1);
+    lard_dead_reset(view->map, view->number, segment);
 }
 
 uint64_t lard_segment_room(const lard_view *view, uint32_t queue) {
-    uint32_t active = lard_load(&view->header->active[queue - LARD_SEGMENT_SMALL]);
+    uint32_t active = lard_load(active_of(view, queue));
     if (active == 0 || active > view->map->super.segments_per_shard) {
         return 0;
     }
@@ -156,9 +182,8 @@ static bool open_segment(lard_view *view, uint32_t queue) {
     if (!lard_segment_take(view, &segment)) {
         return false;
     }
-    lard_store(&view->header->gap[queue - LARD_SEGMENT_SMALL], (uint32_t)gap);
-    lard_store(&view->header->closed[queue - LARD_SEGMENT_SMALL],
-               lard_load(&view->header->active[queue - LARD_SEGMENT_SMALL]));
+    lard_store(gap_of(view, queue), (uint32_t)gap);
+    lard_store(closed_of(view, queue), lard_load(active_of(view, queue)));
     lard_segment *row = &view->segments[segment];
     uint64_t sequence = lard_load(&view->header->next_sequence);
     lard_store(&view->header->next_sequence, sequence + 1);
@@ -167,21 +192,21 @@ static bool open_segment(lard_view *view, uint32_t queue) {
     lard_store(&row->max_expiry_ms, 0);
     int64_t now_ms = lard_clock_of_call(NULL);
     lard_store(&row->oldest_ms, (uint64_t)now_ms);
-    lard_store_release(&row->state, queue);
+    lard_store_release(&row->state, state_of(queue));
     note_opened(view, segment, queue);
     note_turn(view, now_ms);
     adjust(queue_size(view, queue), 1);
-    lard_store(&view->header->active[queue - LARD_SEGMENT_SMALL], segment + 1);
+    lard_store(active_of(view, queue), segment + 1);
     return true;
 }
 
 /* Offset of room for `bytes` in segment `number` - 1 of the queue, or 0. */
-static uint64_t room_in(const lard_view *view, uint32_t number, uint32_t queue, uint64_t bytes) {
+LARD_INLINE uint64_t room_in(const lard_view *view, uint32_t number, uint32_t queue, uint64_t bytes) {
     if (number == 0 || number > view->map->super.segments_per_shard) {
         return 0;
     }
     uint64_t used = lard_load(&view->segments[number - 1].write_offset);
-    if (lard_load(&view->segments[number - 1].state) != queue) {
+    if (lard_load(&view->segments[number - 1].state) != state_of(queue)) {
         return 0;
     }
     if (used > view->map->super.segment_bytes || (used & 7) || view->map->super.segment_bytes - used < bytes) {
@@ -193,22 +218,30 @@ static uint64_t room_in(const lard_view *view, uint32_t number, uint32_t queue, 
 /* The same in the segment before the open one, which may have room left because a longer record did not fit. 0
  * while that segment is being emptied. */
 static uint64_t room_in_closed(lard_view *view, uint32_t queue, uint64_t bytes) {
-    uint32_t closed = lard_load(&view->header->closed[queue - LARD_SEGMENT_SMALL]);
+    uint32_t closed = lard_load(closed_of(view, queue));
     uint64_t offset = closed == lard_load(&view->header->victim) ? 0 : room_in(view, closed, queue, bytes);
     uint64_t used = (offset - view->map->super.data_offset) & (view->map->super.segment_bytes - 1);
     uint64_t left = offset ? view->map->super.segment_bytes - used - bytes : 0;
-    lard_store(&view->header->gap[queue - LARD_SEGMENT_SMALL], (uint32_t)left);
+    lard_store(gap_of(view, queue), (uint32_t)left);
     return offset;
 }
 
 /* Offset of room in the queue's segments that are not full, or 0. */
-static uint64_t room_for(lard_view *view, uint32_t queue, uint64_t bytes) {
+LARD_INLINE uint64_t room_for(lard_view *view, uint32_t queue, uint64_t bytes) {
     uint64_t offset = 0;
-    if (LARD_UNLIKELY(bytes <= lard_load(&view->header->gap[queue - LARD_SEGMENT_SMALL]))) {
+    uint32_t active = lard_load(active_of(view, queue));
+    if (LARD_UNLIKELY(bytes <= lard_load(gap_of(view, queue)))) {
         offset = room_in_closed(view, queue, bytes);
     }
-    return offset ? offset
-                  : room_in(view, lard_load(&view->header->active[queue - LARD_SEGMENT_SMALL]), queue, bytes);
+    if (LARD_UNLIKELY(queue == LARD_QUEUE_OVERWRITTEN) && active == lard_load(&view->header->victim)) {
+        active = 0; /* what a hint names may be the victim */
+    }
+    return offset ? offset : room_in(view, active, queue, bytes);
+}
+
+/* A function of its own, so that the other queues take no longer. */
+static __attribute__((noinline)) uint64_t room_for_overwritten(lard_view *view, uint64_t bytes) {
+    return room_for(view, LARD_QUEUE_OVERWRITTEN, bytes);
 }
 
 void lard_segment_inherit_age(lard_view *view, uint32_t segment, uint64_t from_offset) {
@@ -220,7 +253,8 @@ void lard_segment_inherit_age(lard_view *view, uint32_t segment, uint64_t from_o
 
 uint64_t lard_segment_reserve(lard_view *view, uint32_t queue, uint64_t bytes, uint32_t min_free) {
     for (bool opened = false;; opened = true) {
-        uint64_t offset = room_for(view, queue, bytes);
+        uint64_t offset = LARD_UNLIKELY(queue == LARD_QUEUE_OVERWRITTEN) ? room_for_overwritten(view, bytes)
+                                                                         : room_for(view, queue, bytes);
         if (LARD_LIKELY(offset != 0) || opened) {
             return offset;
         }

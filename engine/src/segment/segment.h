@@ -4,16 +4,22 @@
 #ifndef LARD_SEGMENT_H
 #define LARD_SEGMENT_H
 
+#include "base/reads.h"
 #include "base/types.h"
 
 #define LARD_MIN_FREE_SEGMENTS \
     2u /* below it eviction frees more: one for new records, one for eviction's copies */
 
+/* Not a queue of its own: segments of the main queue for items whose keys had a value there before. Such items are
+ * often overwritten again. Where they are together, whole segments die, and eviction has little to copy. */
+#define LARD_QUEUE_OVERWRITTEN 5u
+
 /* Takes any free segment. The caller sets its state, which is still FREE. */
 bool lard_segment_take(lard_view *view, uint32_t *segment);
 void lard_segment_free(lard_view *view, uint32_t segment);
 void lard_segment_recount(lard_view *view);
-/* Offset of room for `bytes` in queue SMALL or MAIN, or 0. Opens a segment only if at least `min_free` stay free.
+/* Offset of room for `bytes` in queue SMALL, MAIN or OVERWRITTEN, or 0. Opens a segment only if at least
+ * `min_free` stay free.
  */
 uint64_t lard_segment_reserve(lard_view *view, uint32_t queue, uint64_t bytes, uint32_t min_free);
 void lard_segment_commit(lard_view *view, uint64_t offset, uint64_t bytes, uint64_t expiry_ms);
@@ -35,6 +41,13 @@ uint32_t lard_segment_least_small(const lard_view *view);
 /* Bytes left in the queue's open segment; 0: it is full, or none is open. */
 uint64_t lard_segment_room(const lard_view *view, uint32_t queue);
 
+/* The segment + 1 that the queue appends to; 0: none. That of OVERWRITTEN may be any number. */
+static inline uint32_t lard_segment_active(const lard_view *view, uint32_t queue) {
+    return lard_load(queue == LARD_QUEUE_OVERWRITTEN
+                         ? &lard_reads_hints(&view->map->dircache[view->number])->overwritten[0]
+                         : &view->header->active[queue - LARD_SEGMENT_SMALL]);
+}
+
 /* The segment that a record's offset is in. */
 static inline uint32_t lard_segment_at(const lard_view *view, uint64_t offset) {
     return (uint32_t)((offset - view->map->super.data_offset) >> view->map->segment_shift);
@@ -50,7 +63,9 @@ static inline uint32_t lard_segment_state(const lard_view *view, uint64_t offset
 /* Is the record in the segment that its queue appends to? */
 static inline bool lard_segment_is_open(const lard_view *view, uint64_t offset) {
     uint32_t number = lard_segment_at(view, offset) + 1;
-    return number == lard_load(&view->header->active[0]) || number == lard_load(&view->header->active[1]);
+    return number == lard_segment_active(view, LARD_SEGMENT_SMALL) ||
+           number == lard_segment_active(view, LARD_SEGMENT_MAIN) ||
+           number == lard_segment_active(view, LARD_QUEUE_OVERWRITTEN);
 }
 
 /* Bytes from `offset` to the end of its segment; 0: it is in none. */
