@@ -45,7 +45,7 @@ void lard_dirty_for_write(const lard_view *view, const lard_hash *hash, lard_buc
     if (queue != LARD_SEGMENT_SMALL) {
         dirty_segment(view, LARD_SEGMENT_MAIN, bytes);
     }
-    if (queue == LARD_SEGMENT_FREE) {
+    if (queue == LARD_SEGMENT_FREE && lard_segment_active(view, LARD_QUEUE_OVERWRITTEN)) {
         dirty_segment(view, LARD_QUEUE_OVERWRITTEN, bytes);
     }
 }
