@@ -54,13 +54,13 @@ static void compare(const lard_view *view, uint32_t segment, uint64_t dead, clea
  */
 static cleaning best_to_clean(const lard_view *view) {
     const uint32_t *dead = lard_dead_in(view->map, view->number, 0), count = view->map->super.segments_per_shard;
-    const uint64_t size = view->map->super.segment_bytes;
+    const uint32_t size = (uint32_t)view->map->super.segment_bytes, least = size / MIN_DEAD_PART;
     uint64_t all = 0;
     cleaning best = {0, false, 0}, best_most = best;
     for (uint32_t s = 0; s < count; s++) {
-        uint64_t here = __atomic_load_n(&dead[s], __ATOMIC_RELAXED);
-        here = here < size ? here : size;
-        if (LARD_UNLIKELY(here >= size / MIN_DEAD_PART)) {
+        uint32_t here = __atomic_load_n(&dead[s], __ATOMIC_RELAXED);
+        if (LARD_UNLIKELY(here >= least)) {
+            here = here < size ? here : size;
             if (queue_of(&view->segments[s]) > 1) { /* a wrong count */
                 lard_dead_reset(view->map, view->number, s);
                 continue;

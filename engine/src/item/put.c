@@ -41,7 +41,9 @@ static bool needs_chunks(lard_map *map, const lard_write_op *op, uint64_t bytes)
         return false;
     }
     lard_view view = lard_view_of(map, lard_hash_shard(map, &op->key->hash));
-    return bytes > map->record_limit || bytes > lard_segment_room(&view, lard_write_queue_of(map, op->key));
+    uint32_t queue = lard_write_queue_of(map, op->key);
+    bool is_first = queue == LARD_QUEUE_OVERWRITTEN && !lard_segment_active(&view, queue); /* it opens a segment */
+    return bytes > map->record_limit || (!is_first && bytes > lard_segment_room(&view, queue));
 }
 
 bool lard_put_overwrites(lard_condition condition) {
