@@ -9,6 +9,8 @@ module Foreign
               comment: 3, vote: 3, save: 2, message: 1, new_story: 1, settings: 1, sign_in_again: 1 }.freeze
     # Ids of stories that users submit differ between the sides.
     SEEDED = %r{href="(/s/[a-z0-9]{6})/(?!new_)}
+    # A deleted story has no form. A comment on it would be answered with 500, on any store.
+    COMMENT_FORM = /name="[^"]*story_id[^"]*"/
     LISTS = ["/", "/page/2", "/active", "/newest", "/recent", "/top", "/top/1w", "/comments", "/newest/page/2",
              "/tags"].freeze
 
@@ -69,7 +71,8 @@ module Foreign
     def comment
       path = a_story
       change do
-        get(path)
+        next unless get(path).body.match?(COMMENT_FORM)
+
         post("/comments", "story_id" => path[-6..], "comment" => words(60))
         get(path)
       end

@@ -3,6 +3,7 @@
 require "test_helper"
 require_relative "../../../proof/foreign/pair"
 require_relative "../../../proof/foreign/visits"
+require_relative "../../../proof/foreign/applications/lobsters_visits"
 
 module Foreign
   class VisitsTest < ActiveSupport::TestCase
@@ -35,7 +36,27 @@ module Foreign
       assert_equal [:sign_in, :page, 0, :page, 0], browse(steps: 2)
     end
 
+    test "a reader of Lobsters comments on stories that have a form for it" do
+      { "<p>deleted</p>" => ["GET"], '<input name="story_id">' => %w[GET POST GET] }.each do |body, requests|
+        asked = []
+        browsers = Array.new(2) { answering(body, asked) }
+        pair = Pair.new(browsers, turns: Turns.new, changes: Mutex.new, findings: Findings.new, random: Random.new(1))
+        visits = LobstersVisits.new(pair, 1)
+        visits.instance_variable_set(:@stories, ["/s/abcdef"])
+        visits.comment
+        assert_equal requests, asked.each_slice(2).map(&:first)
+      end
+    end
+
     private
+
+    def answering(body, asked)
+      page = Page.new(status: 200, body: body)
+      Object.new.tap do |browser|
+        browser.define_singleton_method(:get) { |_path| asked.push("GET") && page }
+        browser.define_singleton_method(:post) { |_path, _form| asked.push("POST") && page }
+      end
+    end
 
     def browse(steps:, **options)
       pair = Pair.new([], turns: Turns.new, changes: Mutex.new, findings: Findings.new, random: Random.new(1))
