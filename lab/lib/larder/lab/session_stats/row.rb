@@ -4,7 +4,6 @@
 # is measured.
 
 require_relative "../contender_declaration"
-require_relative "../sessions/stack"
 require_relative "population"
 
 module Larder
@@ -27,7 +26,7 @@ module Larder
 
         class << self
           # @return [Boolean]
-          def keeps_values?
+          def compared?
             true
           end
 
@@ -62,6 +61,7 @@ module Larder
         # @raise [Unavailable] naming what is missing and how to get it
         def open
           activate_gems
+          require_relative "../sessions/stack"
           @population = Population.new(SESSIONS, at: Population.moment(Time.now.to_i))
           connect
           load

@@ -31,8 +31,8 @@ module Larder
         POOL = 5
 
         class << self
-          # @return [Boolean] whether it is compared with others
-          def keeps_values?
+          # @return [Boolean] whether its times say something when they are divided by those of others
+          def compared?
             true
           end
 
