@@ -12,6 +12,7 @@
  */
 #include "../test/internals.h"
 #include "schedule.h"
+#include "world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,9 +217,10 @@ static bool touch(unsigned place, bool writes, bool drains) {
     return true;
 }
 
-/* A process forms a record in its own memory, too (segment/image.c): no other process sees it. */
+/* A process forms a record in its own memory, too (segment/image.c): no other process sees it. No access to hints
+ * is a turn. */
 static bool is_private(const void *at) {
-    return (uintptr_t)at - (uintptr_t)base >= size_bytes && schedule_is_private(at);
+    return (uintptr_t)at - (uintptr_t)base >= size_bytes && (world_is_hint(at) || schedule_is_private(at));
 }
 
 uint64_t lard_turn_load(const void *at, unsigned bytes) {

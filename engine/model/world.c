@@ -74,6 +74,8 @@ void world_choose_key(unsigned key, const char *text) {
     snprintf(key_texts[key], sizeof key_texts[key], "%s", text);
 }
 
+bool world_is_hint(const void *at) { return (uintptr_t)at - (uintptr_t)hints.bytes < sizeof hints.bytes; }
+
 static void plan(void) {
     super = (lard_superblock){.file_bytes = sizeof arena, .seed = {0x1234, 0x5678}};
     super.process_slots = 8;
@@ -140,6 +142,7 @@ static void attach(unsigned number) {
     map->rows = (lard_hints_row *)(arena + ROWS_AT);
     map->hints = hints.bytes;
     map->segment_hints = SEGMENT_HINTS;
+    map->young_hints = (SEGMENTS + 31) / 32 * sizeof(uint32_t);
     map->reads_least = map->reads_most = READS_WORDS;
     map->reads_mask = READS_WORDS - 1;
     core->counters = attached[number].counters = map->rows[number].counters;
