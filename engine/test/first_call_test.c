@@ -93,7 +93,7 @@ static bool cannot_count(const work *found) {
 }
 
 static void no_process_has_it_open(void) {
-    const uint64_t sizes[] = {64 * MIB, 1024 * MIB};
+    const uint64_t sizes[] = {128 * MIB, 1024 * MIB}; /* both with the most process slots */
     work found[2];
     for (int i = 0; i < 2; i++) {
         CHECK(in_child(fill, (void *)&sizes[i]) && count(sizes[i], NULL, &found[i]));

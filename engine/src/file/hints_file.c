@@ -294,9 +294,7 @@ void *lard_hints_file_map(lard_map *map, uid_t owner, uint32_t wanted) {
     }
     uint8_t *base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     bool is_ours = lard_descriptor_stat(fd, name, &info) == 0; /* if so, it is what was mapped */
-    if (base != MAP_FAILED &&
-        (!is_ours || (is_new && LARD_CHANGE(lard_space_reserve(fd, 0, first_bytes(map))) != 0 &&
-                      !lard_hints_file_reserve(map, base, 0, first_bytes(map))))) {
+    if (base != MAP_FAILED && (!is_ours || (is_new && !lard_hints_file_reserve(map, base, 0, first_bytes(map))))) {
         munmap(base, map->hints_bytes);
         base = MAP_FAILED;
     }
