@@ -13,6 +13,8 @@
 #include "segment/record.h"
 #include "segment/segment.h"
 
+#define BUCKETS_A_CLOCK 64u /* so that one call looks at a small shard as a whole, and counts its pinned bytes */
+
 /* Fills *head if the record is that of a large value. */
 static bool is_to_drop(const lard_view *view, uint64_t slot, const lard_record_info *info, int64_t now_ms,
                        bool with_chunks, lard_head *head) {
@@ -26,10 +28,10 @@ static bool is_to_drop(const lard_view *view, uint64_t slot, const lard_record_i
 }
 
 /* True if the large values of another bucket may have no room, or the time is over: a page that must be read from
- * the disk takes as long as a thousand records in memory. */
-static bool is_over(const lard_expired_large *large) {
-    return large &&
-           (large->count + LARD_BUCKET_SLOTS > LARD_EXPIRED_HEADS || lard_clock_monotonic_ms() >= large->until_ms);
+ * the disk takes as long as a thousand records in memory. `done` buckets were looked at. */
+static bool is_over(const lard_expired_large *large, uint32_t done) {
+    return large && (large->count + LARD_BUCKET_SLOTS > LARD_EXPIRED_HEADS ||
+                     (done && done % BUCKETS_A_CLOCK == 0 && lard_clock_monotonic_ms() >= large->until_ms));
 }
 
 uint64_t lard_expired_drop(lard_core *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms,
@@ -39,7 +41,7 @@ uint64_t lard_expired_drop(lard_core *cache, lard_view *view, uint32_t *next, ui
     uint32_t end = from < count && count - from > most ? from + most : count;
     for (uint32_t b = from; b < end; b++) {
         lard_bucket *bucket = lard_bucket_at(view, b);
-        if (b > from && is_over(large)) {
+        if (is_over(large, b - from)) {
             end = b;
             break;
         }
