@@ -202,17 +202,7 @@ static VALUE cache_keep_usage(VALUE self, VALUE now) {
                : glue_open_error(&keeping.error, larder_path(engine));
 }
 
-/*
- * call-seq: count_failure -> self
- *
- * Counts in the statistics that a call of the application's cache failed, for whatever reason. A failure while the
- * file cannot be used is added when this process opens it. Nothing in a closed cache, or in one without
- * statistics.
- *
- * @return [self]
- * @example
- *   cache.count_failure
- */
+/* lib/larder/bytes/cache.rb documents it. */
 static VALUE cache_count_failure(VALUE self) {
     larder_count_failure(glue_handle_engine_or_null(self));
     return self;

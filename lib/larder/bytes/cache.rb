@@ -172,6 +172,13 @@ module Larder
     #   @param process [Integer] see {#process}
     #   @return [Boolean] is the process with that number attached? Also true if that is unknown
 
+    # @!method count_failure
+    #   Counts in the statistics that a call of the application's cache failed, for whatever reason. A failure while the
+    #   file cannot be used is added when this process opens it. Nothing if the cache is closed or has no statistics.
+    #   @return [self]
+    #   @example
+    #     cache.count_failure.equal?(cache) #=> true
+
     # @!method closed?
     #   @return [Boolean]
     #   @example

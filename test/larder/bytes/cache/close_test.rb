@@ -28,7 +28,7 @@ class LarderCacheCloseTest < ActiveSupport::TestCase
   end
 
   test "every public method is covered here" do
-    apart = %i[close closed? path each_key each_item each_lease when_attached]
+    apart = %i[close closed? path each_key each_item each_lease when_attached count_failure]
     assert_equal (Larder::Cache.public_instance_methods - Object.public_instance_methods).sort,
                  (CALLS.keys + apart).sort
   end
@@ -55,6 +55,11 @@ class LarderCacheCloseTest < ActiveSupport::TestCase
     assert_nil cache.close
     assert_predicate cache, :closed?
     assert_equal path_of, cache.path
+  end
+
+  test "a failure is not counted once the cache is closed, and nothing is raised" do
+    cache.close
+    assert_same cache, cache.count_failure
   end
 
   test "each_key ends with an error when the cache is closed in its block" do
