@@ -26,8 +26,8 @@ module Larder
 
           At a rate: calls are due at the same random times on every store, and latency
           counts from when a call was due, so that a stall affects all calls that were
-          due in between, as it does for users ("coordinated omission"). Back to back: each
-          call begins when the one before has ended, and a stall affects one call.
+          due in between, as it does for users ("coordinated omission"). Back to back:
+          each call begins when the one before has ended, and a stall affects one call.
         TEXT
 
         private

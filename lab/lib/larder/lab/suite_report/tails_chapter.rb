@@ -15,8 +15,8 @@ module Larder
         SHARES = [0.5, 0.99, 0.999].freeze
         # Points of a curve.
         POINTS = [0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9995, 0.9999].freeze
-        # A row that made fewer of the calls that were due could not keep up.
-        SHORT = 0.95
+        # A row that made calls at a smaller part of the rate could not keep up.
+        SHORT = 0.9
         private_constant :SHARES, :POINTS, :SHORT
 
         private
@@ -37,8 +37,9 @@ module Larder
         end
 
         def behind?(row, block)
-          calls, asked = [histogram(row, block)&.count, all(row, block, "asked").sum]
-          calls && calls < asked * SHORT
+          calls = histogram(row, block)&.count
+          asked, due, taken = %w[asked due taken].map { |name| all(row, block, name).sum }
+          calls && calls * due < asked * taken * SHORT
         end
 
         def conclusions

@@ -52,9 +52,9 @@ module Larder
         # @return [Hash{String=>Object}] see {Bench::Suite::BlockBuilder#paced}
         def at_rate(scene, &key)
           rate, seconds, arrivals = settings.values_at(:rate, :seconds, :arrivals)
-          schedule = Schedule.make(arrivals, rate: rate, calls: [(rate * seconds).ceil, 1].max,
-random: Random.new(SEED))
-          counted(schedule.size) { meter.open(schedule) { |number| fetch(scene, key.call(number)) } }
+          calls = [(rate * seconds).ceil, 1].max
+          schedule = Schedule.make(arrivals, rate: rate, calls: calls, random: Random.new(SEED))
+          counted(schedule) { meter.open(schedule) { |number| fetch(scene, key.call(number)) } }
         end
 
         # @param (see .at_rate)
@@ -77,10 +77,11 @@ random: Random.new(SEED))
           Meter.new(VALUE, ->(number, found) { raise Invalid, "a wrong value: #{found.inspect} of call #{number}" })
         end
 
-        def counted(asked = nil)
+        def counted(schedule = nil)
           block = yield
+          asked, due = schedule ? [schedule.size, schedule.last.fdiv(1e9)] : [block.calls, block.seconds]
           { "calls" => block.calls, "seconds" => block.histogram.mean,
-            "figures" => { "histogram" => block.histogram.to_h, "asked" => asked || block.calls,
+            "figures" => { "histogram" => block.histogram.to_h, "asked" => asked, "due" => due,
                            "taken" => block.seconds, "allocated" => block.allocated, "own" => own } }
         end
         private_class_method :fetch, :meter, :counted
