@@ -2,8 +2,6 @@
  * inspect.c — larder_inspect: a value and what is known about it, for people who look at a cache. Takes no lock.
  */
 #include "api/request.h"
-#include "base/key.h"
-#include "file/belief.h"
 #include "handle/enter.h"
 #include "item/details.h"
 #include "item/read.h"
@@ -22,7 +20,7 @@ larder_status larder_inspect(larder *cache, const void *key, size_t key_bytes, v
     if (!buffer) {
         return lard_details_find(cache->core, map, key, key_bytes, details, now_ms) ? LARDER_OK : LARDER_MISS;
     }
-    lard_key wanted = lard_key_of(map, &lard_belief_any, key, key_bytes);
+    lard_key wanted = lard_details_key(map, key, key_bytes);
     lard_room room = {.bytes = buffer, .capacity = buffer_bytes, .more = more};
     larder_item item;
     lard_hit hit;

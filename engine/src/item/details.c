@@ -4,6 +4,7 @@
 #include "item/details.h"
 #include "base/reads.h"
 #include "file/belief.h"
+#include "file/hints.h"
 #include "file/view.h"
 #include "item/large.h"
 #include "proc/process.h"
@@ -21,9 +22,15 @@ void lard_details_of(lard_map *map, const lard_key *key, const larder_item *item
     };
 }
 
+lard_key lard_details_key(lard_map *map, const void *key, size_t key_bytes) {
+    lard_key wanted = lard_key_of(map, &lard_belief_any, key, key_bytes);
+    lard_hints_take(map, lard_hash_shard(map, &wanted.hash));
+    return wanted;
+}
+
 bool lard_details_find(lard_core *cache, lard_map *map, const void *key, size_t key_bytes, larder_details *details,
                        int64_t now_ms) {
-    lard_key wanted = lard_key_of(map, &lard_belief_any, key, key_bytes);
+    lard_key wanted = lard_details_key(map, key, key_bytes);
     larder_item item;
     lard_hit hit;
     if (lard_lookup(cache, map, &wanted, NULL, NULL, 0, &item, &hit, now_ms) != LARDER_OK ||
