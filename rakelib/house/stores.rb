@@ -25,7 +25,8 @@ module House
       "image.c" => ["image->words + image->bytes / 8", "words + image.bytes / 8"],
       "put.c" => ["extension.tags"],
       "cas.c" => ["extension.tags"],
-      "hints_file.c" => ["header.file_id", "pages"],
+      "hints_file.c" => ["header.file_id"],
+      "page.c" => ["pages"],
       "simulate.c" => ["shadow"],
       "format.c" => ["super", "super->magic", "plan.seed", "plan.file_id", "plan.lock_id"],
       "attach.c" => ["error"],
@@ -74,7 +75,7 @@ module House
       "advice.c" => [
         "posix_madvise(map->base + from, to - from, advice);",
         "madvise(view->map->base + from, to - from, MADV_POPULATE_READ);",
-        "if (count > MAX_PAGES || to > round_up(map->bytes) || mincore(map->base + from, to - from, pages) != 0) {"
+        "return to <= round_up(map->bytes) && lard_page_is_in_memory(map->base + from, to - from);"
       ],
       "bucket.h" => ["return (lard_bucket *)(view->base + view->map->super.data_offset) + " \
                      "(((segment - page) << shift) + number);"],

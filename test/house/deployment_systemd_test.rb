@@ -26,6 +26,7 @@ module House
         cache = Larder::Cache.open(path, size: 8 << 20)
         told = { found: cache.get("k"), limit: Larder::MemoryLimit.bytes, writable: writable,
                  findings: Larder::Doctor.run(path).findings.map(&:to_s) }
+        12_000.times { |i| cache.set("filler \#{i}", "x" * 1000) } # so that segments are emptied
         cache.set("k", value)
       rescue Larder::OpenError => error
         told = { error: error.message }

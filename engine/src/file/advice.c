@@ -17,7 +17,6 @@
 #if defined(__linux__) && !defined(MADV_POPULATE_READ)
 #define MADV_POPULATE_READ 22
 #endif
-#define MAX_PAGES 264     /* of 4 KiB in a segment of 1 MiB, and some around it */
 #define MAX_UNADVISED 15u /* segments after one that is in memory */
 
 static uint64_t round_down(uint64_t at) { return at & ~((uint64_t)lard_page_bytes() - 1); }
@@ -62,17 +61,7 @@ void lard_advice_index(const lard_view *view, uint32_t segment) {
 
 /* Are all pages in memory? The advice makes the kernel look each up, which takes ten times as long. */
 static bool are_in_memory(const lard_map *map, uint64_t from, uint64_t to) {
-    unsigned char pages[MAX_PAGES];
-    uint64_t count = (to - from) / lard_page_bytes();
-    if (count > MAX_PAGES || to > round_up(map->bytes) || mincore(map->base + from, to - from, pages) != 0) {
-        return false;
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        if (!(pages[i] & 1)) {
-            return false;
-        }
-    }
-    return true;
+    return to <= round_up(map->bytes) && lard_page_is_in_memory(map->base + from, to - from);
 }
 
 /* The pages of the records of a segment. False: it has none. */

@@ -40,8 +40,6 @@
 #define ID_DIGITS 32
 #define NAME_BYTES 64
 #define ATTEMPTS 4
-#define MIN_PAGE_BYTES 4096u
-#define PAGES_AT_ONCE 256u
 #define SPARED 4 /* hints grow to this part of the memory that is left without them */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux; elsewhere there is no file to reserve */
@@ -233,24 +231,6 @@ bool lard_hints_file_has_memory(const lard_map *map, uint64_t bytes) {
            bytes <= lard_memory_limit_left(0) / SPARED;
 }
 
-/* True if there is memory for all of these bytes already. */
-static bool is_reserved(uint8_t *base, uint64_t bytes) {
-    unsigned char pages[PAGES_AT_ONCE];
-    uint64_t at_once = (uint64_t)PAGES_AT_ONCE * MIN_PAGE_BYTES;
-    for (uint64_t at = 0; at < bytes; at += at_once) {
-        memset(pages, 1, sizeof pages); /* a larger page is one of them */
-        if (mincore(base + at, bytes - at < at_once ? bytes - at : at_once, pages) != 0) {
-            return false;
-        }
-        for (unsigned i = 0; i < PAGES_AT_ONCE; i++) {
-            if (!(pages[i] & 1)) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 /* Opens the file by its name and reserves there: for kernels older than MADV_POPULATE_WRITE (Linux 5.14), and
  * emulators (qemu-user) that answer 0 and do nothing. */
 static bool reserve_by_name(const lard_map *map, uint64_t from, uint64_t bytes) {
@@ -269,7 +249,7 @@ static bool reserve_by_name(const lard_map *map, uint64_t from, uint64_t bytes) 
 
 bool lard_hints_file_reserve(const lard_map *map, uint8_t *base, uint64_t from, uint64_t bytes) {
     uint64_t start = from & ~(uint64_t)(lard_page_bytes() - 1), whole = from + bytes - start;
-    if (is_reserved(base + start, whole)) {
+    if (lard_page_is_in_memory(base + start, whole)) {
         return true;
     }
     if (map->has_shared_hints && lard_space_left(DIRECTORY) < whole) {
@@ -279,7 +259,7 @@ bool lard_hints_file_reserve(const lard_map *map, uint8_t *base, uint64_t from, 
     if (failed != 0 && failed != EINVAL) {
         return false;
     }
-    return !map->has_shared_hints || (failed == 0 && is_reserved(base + start, whole)) ||
+    return !map->has_shared_hints || (failed == 0 && lard_page_is_in_memory(base + start, whole)) ||
            reserve_by_name(map, start, whole);
 }
 
