@@ -8,7 +8,7 @@ module Larder
       test "events arrive in order and the last one is answered" do
         events = []
         done = work("memory") { |event| events << event }
-        assert_equal ["ready", "own", "block", "block"], names(events)
+        assert_equal %w[ready block block], names(events)
         assert_operator done["memory_bytes"], :>=, 0 if File.exist?("/proc/self/status")
       end
 
@@ -37,8 +37,8 @@ module Larder
       def work(contender, dir: nil, timeout: 60, gemfile: nil, &block)
         return with_directory { |own| work(contender, dir: own, timeout: timeout, gemfile: gemfile, &block) } unless dir
 
-        job = { contender: contender, requires: [fixture("liar")], dir: dir, load: "latency", seconds: 0.001,
-                shares: [] }
+        requires = [fixture("liar"), fixture("two_blocks")]
+        job = { contender: contender, requires: requires, dir: dir, load: "two_blocks", seconds: 0.001, shares: [] }
         WorkerProcess.new(job, dir: dir, log: File.join(dir, "log"), timeout: timeout, gemfile: gemfile,
                                script: Loads::Rounds::SCRIPT).run { |event| block&.call(event) }
       end

@@ -31,20 +31,39 @@ module Larder
           @computed = Hash.new { |all, item| all[item] = [] }.compare_by_identity
         end
 
+        # Adds a call, which gets its keys by {#add_key}.
+        # @param letter [String] of the operation
+        # @param start [Integer] microseconds
+        # @param finish [Integer] microseconds
+        # @param thread [Object] whose requests it may belong to
+        # @param ttl [Float, nil] seconds
+        # @return [Call]
         def add_call(letter, start, finish, thread, ttl: nil)
           @calls << Call.new(letter, start, finish, thread, [], [], ttl)
           @calls.last
         end
 
+        # Adds a key to the last call.
+        # @param key [Object]
+        # @param space [Object, nil] what {#spaces} has its name by
+        # @param hit [Boolean]
+        # @return [void]
         def add_key(key, space, hit)
           @calls.last.items << item(key, space)
           @calls.last.hits << hit
         end
 
+        # @param start [Integer] microseconds
+        # @param finish [Integer] microseconds
+        # @param thread [Object]
+        # @return [void]
         def add_request(start, finish, thread)
           @around[thread] << [start, finish]
         end
 
+        # @param key [Object]
+        # @param bytes [Integer] of its value
+        # @return [void]
         def sized(key, bytes)
           item(key, nil).size = bytes
         end
