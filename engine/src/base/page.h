@@ -10,8 +10,9 @@
 
 size_t lard_page_bytes(void); /* of this machine: 4, 16 or 64 KiB; pages of the file's format have 4,096 */
 int lard_page_sync(uint8_t *base, size_t from, size_t bytes); /* writes that part of a map to disk: 0, or errno */
-/* Are all pages of that part of a map in memory? `at` is where a page begins. Also false if that is unknown: a
- * process with a filter of system calls does not ask, because the filters of systemd kill for mincore(2). */
+/* True if all pages of that part of a map are in memory; `at` is where a page begins. Also false if that is
+ * unknown: a process with a filter of system calls does not ask, because the filters of systemd kill for
+ * mincore(2). */
 bool lard_page_is_in_memory(uint8_t *at, size_t bytes);
 
 #endif

@@ -6,7 +6,8 @@
 
 #include "item/lookup.h"
 
-/* Of any configuration. Takes the hints of its shard: other processes may have counted reads there. */
+/* The key for an item of any configuration. Takes the hints of its shard: other processes may have counted reads
+ * there. */
 lard_key lard_details_key(lard_map *map, const void *key, size_t key_bytes);
 /* Fills *details for the item that was found. Takes no lock, so the item may be another one by now. */
 void lard_details_of(lard_map *map, const lard_key *key, const larder_item *item, const lard_hit *hit,
