@@ -9,9 +9,6 @@ module Larder
     module Commands
       # The options of a suite, a file, and how it is replayed.
       class ReplayOptions < SuiteOptions
-        # Seconds that a replay at the recorded times may take, because a process must answer in time.
-        LONGEST = 60
-
         private
 
         def operands(rest)
@@ -47,9 +44,7 @@ module Larder
           end
           options.on("--window S", Float, "seconds that are replayed at the recorded times",
                      "in each session (default #{usual[:window].round}, at most #{LONGEST})") do |seconds|
-            raise UsageError, "--window must be #{LONGEST} or less, not #{seconds}" if seconds > LONGEST
-
-            replayed[:window] = some("--window", seconds)
+            replayed[:window] = block_seconds("--window", seconds)
           end
           options.on("--size BYTES", "room of each store, as 64MiB (default 256MiB)") do |text|
             size = Lab::Hitratio::Size.parse(text)

@@ -7,8 +7,6 @@ module Larder
     module Commands
       # The options of a suite, and how calls come.
       class TailsOptions < SuiteOptions
-        # Seconds of a block, because a process must answer in time.
-        LONGEST = 60
         QUICK_SECONDS = 0.2
         private_constant :QUICK_SECONDS
 
@@ -34,9 +32,7 @@ module Larder
           end
           options.on("--block-seconds S", Float, "of calls at that rate in each process (default " \
                                                  "#{usual[:seconds].round})") do |seconds|
-            raise UsageError, "--block-seconds must be #{LONGEST} or less, not #{seconds}" if seconds > LONGEST
-
-            calls[:seconds] = some("--block-seconds", seconds)
+            calls[:seconds] = block_seconds("--block-seconds", seconds)
           end
           kinds = Suites::Tails::Schedule::ARRIVALS
           options.on("--arrivals KIND", kinds, "#{kinds.join(" or ")} (default #{usual[:arrivals]})") do |kind|
