@@ -38,19 +38,6 @@ module Larder
           keeps_values?
         end
 
-        # Loads what processes of this row and of all others with its Gemfile need, before they are forked. Opens
-        # nothing, and loads no store that is not theirs: no row runs with the code of another one.
-        # @param suite [Bench::Suite]
-        # @return [void]
-        def preload(suite)
-          suite.preload.call
-        end
-
-        # @return [Boolean] whether its processes turn YJIT on where Ruby can
-        def yjit?
-          true
-        end
-
         private
 
         # Where {named} puts it.

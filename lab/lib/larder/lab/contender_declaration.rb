@@ -41,6 +41,24 @@ module Larder
           @shared != false
         end
 
+        # @return [Boolean] whether its times say something when they are divided by those of others
+        def compared?
+          true
+        end
+
+        # @return [Boolean] whether its processes turn YJIT on where Ruby can
+        def yjit?
+          true
+        end
+
+        # Loads what processes of this row and of all others with its Gemfile need, before they are forked. Opens
+        # nothing, and loads no store that is not theirs: no row runs with the code of another one.
+        # @param suite [Bench::Suite]
+        # @return [void]
+        def preload(suite)
+          suite.preload.call
+        end
+
         private
 
         def named(key, title)

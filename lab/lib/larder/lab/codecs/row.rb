@@ -56,18 +56,6 @@ module Larder
             codec != "none"
           end
 
-          # @return [Boolean]
-          def yjit?
-            true
-          end
-
-          # Loads what all rows have in common, before processes are forked.
-          # @param suite [Bench::Suite]
-          # @return [void]
-          def preload(suite)
-            suite.preload.call
-          end
-
           private
 
           attr_reader :registry

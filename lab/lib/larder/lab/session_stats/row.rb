@@ -25,22 +25,6 @@ module Larder
         WINDOWS = { active_5m: 300, active_1d: Population::DAY }.freeze
 
         class << self
-          # @return [Boolean]
-          def compared?
-            true
-          end
-
-          # @return [Boolean]
-          def yjit?
-            true
-          end
-
-          # @param suite [Bench::Suite]
-          # @return [void]
-          def preload(suite)
-            suite.preload.call
-          end
-
           private
 
           def registry

@@ -31,23 +31,6 @@ module Larder
         POOL = 5
 
         class << self
-          # @return [Boolean] whether its times say something when they are divided by those of others
-          def compared?
-            true
-          end
-
-          # @return [Boolean] whether its processes turn YJIT on where Ruby can
-          def yjit?
-            true
-          end
-
-          # Loads what all rows have in common, before processes are forked.
-          # @param suite [Bench::Suite]
-          # @return [void]
-          def preload(suite)
-            suite.preload.call
-          end
-
           private
 
           def registry
