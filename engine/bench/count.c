@@ -12,6 +12,7 @@
  */
 #define _GNU_SOURCE
 #include "../test/internals.h"
+#include "fixed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,34 +26,6 @@
 #define KEY_BYTES 21
 #define VALUE_BYTES 100
 #define TTL_MS 300000
-
-/* ---- what the platform would answer ---- */
-
-int64_t __wrap_lard_clock_ms(void);
-int64_t __wrap_lard_clock_coarse_ms(void);
-int64_t __wrap_lard_clock_monotonic_ms(void);
-int64_t __wrap_lard_clock_monotonic_coarse_ms(void);
-int64_t __wrap_lard_clock_boot_ms(void);
-uint64_t __wrap_lard_clock_monotonic_us(void);
-int __wrap_lard_random(void *out, size_t bytes);
-
-int64_t __wrap_lard_clock_ms(void) { return 1700000000000; }
-int64_t __wrap_lard_clock_coarse_ms(void) { return 1700000000000; }
-int64_t __wrap_lard_clock_monotonic_ms(void) { return 1000000; }
-int64_t __wrap_lard_clock_monotonic_coarse_ms(void) { return 1000000; }
-int64_t __wrap_lard_clock_boot_ms(void) { return 1000000; }
-uint64_t __wrap_lard_clock_monotonic_us(void) { return 1000000000; }
-
-int __wrap_lard_random(void *out, size_t bytes) {
-    static uint64_t state = 88172645463325252ull;
-    for (size_t i = 0; i < bytes; i++) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        ((unsigned char *)out)[i] = (unsigned char)(state >> 24);
-    }
-    return 0;
-}
 
 /* ---- operations ---- */
 

@@ -14,6 +14,7 @@
  * program says that the file is on a disk, and by hints that no shard is hot (segment/image.h).
  */
 #include "bench.h"
+#include "fixed.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -24,31 +25,6 @@
 static const size_t sizes[] = {2000, 10000, 20000, 60000};
 enum { NEW, BACK, STATES };
 static const char *const states[] = {"new", "written back"};
-
-/* ---- what the platform would answer ---- */
-
-int64_t __wrap_lard_clock_ms(void);
-int64_t __wrap_lard_clock_coarse_ms(void);
-int64_t __wrap_lard_clock_monotonic_ms(void);
-int64_t __wrap_lard_clock_monotonic_coarse_ms(void);
-int64_t __wrap_lard_clock_boot_ms(void);
-uint64_t __wrap_lard_clock_monotonic_us(void);
-int __wrap_lard_random(void *out, size_t bytes);
-
-int64_t __wrap_lard_clock_ms(void) { return 1700000000000; }
-int64_t __wrap_lard_clock_coarse_ms(void) { return 1700000000000; }
-int64_t __wrap_lard_clock_monotonic_ms(void) { return 1000000; }
-int64_t __wrap_lard_clock_monotonic_coarse_ms(void) { return 1000000; }
-int64_t __wrap_lard_clock_boot_ms(void) { return 1000000; }
-uint64_t __wrap_lard_clock_monotonic_us(void) { return 1000000000; }
-
-int __wrap_lard_random(void *out, size_t bytes) {
-    static uint64_t state = 88172645463325252ull;
-    for (size_t i = 0; i < bytes; i++) {
-        ((unsigned char *)out)[i] = (unsigned char)(bench_random(&state) >> 24);
-    }
-    return 0;
-}
 
 /* ---- system calls ---- */
 
