@@ -211,7 +211,7 @@ static void grow_in_a_full_one(void *unused) {
     CHILD_CHECK(unlink("/dev/shm/other") == 0);
     grow(cache, ENOUGH);
     CHILD_CHECK(words(cache) == cache->core->map->reads_most && is_usable(cache) && !cache->core->map->poisoned);
-    CHILD_CHECK(in_use() >= lard_hints_bytes(cache->core->map));
+    CHILD_CHECK(in_use() >= hints_in_use(cache));
     larder_close(cache);
 }
 
@@ -258,7 +258,7 @@ static void take_each_shard_when_it_is_used(void *unused) {
     uint64_t with_one = in_use();
     CHILD_CHECK(is(cache, "key", "value") && !get(cache, "absent") && in_use() == with_one);
     CHILD_CHECK(is_usable(cache) && taken(cache) == cache->core->map->super.shard_count);
-    CHILD_CHECK(in_use() >= lard_hints_bytes(cache->core->map));
+    CHILD_CHECK(in_use() >= hints_in_use(cache));
     larder_close(cache);
     CHILD_CHECK(in_use() == 0);
 }
@@ -282,6 +282,71 @@ static void use_shards_when_it_is_full(void *unused) {
     CHILD_CHECK(in_use() == 0);
 }
 
+enum { MANY = 20 }; /* more processes than rows in the first page of 4 KiB */
+
+/* Each stores a value and stays: shared[0] have, and end when shared[1] is 1. Answers whether all could. */
+static bool crowd(larder *cache, uint32_t *shared, pid_t children[MANY]) {
+    char key[32];
+    for (uint32_t i = 0; i < MANY; i++) {
+        if ((children[i] = fork_child()) == 0) {
+            snprintf(key, sizeof key, "of %u", i);
+            CHILD_CHECK(set(cache, key, "value") == LARDER_OK && !cache->core->map->poisoned);
+            advance(shared);
+            CHILD_CHECK(await(shared + 1, 1));
+            larder_close(cache);
+            _exit(0);
+        }
+        if (!await(shared, i + 1)) { /* in the order of their slots */
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool goes(uint32_t *shared, const pid_t children[MANY]) {
+    bool all = true;
+    advance(shared + 1);
+    for (int i = 0; i < MANY; i++) {
+        all = wait_for(children[i]) == 0 && all;
+    }
+    return all;
+}
+
+static void reserve_rows_as_processes_come(void *unused) {
+    (void)unused;
+    mounted("size=8m", 0);
+    larder *cache = open_cache(64 * MIB);
+    uint32_t *shared = shared_memory(2 * sizeof *shared);
+    pid_t children[MANY];
+    larder_stats stats;
+    CHILD_CHECK(cache && *cache->core->map->rows_reserved == lard_page_bytes() / 256 - 1);
+    CHILD_CHECK(crowd(cache, shared, children));
+    uint64_t rows = *cache->core->map->rows_reserved;
+    CHILD_CHECK(rows > MANY && rows < cache->core->map->super.process_slots);
+    CHILD_CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.sets == MANY && stats.counts_age_ms == 0);
+    CHILD_CHECK(goes(shared, children));
+    larder_close(cache);
+}
+
+/* Their counts reach others by the file. */
+static void have_rows_of_their_own_when_it_is_full(void *unused) {
+    (void)unused;
+    mounted("size=8m", 0);
+    larder *cache = open_cache(64 * MIB);
+    uint32_t *shared = shared_memory(2 * sizeof *shared);
+    pid_t children[MANY];
+    larder_stats stats;
+    CHILD_CHECK(cache && set(cache, "key", "value") == LARDER_OK);
+    take_all();
+    CHILD_CHECK(crowd(cache, shared, children));
+    CHILD_CHECK(*cache->core->map->rows_reserved == lard_page_bytes() / 256 - 1);
+    CHILD_CHECK(goes(shared, children) && is_usable(cache) && !cache->core->map->poisoned);
+    CHILD_CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.sets >= 1 + MANY);
+    larder_close(cache);
+}
+
+static void rows_are_taken_as_processes_come(void) { CHECK(in_child(reserve_rows_as_processes_come, NULL)); }
+static void a_full_one_has_no_rows(void) { CHECK(in_child(have_rows_of_their_own_when_it_is_full, NULL)); }
 static void a_shard_is_taken_when_it_is_used(void) { CHECK(in_child(take_each_shard_when_it_is_used, NULL)); }
 static void one_that_fills_up_is_no_signal(void) { CHECK(in_child(use_shards_when_it_is_full, NULL)); }
 static void a_full_one_is_no_signal(void) { CHECK(in_child(grow_in_a_full_one, NULL)); }
@@ -432,6 +497,8 @@ static const test_case tests[] = {
          "a number of words that cannot be is not used, and replaced"),
 #ifdef __linux__
     TEST(a_shard_is_taken_when_it_is_used, "the memory of a shard is reserved when the shard is first used"),
+    TEST(rows_are_taken_as_processes_come, "the memory of the rows is reserved as processes attach"),
+    TEST(a_full_one_has_no_rows, "where /dev/shm is full, a process that has no row there counts in the file"),
     TEST(one_that_fills_up_is_no_signal,
          "where /dev/shm fills up before a shard is used its hints are private, and nothing raises a signal"),
     TEST(a_full_one_is_no_signal, "where /dev/shm is full they grow later, and no store raises a signal"),

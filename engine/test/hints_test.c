@@ -114,12 +114,10 @@ static void the_last_process_removes_them(void) {
     struct stat info;
     CHECK(stat(name, &info) == 0 && (info.st_mode & 0777) == 0600);
     uint64_t at_first = (uint64_t)info.st_blocks * 512;
-    CHECK(at_first >= (uint64_t)((uint8_t *)&cache->core->map->rows[cache->core->map->super.process_slots] -
-                                 cache->core->map->hints),
-          "the space of the rows is not reserved");
-    CHECK(at_first < lard_hints_bytes(cache->core->map), "space is reserved that nothing needs yet");
+    CHECK(at_first == lard_page_bytes(), "%llu bytes of the header and the first rows",
+          (unsigned long long)at_first);
     CHECK(set(cache, "key", "value") == LARDER_OK && stat(name, &info) == 0);
-    CHECK((uint64_t)info.st_blocks * 512 >= lard_hints_bytes(cache->core->map), "its space is not reserved");
+    CHECK((uint64_t)info.st_blocks * 512 >= hints_in_use(cache), "its space is not reserved");
     uint32_t *stage = shared_memory(sizeof *stage);
     pid_t child = fork();
     if (child == 0) {

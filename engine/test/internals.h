@@ -91,4 +91,11 @@
 #include "api/increment.h"
 #include "api/request.h"
 
+/* The bytes of the hints that must be reserved once all shards are in use. */
+static inline uint64_t hints_in_use(const larder *cache) {
+    const lard_map *map = cache->core->map;
+    uint64_t rows = (1 + *map->rows_reserved) * sizeof(lard_hints_row);
+    return lard_hints_bytes(map) - lard_hints_file_shard(map, 0) + rows;
+}
+
 #endif

@@ -61,7 +61,8 @@ module House
       "&guarded[i].base", "&guarded[i].bytes", "&questions", "&map->fd", "&view->map->unadvised", "word",
       "byte", "&hints->sampled",
       "&hints->heard[end % LARD_HEARD]", "&hints->heard_end", "&shadow->score", "&map->reads_mask",
-      "&map->hints_checked_ms", "&map->dircache[shard].hints", "&header_of(map)->words", "&reads[i]", "&belief->word",
+      "&map->hints_checked_ms", "&map->dircache[shard].hints", "&header_of(map)->words", "map->rows_reserved",
+      "&reads[i]", "&belief->word",
       "&cache->until_read", "&cache->existing",
       "&cache->core->next_look_ms"
     ].freeze

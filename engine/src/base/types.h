@@ -109,6 +109,7 @@ typedef struct lard_map {
     lard_shard_hints *spare;  /* memory of this process for shards whose hints are not taken yet; NULL: none */
     int64_t hints_checked_ms; /* when the memory for hints was last found to be there */
     lard_hints_row *rows;
+    uint64_t *rows_reserved; /* in the hints: no process may use more rows than this, but for its own */
     uint32_t
         other_shards;    /* so many shards simulate other sizes; keys of the other shards do not differ in kind */
     uint32_t reads_mask; /* of bucket numbers, which select a word of lard_shard_hints.reads; it only grows */

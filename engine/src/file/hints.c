@@ -2,8 +2,8 @@
  * hints.c — maps the memory of what is only advice: the file in /dev/shm that processes share (hints_file.c), or
  * anonymous memory, shared only between a process and the children that it forks.
  *
- * To reserve the hints of all shards would take most of the time in which a file is opened that no process has
- * open. So a process reserves those of a shard when it first uses it.
+ * To reserve all hints would take most of the time in which a file is opened that no process has open. So a
+ * process reserves the rows up to its own, and the hints of a shard when it first uses the shard.
  *
  * The words of reads grow with the index. A process that finds them too few reserves the memory for more in each
  * shard, and then publishes their number in the header. That needs no lock: what two processes reserve is reserved
@@ -14,6 +14,7 @@
 #include "file/hints.h"
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/page.h"
 #include "base/reads.h"
 #include "file/hints_file.h"
 #include "file/sigbus.h"
@@ -74,6 +75,27 @@ void lard_hints_follow(lard_map *map) {
     }
 }
 
+/* Maps memory of this process, and of the children that it forks, over a part that cannot be reserved. */
+static bool map_over(uint8_t *part, uint64_t bytes) {
+    int flags = MAP_FIXED | MAP_SHARED | MAP_ANONYMOUS;
+    return mmap(part, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
+}
+
+void lard_hints_take_row(lard_map *map, uint32_t slot) {
+    uint64_t has = __atomic_load_n(map->rows_reserved, __ATOMIC_RELAXED);
+    if (slot < has) {
+        return;
+    }
+    uint64_t from = (uint64_t)((uint8_t *)&map->rows[has] - map->hints),
+             end = (uint64_t)((uint8_t *)&map->rows[slot + 1] - map->hints);
+    if (lard_hints_file_reserve(map, map->hints, from, end - from)) {
+        __atomic_store_n(map->rows_reserved, lard_hints_file_rows(map, slot), __ATOMIC_RELAXED);
+    } else { /* no reserved row is on that page */
+        uint64_t page = lard_page_bytes();
+        map_over(map->hints + (end - 1) / page * page, page);
+    }
+}
+
 /* ---- shards ---- */
 
 /* The hints of a shard in memory where its part begins. */
@@ -122,9 +144,8 @@ void lard_hints_take(lard_map *map, uint32_t shard) {
     }
     uint8_t *part = part_of(map, shard);
     uint64_t used = lard_hints_file_shard_bytes(map, words_in_use(map), shard);
-    int flags = MAP_FIXED | MAP_SHARED | MAP_ANONYMOUS;
     if ((has_memory(map) && lard_hints_file_reserve(map, map->hints, lard_hints_file_shard(map, shard), used)) ||
-        mmap(part, part_bytes(map, shard), PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED) {
+        map_over(part, part_bytes(map, shard))) {
         __atomic_store_n(&map->dircache[shard].hints, own_hints(map, shard), __ATOMIC_RELEASE);
     }
 }
@@ -219,7 +240,8 @@ static uint8_t *map_private(lard_map *map) {
     uint8_t *base = map_anonymous(map->hints_bytes, MAP_SHARED);
     if (base != MAP_FAILED) {
         uint32_t words = lard_hints_file_affordable(map, words_for_index(map, map->reads_least), 0);
-        *(lard_hints_header *)base = lard_hints_file_header(map, words ? words : map->reads_least);
+        *(lard_hints_header *)base =
+            lard_hints_file_header(map, words ? words : map->reads_least, map->super.process_slots);
     }
     return base;
 }
@@ -233,6 +255,7 @@ larder_status lard_hints_open(lard_map *map, uid_t owner, const char *path, lard
     if (status == LARDER_OK) {
         map->hints = base;
         map->rows = (lard_hints_row *)(base + sizeof(lard_hints_header));
+        map->rows_reserved = &header_of(map)->rows;
         for (uint32_t shard = 0; shard < map->super.shard_count; shard++) {
             map->dircache[shard].hints = map->has_shared_hints ? map->spare : own_hints(map, shard);
         }

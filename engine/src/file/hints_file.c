@@ -34,7 +34,7 @@
 
 #define MAGIC \
     { 'L', 'A', 'R', 'D', 'H', 'I', 'N', 'T' }
-#define VERSION 7u
+#define VERSION 8u
 #define DIRECTORY "/dev/shm"
 #define PREFIX "larder-"
 #define ID_DIGITS 32
@@ -83,8 +83,16 @@ static void name_of(const lard_map *map, char name[NAME_BYTES]) {
     }
 }
 
-lard_hints_header lard_hints_file_header(const lard_map *map, uint32_t words) {
-    lard_hints_header header = {.magic = MAGIC, .version = VERSION, .words = lard_hints_file_sealed(words)};
+uint64_t lard_hints_file_rows(const lard_map *map, uint32_t slot) {
+    uint64_t rows =
+        whole_pages(sizeof(lard_hints_header) + (slot + 1ull) * sizeof(lard_hints_row)) / sizeof(lard_hints_row) -
+        1;
+    return rows < map->super.process_slots ? rows : map->super.process_slots;
+}
+
+lard_hints_header lard_hints_file_header(const lard_map *map, uint32_t words, uint64_t rows) {
+    lard_hints_header header = {
+        .magic = MAGIC, .version = VERSION, .words = lard_hints_file_sealed(words), .rows = rows};
     memcpy(header.file_id, map->super.file_id, sizeof header.file_id);
     return header;
 }
@@ -92,7 +100,7 @@ lard_hints_header lard_hints_file_header(const lard_map *map, uint32_t words) {
 /* The number of words, or 0: these are not the cache's hints. */
 static uint32_t words_of(const lard_map *map, const lard_hints_header *found) {
     uint32_t words = lard_hints_file_words(map, found->words);
-    lard_hints_header wanted = lard_hints_file_header(map, words);
+    lard_hints_header wanted = lard_hints_file_header(map, words, found->rows);
     return words && memcmp(found, &wanted, sizeof wanted) == 0 ? words : 0;
 }
 
@@ -274,12 +282,12 @@ void *lard_hints_file_map(lard_map *map, uid_t owner, uint32_t wanted) {
     }
     uint8_t *base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     bool is_ours = lard_descriptor_stat(fd, name, &info) == 0; /* if so, it is what was mapped */
-    if (base != MAP_FAILED && (!is_ours || (is_new && !lard_hints_file_reserve(map, base, 0, first_bytes(map))))) {
+    if (base != MAP_FAILED && (!is_ours || (is_new && !lard_hints_file_reserve(map, base, 0, 1)))) {
         munmap(base, map->hints_bytes);
         base = MAP_FAILED;
     }
     if (is_new && base != MAP_FAILED) {
-        *(lard_hints_header *)base = lard_hints_file_header(map, wanted);
+        *(lard_hints_header *)base = lard_hints_file_header(map, wanted, lard_hints_file_rows(map, 0));
     } else if (is_new) {
         LARD_CHANGE(unlink(name));
     }

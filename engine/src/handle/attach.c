@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "file/belief.h"
 #include "file/file.h"
+#include "file/hints.h"
 #include "file/map.h"
 #include "file/sigbus.h"
 #include "file/use.h"
@@ -92,6 +93,8 @@ static void adopt_row(larder *handle, lard_map *map) {
 /* Makes `map` the handle's map. The old one stays mapped: other threads may be inside. */
 static void switch_to(lard_core *cache, const lard_lockfile *file, lard_map *map, lard_process_claimed *claim) {
     lard_map *old = cache->map == map ? NULL : cache->map;
+    lard_hints_take_row(map, claim->slot);
+    lard_process_begin(map, claim);
     lard_fork_lock(); /* no fork sees half of this */
     if (old && claim->lock.held && lard_bytelock_is_ours(&cache->slot_lock)) {
         old->former_slot_lock = cache->slot_lock;

@@ -27,19 +27,22 @@
 
 uint32_t lard_process_owner_word(uint32_t slot, uint32_t incarnation) { return LARD_OWNER(slot, incarnation); }
 
-/* Does the slot's process count in these hints? */
+/* True if the slot's process counts in these hints. */
 static bool counts_here(const lard_map *map, uint32_t slot) {
-    return lard_load(&map->rows[slot].incarnation) == lard_load(&map->processes[slot].incarnation);
+    return (slot < __atomic_load_n(map->rows_reserved, __ATOMIC_RELAXED) || slot == map->slot) &&
+           lard_load(&map->rows[slot].incarnation) == lard_load(&map->processes[slot].incarnation);
 }
 
 uint64_t lard_process_count(const lard_map *map, uint32_t slot, unsigned which, int64_t now_ms) {
     const lard_process *row = &map->processes[slot];
-    uint64_t kept = lard_load(&row->counters[which]), count = lard_load(&map->rows[slot].counters[which]);
+    uint64_t kept = lard_load(&row->counters[which]);
+    if (!counts_here(map, slot)) {
+        return kept;
+    }
+    uint64_t count = lard_load(&map->rows[slot].counters[which]);
     int64_t elapsed_ms = lard_clock_since(now_ms, (int64_t)lard_load(&row->counted_ms));
     elapsed_ms = elapsed_ms < MAX_ELAPSED_MS ? elapsed_ms : MAX_ELAPSED_MS;
-    bool follows = counts_here(map, slot) && count - kept < (uint64_t)(elapsed_ms + CLOCK_SLACK_MS)
-                                                                << MAX_COUNTS_SHIFT;
-    return follows ? count : kept;
+    return count - kept < (uint64_t)(elapsed_ms + CLOCK_SLACK_MS) << MAX_COUNTS_SHIFT ? count : kept;
 }
 
 int64_t lard_process_counted_ms(const lard_map *map, uint32_t slot) {
@@ -88,18 +91,14 @@ static uint32_t next_incarnation(const lard_core *cache, const lard_map *map, ui
     return next;
 }
 
-static void begin_incarnation(const lard_core *cache, lard_map *map, uint32_t slot, const uint64_t random[2],
-                              lard_process_claimed *claim) {
-    lard_process *row = &map->processes[slot];
-    lard_hints_row *live = &map->rows[slot];
+void lard_process_begin(lard_map *map, const lard_process_claimed *claim) {
+    lard_process *row = &map->processes[claim->slot];
+    lard_hints_row *live = &map->rows[claim->slot];
     uint64_t former[LARD_COUNTERS];
     int64_t now_ms = lard_clock_ms();
     for (unsigned i = 0; i < LARD_COUNTERS; i++) {
-        former[i] = lard_process_count(map, slot, i, now_ms);
+        former[i] = lard_process_count(map, claim->slot, i, now_ms);
     }
-    claim->slot = slot;
-    claim->incarnation = next_incarnation(cache, map, slot, (uint32_t)random[0]);
-    claim->first_id = random[1];
     lard_store_release(&row->incarnation, claim->incarnation);
     lard_store(&row->pid, (uint32_t)getpid());
     for (int i = 0; i < LARD_COUNTERS; i++) {
@@ -119,9 +118,15 @@ static bool holds_slot(const lard_core *cache, const lard_lockfile *file) {
            cache->lock.device == file->device;
 }
 
+static void choose(const lard_core *cache, const lard_map *map, uint32_t slot, uint32_t random,
+                   lard_process_claimed *claim) {
+    claim->slot = slot;
+    claim->incarnation = next_incarnation(cache, map, slot, random);
+}
+
 /* Slots whose last owner has detached come first, then those whose owner died. */
 larder_status lard_process_claim(const lard_core *cache, const lard_lockfile *file, const char *path,
-                                 lard_map *map, lard_process_claimed *claim) {
+                                 const lard_map *map, lard_process_claimed *claim) {
     bool stays = holds_slot(cache, file) && cache->slot < map->super.process_slots;
     uint64_t random[2];
     *claim = (lard_process_claimed){.lock = {.fd = -1}};
@@ -130,8 +135,9 @@ larder_status lard_process_claim(const lard_core *cache, const lard_lockfile *fi
         errno = code;
         return LARDER_SYSTEM;
     }
+    claim->first_id = random[1];
     if (stays) { /* takes the same slot in another cache file: otherwise this process would hold two bytes */
-        begin_incarnation(cache, map, cache->slot, random, claim);
+        choose(cache, map, cache->slot, (uint32_t)random[0], claim);
         return LARDER_OK;
     }
     for (int pass = 0; pass < 2; pass++) {
@@ -142,7 +148,7 @@ larder_status lard_process_claim(const lard_core *cache, const lard_lockfile *fi
             }
             code = lard_bytelock_take(file, path, 1 + slot, &claim->lock);
             if (code == 0) {
-                begin_incarnation(cache, map, slot, random, claim);
+                choose(cache, map, slot, (uint32_t)random[0], claim);
                 return LARDER_OK;
             }
             if (code != EAGAIN) {

@@ -14,9 +14,12 @@ typedef struct { /* a slot that was claimed, but is not yet the handle's */
     uint64_t first_id; /* random: value ids count from it */
 } lard_process_claimed;
 
-/* Claims a slot. OK, NO_SLOT, or SYSTEM and errno. The opener's lock is held, as in the next two. */
+/* Claims a slot. OK, NO_SLOT, or SYSTEM and errno. The opener's lock is held, as in the next three. */
 larder_status lard_process_claim(const lard_core *cache, const lard_lockfile *file, const char *path,
-                                 lard_map *map, lard_process_claimed *claim);
+                                 const lard_map *map, lard_process_claimed *claim);
+/* Gives the slot its new incarnation, with counts of 0. Those of the last owner are added to the retired ones. The
+ * slot's row in the hints is reserved (lard_hints_take_row). */
+void lard_process_begin(lard_map *map, const lard_process_claimed *claim);
 void lard_process_adopt(lard_core *cache, const lard_lockfile *file, lard_map *map, lard_process_claimed *claim);
 /* Is no other process attached? 1, 0, or -1 and errno: unknown. */
 int lard_process_is_alone(const lard_core *cache, const lard_lockfile *file, const char *path);
