@@ -159,26 +159,6 @@ static void so_does_one_that_lost_a_chunk(void) {
     larder_close(cache);
 }
 
-static void a_turn_ends_with_its_time(void) {
-    enum { ITEMS = 2000 };
-    char key[32];
-    cache = open_cache(4 << 20);
-    for (int i = 0; i < ITEMS; i++) {
-        snprintf(key, sizeof key, "item %d", i);
-        CHECK(set(cache, key, key) == LARDER_OK);
-    }
-    lard_view view = lard_view_of(cache->core->map, 0);
-    uint32_t next = 0, buckets = lard_load(&view.header->bucket_count);
-    lard_expired_large turn = {.count = 0, .until_ms = 0};
-    CHECK(buckets > 200);
-    lard_expired_drop(cache->core, &view, &next, 100, at.now_ms, &turn);
-    CHECK(next == 64, "%u buckets after the time", next);
-    turn.until_ms = INT64_MAX;
-    lard_expired_drop(cache->core, &view, &next, 100, at.now_ms, &turn);
-    CHECK(next == 164, "%u buckets within the time", next - 64);
-    larder_close(cache);
-}
-
 #ifdef __linux__
 static long pages_read(void) {
     struct rusage usage;
@@ -231,7 +211,6 @@ static const test_case tests[] = {
     TEST(a_pinned_value_goes_with_its_tag, "a pinned value whose tag was deleted makes its room free"),
     TEST(a_stale_value_goes_after_its_window, "a stale value goes when its window has passed, not before"),
     TEST(no_chunk_outlives_its_value, "the chunks of an expired value go, also those that would live longer"),
-    TEST(a_turn_ends_with_its_time, "a turn ends when its time is over, and looks at 64 buckets at least"),
 #ifdef __linux__
     TEST(cold_pages_are_read_before, "pages that are not in memory are read before prune and verify take a lock"),
 #endif

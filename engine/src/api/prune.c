@@ -13,7 +13,6 @@
 
 /* Checked before others may take the lock: about 400 records, less than 50 microseconds. */
 #define BUCKETS_A_TURN 64u
-#define TURN_MS 2    /* where pages must be read from the disk */
 #define MAX_PASSES 4 /* through a shard, if items move to buckets that a pass has left behind */
 
 /* Drops the items of a shard that have ended, in turns. Repeats the pass if items moved to buckets that it had
@@ -27,7 +26,6 @@ static larder_status prune_shard(larder *cache, lard_view *view, uint64_t *dropp
         if (status != LARDER_OK) {
             return status;
         }
-        large.until_ms = lard_clock_monotonic_ms() + TURN_MS;
         moves_down = next ? moves_down : lard_load(&view->header->moves_down);
         *dropped += lard_expired_drop(cache->core, view, &next, BUCKETS_A_TURN, lard_clock_of_call(call), &large);
         pass += next == 0;

@@ -3,7 +3,6 @@
  * shard's lock.
  */
 #include "evict/expired.h"
-#include "base/clock.h"
 #include "base/count.h"
 #include "base/dead.h"
 #include "index/bucket.h"
@@ -12,8 +11,6 @@
 #include "segment/pin.h"
 #include "segment/record.h"
 #include "segment/segment.h"
-
-#define BUCKETS_A_CLOCK 64u /* so that one call looks at a small shard as a whole, and counts its pinned bytes */
 
 /* Fills *head if the record is that of a large value. */
 static bool is_to_drop(const lard_view *view, uint64_t slot, const lard_record_info *info, int64_t now_ms,
@@ -27,11 +24,9 @@ static bool is_to_drop(const lard_view *view, uint64_t slot, const lard_record_i
     return with_chunks || !head->value_bytes || lard_record_expired(info, now_ms);
 }
 
-/* True if the large values of another bucket may have no room, or the time is over: a page that must be read from
- * the disk takes as long as a thousand records in memory. `done` buckets were looked at. */
-static bool is_over(const lard_expired_large *large, uint32_t done) {
-    return large && (large->count + LARD_BUCKET_SLOTS > LARD_EXPIRED_HEADS ||
-                     (done && done % BUCKETS_A_CLOCK == 0 && lard_clock_monotonic_ms() >= large->until_ms));
+/* True if the large values of another bucket may have no room. */
+static bool is_full(const lard_expired_large *large) {
+    return large && large->count + LARD_BUCKET_SLOTS > LARD_EXPIRED_HEADS;
 }
 
 uint64_t lard_expired_drop(lard_core *cache, lard_view *view, uint32_t *next, uint32_t most, int64_t now_ms,
@@ -41,7 +36,7 @@ uint64_t lard_expired_drop(lard_core *cache, lard_view *view, uint32_t *next, ui
     uint32_t end = from < count && count - from > most ? from + most : count;
     for (uint32_t b = from; b < end; b++) {
         lard_bucket *bucket = lard_bucket_at(view, b);
-        if (is_over(large, b - from)) {
+        if (is_full(large)) {
             end = b;
             break;
         }
