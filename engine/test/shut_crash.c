@@ -196,4 +196,4 @@ static const test_case tests[] = {
 static void not_here(void) { printf("@note Stores outside the macro are looked for on Linux and x86-64 only\n"); }
 static const test_case tests[] = {TEST(not_here, "not here")};
 #endif
-RUN("memory that is shut", tests)
+RUN_IN_MEMORY("memory that is shut", tests)
