@@ -20,6 +20,10 @@ module Larder
         ENDS = 32
         # Keys of one call of read_multi and write_multi.
         SEVERAL = [10, 100].freeze
+        # Bytes of a value that is written into a full store, and the room of stores: to fill that takes each of them a
+        # few seconds.
+        LONG = 10_000
+        ROOM = 64 * 1024 * 1024
         # Options of a fetch whose cost beyond the plain call is measured.
         OPTIONS = { "version" => { version: "7" }, "namespace" => { namespace: "tenant" }, "raw" => { raw: true },
                     "race" => { expires_in: 3600, race_condition_ttl: 10 } }.freeze
@@ -90,6 +94,26 @@ module Larder
           raise Invalid, "a wrong value: a String of #{bytes} bytes did not come back as it was stored"
         end
 
+        # Stores under a key that is not there: all of them together have no room. Without compression, so that the time
+        # is that of the pages.
+        # @param scene [Bench::Scene] with texts
+        # @param number [Integer] of the call
+        # @return [Boolean] whether it was stored
+        def write_new(scene, number)
+          key = "new/#{number % (ROOM * 2 / LONG)}"
+          scene.store.write(key, scene[:texts].text(number), compress: false) ? true : false
+        end
+
+        # Stores more than there is room for, so that each later write drops something where the store is limited.
+        # @param scene [Bench::Scene] keeps the texts
+        # @return [void]
+        def overfill(scene)
+          scene[:texts] = Texts.new(LONG)
+          (ROOM * 5 / 4 / LONG).times do |number|
+            scene.store.write("old/#{number}", scene[:texts].text(number), compress: false)
+          end
+        end
+
         # @param scene [Bench::Scene] keeps the subscriber
         # @return [void]
         def subscribe(scene)
@@ -106,6 +130,7 @@ module Larder
       register("calls", Bench::Suite.define("calls") do
         title "Single calls of the cache API of Rails"
         answers :read_100b, :write_100b, :fetch_hit
+        size Calls::ROOM
         question "How long does each call take, and what of it is the store's own time?"
 
         Calls::SIZES.each do |size, bytes|
@@ -119,6 +144,17 @@ module Larder
             setup { |scene| Calls.fill(scene, bytes) }
             call { |scene, i| scene.store.write(scene[:texts].key(i), scene[:texts].text(i)) ? true : false }
           end
+        end
+
+        block(:write_full, "write, 10 KB, full store", about: "uncompressed; a new key takes the room of others") do
+          setup { |scene| Calls.overfill(scene) }
+          call { |scene, i| Calls.write_new(scene, i) }
+        end
+
+        block(:write_cold, "first writes of a process, 10 KB", cold: 50, about: "the same in a new process") do
+          load { |scene| scene[:texts] = Calls::Texts.new(Calls::LONG) }
+          setup { |scene| Calls.overfill(scene) }
+          call { |scene, i| Calls.write_new(scene, i) }
         end
 
         block(:read_miss, "read of a missing key") { call { |scene, i| scene.store.read("missing/#{i}").nil? } }

@@ -35,6 +35,17 @@ module Larder
           error = assert_raises(Invalid) { Calls.fill(Bench::Scene.new(contender)) }
           assert_match(/a String of 100 bytes did not come back/, error.message)
         end
+
+        test "a store is full before writes into it are measured" do
+          Dir.mktmpdir do |directory|
+            store = ActiveSupport::Cache.lookup_store(:larder_store, "#{directory}/c.larder", size: Calls::ROOM)
+            scene = Bench::Scene.new(Struct.new(:store).new(store))
+            Calls.overfill(scene)
+            assert_operator store.cache.stats[:evictions], :>, 0
+            assert Calls.write_new(scene, 7)
+            assert scene[:texts].right?(7, store.read("new/7"))
+          end
+        end
       end
 
       # The contender "floor" answers as a store does, so that it can take part in every block.
