@@ -321,6 +321,7 @@ typedef struct larder_store {
     X(table_bytes, "bytes of segments used by the tables of deleted tags")                 \
     X(hints_bytes, "bytes of memory that this process uses outside the file, for hints")   \
     X(hints_shared, "1: processes share them, in /dev/shm; 0: a process and its children") \
+    X(age_ms, "time since the file was made")                                              \
     X(configurations, "configurations that have a row in the file; it has seven rows")     \
     X(configurations_full_ms, "when it was last emptied as all were taken, Unix ms; 0: never")
 #define LARDER_STATS_LIST(X) LARDER_COUNTS_LIST(X) LARDER_GAUGES_LIST(X)

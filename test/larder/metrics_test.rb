@@ -51,6 +51,18 @@ module Larder
       %w[file/none.larder dangling].each { |name| assert_equal({ "larder_up" => 0 }, all(path_of(name))) }
     end
 
+    test "the age of the file begins again if the file was overwritten" do
+      path = path_of("zeroed.larder")
+      cache = ActiveSupport::Cache.lookup_store(:larder_store, path, size: SIZE)
+      cache.write("a", 1)
+      sleep 0.3
+      assert_includes 0.3..60.0, before = scrape(cache)["larder_age_seconds"]
+      File.write(path, "\0" * SIZE, mode: "r+")
+      assert_nil cache.read("a")
+      assert cache.write("a", 2)
+      assert_operator scrape(cache)["larder_age_seconds"], :<, before
+    end
+
     test "sessions have metrics also if the cache cannot be used" do
       repository = Sessions.repository(file: path_of("s.larder"), size: 4 << 20, ephemeral: true)
       Sessions.use(repository)

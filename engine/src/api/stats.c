@@ -93,6 +93,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
     stats->hints_bytes = lard_hints_bytes(map);
     stats->hints_shared = map->has_shared_hints;
     stats->configurations = lard_belief_rows(map);
+    stats->age_ms = (uint64_t)lard_clock_since(now_ms, (int64_t)map->super.created_ms);
     stats->configurations_full_ms = lard_load(&map->control->full_ms);
     return LARDER_OK;
 }

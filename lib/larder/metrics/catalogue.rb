@@ -61,6 +61,7 @@ module Larder
         ["pinned_room", :bytes, "Room that pinned items may take.", :pinned_room_bytes],
         ["hints", :bytes, "Memory taken outside the file.", :hints_bytes],
         ["fullness", :ratio, "Part of the room that is taken; at 1 something is dropped for each store.", :fullness],
+        ["age", :seconds, "Time since the file was made; it begins again where a new one takes its place.", :age],
         ["oldest_age", :seconds, "Time since the oldest item was stored.", :oldest_age],
         ["counts_age", :seconds, "Age of the counts of processes in other containers, at most.", :counts_age],
         ["processes", nil, "Processes of this machine that have the file open."],

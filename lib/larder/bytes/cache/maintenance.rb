@@ -103,6 +103,7 @@ module Larder
       #
       # - `hit_ratio`: the part of reads that found something, 0.0 to 1.0, nil where nothing was read
       # - `fullness`: the part of the room that is taken, 0.0 to 1.0; at 1.0 something leaves for what is stored
+      # - `age`: seconds since the file was made; a resize, or a file that cannot be used, has a new one made
       # - `oldest_age`: seconds since the oldest item was stored, nil where there is none
       # - `counts_age`: how many seconds old the counts of other processes are at most; 0.0 unless one of them shares no
       #   memory with this one, as in another container
@@ -120,10 +121,11 @@ module Larder
         taken = stats.values_at(:used_bytes, :index_bytes, :table_bytes).sum.fdiv(stats[:capacity_bytes])
         oldest_ms = stats.delete(:oldest_age_ms)
         counts_ms = stats.delete(:counts_age_ms)
+        age_ms = stats.delete(:age_ms)
         full_ms = stats.delete(:configurations_full_ms)
         stats.merge(hit_ratio: (stats[:hits].fdiv(reads) if reads.positive?), fullness: taken.clamp(0.0, 1.0),
                     oldest_age: (oldest_ms / 1000.0 if stats[:items].positive?),
-                    counts_age: counts_ms / 1000.0,
+                    counts_age: counts_ms / 1000.0, age: age_ms / 1000.0,
                     configurations_full_age: ([Time.now.to_f - (full_ms / 1000.0), 0.0].max if full_ms.positive?))
       end
 
