@@ -103,6 +103,16 @@ module Larder
           @title = text || @title
         end
 
+        # Makes the suite a command of `larder-lab`.
+        # @param name [String, nil] what users type; nil: no change
+        # @param summary [String] one line for `larder-lab --help`
+        # @param about [String] the first lines of its own --help
+        # @return [Array<String>, nil] these three
+        def command(name = nil, summary = nil, about = nil)
+          @command = [name, summary, about].freeze if name
+          @command
+        end
+
         # @param keys [Array<Symbol>] blocks that the suite answers by, in sentences; none: no change
         # @return [Array<String>]
         def answers(*keys)

@@ -15,6 +15,18 @@ module Larder
         PLACE = %i[ruby yjit kernel cpu cores file_system].freeze
         private_constant :PLACE
 
+        # @param suite [Bench::Suite] that declares a command
+        # @return [Class] the command
+        def self.of(suite)
+          name, summary, about = suite.command
+          Class.new(self) do
+            const_set(:NAME, name)
+            const_set(:SUMMARY, summary)
+            const_set(:SUITES, [suite.key].freeze)
+            const_set(:BANNER, "Usage: larder-lab #{name} [options]\n\n#{about}")
+          end
+        end
+
         # @param arguments [Array<String>]
         # @return [SuiteOptions]
         # @raise [UsageError]

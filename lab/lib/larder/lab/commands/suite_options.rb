@@ -83,8 +83,8 @@ module Larder
         # @return [String] contenders and blocks
         def list
           width = (registry.names + all_blocks.map(&:key)).map(&:size).max
-          also = @suites.flat_map(&:also)
-          ["Rows (--only, --except, --base):", *listed(registry, width, usual: also), "", "Blocks (--blocks):",
+          usual = @suites.flat_map { |suite| suite.usual | suite.also }
+          ["Rows (--only, --except, --base):", *listed(registry, width, usual: usual), "", "Blocks (--blocks):",
            *all_blocks.map { |block| "  #{block.key.ljust(width)}  #{block.title}" }, "",
            "#{ON_REQUEST} takes part only where it is named, or all are."].join("\n")
         end

@@ -11,6 +11,11 @@ module Larder
     module Suites
       register("applications", Bench::Suite.define("applications") do
         title "Caches in Rails applications"
+        command "applications", "time of pages, fragments, records, JSON and counters on every store", <<~TEXT
+          Measures what Rails applications do with a cache, on every store: whole requests
+          for pages of cached fragments, fragments whose keys hold Active Record objects,
+          records, JSON, counters, and the first reads of a process.
+        TEXT
         answers :page, :fragment, :json
         also "larder-redis", *Contenders::WithoutYjit.rows
         only_quick_to_start

@@ -76,6 +76,10 @@ module Larder
 
       register("matrix", Bench::Suite.define("matrix") do
         title "Serializer × compressor × store, end to end"
+        command "matrix", "any serializer × compressor × store, end to end, and the store's own part", <<~TEXT
+          Reads and writes 50 products, or your data, in stores that have a serializer and
+          a compressor, and the same bytes in the same stores without: the store's part.
+        TEXT
         question "How long do reads and writes with codecs take, and how much of that is the store?"
         bundle Gemfiles::CODECS
         takes(*Coded::OPTION) { |text| Coded.source(text) }

@@ -38,6 +38,16 @@ module Larder
 
       register("published-a", Bench::Suite.define("published-a") do
         title "Stores through the cache API of Rails, as published and corrected"
+        command "stores", "time of Rails.cache.fetch on every store: misses, hits, writes, one thread and several",
+                <<~TEXT
+                  The published comparison of Rails cache stores, on this machine:
+
+                    Rails.cache.fetch(["key", i], expires_in: 5.minutes) { "Hello World!" }
+
+                  A miss runs the block and writes; a hit reads. With one thread, with five threads
+                  as published, where each counts from 0, and with five threads as corrected: misses
+                  of keys of their own, hits of shared keys.
+                TEXT
         answers :hit, :miss, :hit_corrected
         also "solid_cache-postgresql-prewarmed"
         question "How long does the published call take on each store?"

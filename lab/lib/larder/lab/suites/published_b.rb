@@ -9,6 +9,11 @@ module Larder
     module Suites
       register("published-b", Bench::Suite.define("published-b") do
         title "Compressors"
+        command "compressors", "time and size of compressors in both directions, on records, text or your data", <<~TEXT
+          Compresses and decompresses one marshalled Book.all.to_a, as published, and a
+          megabyte of JSON. The article measured compressing alone. The report shows its
+          figures with the same ones here, and the fastest compressor for each bandwidth.
+        TEXT
         question "How long do compressors take in each direction, and how many bytes do they leave?"
         registry Codecs::Compressors
         bundle Gemfiles::CODECS

@@ -9,6 +9,11 @@ module Larder
     module Suites
       register("published-c", Bench::Suite.define("published-c") do
         title "Serializers"
+        command "serializers", "time and size of serializers on records, lists, hashes or your data", <<~TEXT
+          Serializes Book.all.to_a, as published, a list of 50 records and a small Hash,
+          and loads them again. JSON, XML and Protocol Buffers store attributes and bring
+          back attributes, not the records.
+        TEXT
         question "How long do serializers take there and back, and which bring back the value itself?"
         registry Codecs::Serializers
         bundle Gemfiles::CODECS

@@ -56,6 +56,12 @@ module Larder
 
       register("published-d", Bench::Suite.define("published-d") do
         title "Strategies by type: lists of records in Redis"
+        command "strategies", "ways to store lists of records in Redis, cold and warm, by length", <<~TEXT
+          Writes lists of 50,000, 1,000 and 50 records {Id, PropertyA..D} to Redis and
+          reads them, as published, with a limit of 50 MB and an expiry. The published
+          figures are of first calls; first calls and later ones are measured apart. Sizes
+          are those that Redis reports. --quick leaves out lists of 50,000.
+        TEXT
         question "How long does a list of records take to Redis and back, and what does it take there?"
         registry Codecs::Strategies
         bundle Gemfiles::CODECS

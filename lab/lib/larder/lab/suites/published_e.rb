@@ -11,6 +11,14 @@ module Larder
     module Suites
       register("published-e", Bench::Suite.define("published-e") do
         title "Sessions"
+        command "sessions", "the cost of sessions in Larder, SQL, memcached, Redis, files or cookies", <<~TEXT
+          Requests the eight pages of the published comparison from a real application
+          (examples/recipes), whose recipes and SQL sessions are in MariaDB, with its
+          query cache off and on. Each store holds 10,000 sessions first. Two pages begin
+          a session each time, the others read one. The session's part of a request is
+          also measured alone: Rails' middleware around an endpoint that reads a value,
+          changes one, or begins a session. Every answer is checked.
+        TEXT
         question "How long does a request take with each session store?"
         registry Sessions::Stores
         companion "mariadb-query-cache"

@@ -103,6 +103,13 @@ module Larder
 
       register("wire", Bench::Suite.define("wire") do
         title "Round-trip time and bandwidth"
+        command "network", "effect of round-trip time and bandwidth on stores and codecs", <<~TEXT
+          Reads and writes 12 bytes and 10 KB behind a proxy that adds a round-trip time,
+          half of it in each direction, and then a megabyte with and without compression
+          behind one that limits the bandwidth. Stores without a server have no network
+          and take turns with the others. The report compares what was measured with a
+          simple model: a nearer call, plus a round trip, plus the bits by the bandwidth.
+        TEXT
         question "What do round trips and bandwidth do to each store, and to values with and without compression?"
         bundle Gemfiles::CODECS
         usual "larder", "memory", "file", "redis", "valkey", "memcached"

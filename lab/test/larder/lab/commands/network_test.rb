@@ -52,7 +52,7 @@ module Larder
 
         test "the user's own network replaces the others, and one that cannot be is refused" do
           silent = CLI::Terminal.new(StringIO.new)
-          options = ->(*arguments) { Network.new(silent, silent).options_for(arguments) }
+          options = ->(*arguments) { Commands.fetch("network").new(silent, silent).options_for(arguments) }
           plan = options["--wire", "12ms,50mbit"].plans.first
           assert_equal "0.012,50000000.0", plan.given
           assert_equal(["yours"], plan.blocks.map { |block| block.axes.values.first }.uniq)
