@@ -232,7 +232,7 @@ typedef enum larder_mode {
 /* The right to compute a key's value, see larder_lease_take(). */
 typedef struct larder_lease {
     uint64_t token[2]; /* different for each lease of a file; zeros: none */
-    int64_t left_ms;   /* it ends so long after the call that answered it, at the latest */
+    int64_t left_ms;   /* it ends this long after the call that answered it, at the latest */
     uint32_t process;  /* the number of its owner, see larder_process() */
     uint32_t reserved;
     uint64_t over; /* see larder_lease_take() */
@@ -353,7 +353,7 @@ typedef struct larder_other_size { /* an estimate for a file of another size */
     uint32_t per_cent;             /* of this file's size */
     uint32_t is_known;             /* 0: too few reads to estimate; then the next two are 0 */
     uint32_t hits_ppm;             /* of a million reads, those that would have found a live item */
-    uint32_t error_ppm;            /* hits_ppm may be too high or too low by so much, with 95 % confidence */
+    uint32_t error_ppm;            /* the error of hits_ppm in either direction, with 95 % confidence */
     uint64_t reads;                /* reads of the sample that it comes from; recent ones count more */
     uint64_t reserved;
 } larder_other_size;
@@ -757,7 +757,7 @@ typedef struct larder_bucket { /* a minute or an hour */
 #define LARDER_USAGE_KEYS 64
 typedef struct larder_used_key {
     uint64_t weight;      /* recent reads: a sixteenth goes each minute; or the bytes of the value. 0: free */
-    uint64_t error;       /* the weight may be too great by so much */
+    uint64_t error;       /* the weight may be too great by this amount */
     int64_t seen_ms;      /* Unix time */
     uint64_t value_bytes; /* when it was seen */
     uint32_t key_bytes;   /* of the key; only its first 124 may be here */

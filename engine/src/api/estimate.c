@@ -19,7 +19,7 @@
 #define DEVIATIONS 2        /* around an estimate, in which 95 % of all are */
 #define SIMULATION_ERROR 10 /* per cent of a change: single keys are not segments of values */
 #define UNSEEN 3            /* differences that a sample without any may have missed, with 95 % confidence */
-#define HARDLY 50u          /* at most one get in so many misses: the shadow cache has all keys */
+#define HARDLY 50u          /* at most one get in 50 misses: the shadow cache has all keys */
 #define ROUNDS 64           /* of a square root; the first ones halve it */
 
 /* Without libm, which the library does not link. */

@@ -12,7 +12,7 @@
 
 unsigned long lard_crash_at;    /* 0: never */
 unsigned long lard_crash_count; /* stores so far */
-unsigned long lard_crash_step;  /* after lard_crash_at: signals again each time after so many stores; 0: once */
+unsigned long lard_crash_step;  /* stores between two signals after lard_crash_at; 0: one signal */
 bool lard_crash_near_calls;     /* numbers system calls only, and the first store after each */
 int lard_crash_signal = SIGKILL;
 const void *lard_crash_store; /* target of the store that was numbered last; NULL: none yet, or a system call */

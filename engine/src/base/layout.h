@@ -212,7 +212,7 @@ typedef struct { /* header of a shard */
     /* line 0: writers */
     lard_u32 lock;         /* 0, or the owner, see LARD_LOCK_WAITERS below */
     lard_u32 closed[2];    /* segment + 1 that small, main appended to before the open one; 0: none */
-    lard_u32 gap[2];       /* at most so many bytes are left at its end; a hint */
+    lard_u32 gap[2];       /* most bytes that are left at its end; a hint */
     lard_u32 mean_bytes;   /* approximate mean size of the items' records; 0: unknown */
     lard_u64 pinned_bytes; /* of live pinned records; signed, as items; slightly wrong after a crash */
     lard_u32 has_pins;     /* 0: no record is pinned */

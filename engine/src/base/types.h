@@ -55,7 +55,7 @@ typedef struct { /* a locked byte of the lock file */
  */
 typedef struct {
     _Alignas(64) uint32_t sampled;   /* gets of keys are heard whose hash is below; see evict/steer.h */
-    uint32_t young_segments;         /* so many of the newest small segments are young, see reads.h */
+    uint32_t young_segments;         /* number of the newest small segments that are young, see reads.h */
     uint32_t opened;                 /* number of small segments opened */
     uint32_t capacity;               /* of the shadow caches */
     uint32_t requests;               /* of the sample, since the last choice */
@@ -110,9 +110,8 @@ typedef struct lard_map {
     int64_t hints_checked_ms; /* when the memory for hints was last found to be there */
     lard_hints_row *rows;
     uint64_t *rows_reserved; /* in the hints: no process may use more rows than this, but for its own */
-    uint32_t
-        other_shards;    /* so many shards simulate other sizes; keys of the other shards do not differ in kind */
-    uint32_t reads_mask; /* of bucket numbers, which select a word of lard_shard_hints.reads; it only grows */
+    uint32_t other_shards;   /* shards that simulate other sizes; keys of the other shards do not differ in kind */
+    uint32_t reads_mask;     /* of bucket numbers, which select a word of lard_shard_hints.reads; it only grows */
     uint32_t reads_least, reads_most; /* words of reads in a shard; powers of two */
     uint64_t reads_growing; /* number of words that are doubled now << 32 | number of shards that have them */
     uint32_t segment_hints; /* bytes of the marks and counts of segments before the lard_shard_hints of a shard */

@@ -20,7 +20,7 @@ static inline uint64_t lard_reserve(lard_core *cache, lard_view *view, uint32_t 
     return LARD_LIKELY(offset != 0) ? offset : lard_reserve_when_short(cache, view, queue, bytes, now_ms);
 }
 
-/* If room is short, does the part of the eviction work that is due for so many bytes written to a queue. */
+/* If room is short, does the part of the eviction work that is due for this number of bytes written to a queue. */
 static inline void lard_reserve_upkeep(lard_core *cache, lard_view *view, uint32_t queue, uint64_t written_bytes,
                                        int64_t now_ms) {
     if (LARD_UNLIKELY(lard_load(&view->header->free_segments) < LARD_MIN_FREE_SEGMENTS)) {

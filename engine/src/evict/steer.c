@@ -11,11 +11,11 @@
 #define PER_CENT(n) ((n)*65536u / 100)
 #define EVERY 2u          /* choices are made after as many requests as the shadow caches hold items, times this */
 #define DECAY_PER_CENT 90 /* of the misses before a choice, in the next one */
-#define MIN_GAIN 100      /* another configuration must have fewer misses by one in so many */
+#define MIN_GAIN 100      /* another configuration must have fewer misses by one in 100 */
 #define MAX_MISSES (EVERY * LARD_SHADOW_ITEMS)                        /* between two choices */
 #define MAX_SCORE (MAX_MISSES * 256u * 100u / (100 - DECAY_PER_CENT)) /* with as many before each choice */
 #define ASSUMED 9u  /* choices before the first one of new hints, of as many misses */
-#define IN_USE 4u   /* a file is in use that was emptied so often; a new one chooses at once */
+#define IN_USE 4u   /* a file that was emptied 4 times is in use; a new one chooses at once */
 #define AT_ONCE 16u /* gets that one set replays */
 
 /* Both in 65536ths: of the record segments, and of that part. */

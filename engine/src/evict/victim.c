@@ -13,9 +13,9 @@
 #include "segment/pin.h"
 #include "segment/segment.h"
 
-#define DEAD_PART 10 /* nothing is evicted while more than one byte in so many is dead */
+#define DEAD_PART 10 /* nothing is evicted while more than one byte in 10 is dead */
 #define MIN_DEAD_PART \
-    8 /* one byte in so many of a cleaned segment is dead: a write processes as many, see reserve.c */
+    8 /* one byte in 8 of a cleaned segment is dead: a write processes 8 times its bytes, see reserve.c */
 #define MAX_AGE (1u << 20) /* a greater one is damaged, or does not matter */
 #define SCORE_UNIT 256u
 

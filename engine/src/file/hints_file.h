@@ -20,7 +20,7 @@ typedef struct {
 
 _Static_assert(sizeof(lard_hints_header) == sizeof(lard_hints_row), "hints layout");
 
-/* The header's word for so many words of reads in each shard: the number and its complement. */
+/* The header's word for the number of words of reads in each shard: the number and its complement. */
 static inline uint64_t lard_hints_file_sealed(uint32_t words) { return (uint64_t)~words << 32 | words; }
 
 /* The number of words, or 0: it is not a number that this cache may have. */
@@ -38,9 +38,9 @@ uint64_t lard_hints_file_rows(const lard_map *map, uint32_t slot);
 uint64_t lard_hints_file_others(const lard_map *map, uint32_t shard);
 /* Where the part of a shard begins: a page, which no other part has. Behind the last shard, the end. */
 uint64_t lard_hints_file_shard(const lard_map *map, uint32_t shard);
-/* The bytes of a shard's part that are in use with so many words of reads. */
+/* The bytes of a shard's part that are in use with `words` words of reads. */
 uint64_t lard_hints_file_shard_bytes(const lard_map *map, uint32_t words, uint32_t shard);
-/* The number of bytes that hints with so many words of reads in each shard take. */
+/* The number of bytes that hints with `words` words of reads in each shard take. */
 uint64_t lard_hints_file_bytes(const lard_map *map, uint32_t words);
 /* Maps the file, and makes it where there is none that can be used. A new one has as many of the wanted words as
  * there is memory for; only its first page is reserved, which has the header and the first rows. The opener's and
@@ -49,7 +49,7 @@ void *lard_hints_file_map(lard_map *map, uid_t owner, uint32_t wanted);
 /* The number of words, `wanted` or less, that fit into the memory that /dev/shm and the control groups have left,
  * and the `has` bytes that the hints have already. 0: none fits. */
 uint32_t lard_hints_file_affordable(const lard_map *map, uint32_t wanted, uint64_t has);
-/* True if /dev/shm and the control groups have enough memory for so many bytes more. */
+/* True if /dev/shm and the control groups have memory for `bytes` bytes more. */
 bool lard_hints_file_has_memory(const lard_map *map, uint64_t bytes);
 /* Reserves bytes of the hints that are mapped at `base`. False: there is no memory for them. */
 bool lard_hints_file_reserve(const lard_map *map, uint8_t *base, uint64_t from, uint64_t bytes);

@@ -11,7 +11,7 @@
 bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes);
 /* The bytes that they leave, and `more`; UINT64_MAX: there is no limit. */
 uint64_t lard_memory_limit_left(uint64_t more);
-/* OK, or NO_SPACE: a file of so many bytes would be in memory (tmpfs), and with `more` bytes does not fit into the
+/* OK, or NO_SPACE: a file of `bytes` bytes would be in memory (tmpfs), and with `more` bytes does not fit into the
  * limit. */
 larder_status lard_memory_limit_admits(int fd, const char *path, uint64_t bytes, uint64_t more,
                                        larder_error *error);

@@ -38,7 +38,7 @@
 #include <unistd.h>
 
 #define RETRY_MS 1000
-#define FAULTS_IN_ROW 32            /* after so many faults the wait before attaching doubles with each one */
+#define FAULTS_IN_ROW 32            /* after 32 faults the wait before attaching doubles with each one */
 #define FAULT_WAIT_MS 600000        /* the longest such wait */
 #define FAULT_FREE_MS (3600 * 1000) /* after a time without faults, the count starts again */
 #define OLD_FILES 8                 /* files kept open after the handle left them, for threads still in a call */

@@ -18,7 +18,7 @@ bool lard_ghost_take(lard_view *view, const lard_hash *hash, lard_buckets *bucke
 void lard_ghost_rescue(lard_bucket *bucket, const lard_view *view, uint64_t value);
 /* Adapts the unit of time to the number of items in all shards: small caches remember more of what came before. */
 void lard_ghost_scale(lard_view *view, uint64_t items);
-/* Items that came before, of which a shard with so many items remembers those that the small queue evicted. */
+/* A shard with `items` items remembers those that the small queue evicted among this number of earlier ones. */
 uint64_t lard_ghost_remembered(const lard_view *view, uint64_t items);
 /* After a segment was emptied: drops old ghosts of a part of the index. */
 void lard_ghost_sweep(lard_view *view);

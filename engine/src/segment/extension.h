@@ -19,7 +19,7 @@ typedef struct {
     int64_t fresh_until_ms;
     uint64_t stamp; /* of deletions.h: the value began to be computed then */
     unsigned tag_count;
-    uint64_t tags[LARDER_MAX_TAGS]; /* hashes; only so many as tag_count are defined */
+    uint64_t tags[LARDER_MAX_TAGS]; /* hashes; only the first tag_count are defined */
 } lard_extension;
 
 /* Of a value, without fields. */

@@ -34,7 +34,7 @@ void lard_segment_mark_young(const lard_view *view, uint32_t count);
 /* Segments of the small queue that stay after a value of so many bytes was written, one less with each that is
  * opened then. So its end does not evict its beginning, and small values that follow do not at once. */
 uint32_t lard_segment_staying(const lard_map *map, uint64_t bytes);
-/* At least so many stay. */
+/* The least number that stays. */
 void lard_segment_stay(const lard_view *view, uint32_t least_small);
 /* The number that stay now. */
 uint32_t lard_segment_least_small(const lard_view *view);

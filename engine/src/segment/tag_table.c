@@ -6,7 +6,7 @@
 #include "segment/segment.h"
 
 #define LINE_ATTEMPTS 64
-#define SEGMENTS_A_PAGE 64u        /* a table has one page for so many segments */
+#define SEGMENTS_A_PAGE 64u        /* a table has one page for 64 segments */
 #define MAX_TABLE_BYTES (1u << 20) /* of a shard: it is filled under the lock */
 
 unsigned lard_tag_table_pages(const lard_map *map) {

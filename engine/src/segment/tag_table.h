@@ -84,7 +84,7 @@ unsigned lard_tag_table_pages(const lard_map *map); /* of a new table */
 /* As lard_tag_table_read, for a writer: also checks what a reader need not. No pages if it is damaged. */
 bool lard_tag_table_of(const lard_view *view, lard_tag_table *out);
 unsigned lard_tag_table_size(const lard_view *view); /* its pages */
-/* Makes one of up to so many pages, if as many segments and one more are free. Its stamps count from `start`. */
+/* Makes one of up to `pages` pages, if as many segments and one more are free. Its stamps count from `start`. */
 bool lard_tag_table_begin(lard_view *view, unsigned pages, uint64_t start);
 /* Changes a line: its floor, then cells, then the checksum; each state means at least what the one before meant.
  */

@@ -19,9 +19,9 @@
 #include "segment/record.h"
 #include "segment/segment.h"
 
-/* A repair counts the items only in an index of up to so many buckets. A death leaves the counts slightly wrong,
- * which does not matter in a larger index: it grows a little sooner or later, and before a pinned item is refused
- * all are counted (admit.c). */
+/* A repair counts the items only in an index of up to this number of buckets. A death leaves the counts slightly
+ * wrong, which does not matter in a larger index: it grows a little sooner or later, and before a pinned item is
+ * refused all are counted (admit.c). */
 #define MAX_COUNTED 4096u
 
 static bool sane(const lard_view *view) {

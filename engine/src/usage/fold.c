@@ -19,7 +19,7 @@
 #define PERIOD_MS 1000
 #define CONTENDED_MS 50                      /* until the next attempt, while another process folds */
 #define FAILED_MS 60000                      /* and after the sidecar could not be used */
-#define HEAVY_MS (24 * LARD_SIDECAR_HOUR_MS) /* a large value that was not seen for so long is forgotten */
+#define HEAVY_MS (24 * LARD_SIDECAR_HOUR_MS) /* a large value that was not seen for a day is forgotten */
 #define IMPOSSIBLE (1ull << 40) /* more than a process counts between two folds: the hints were overwritten */
 
 #define WORDS LARDER_USAGE_WORDS

@@ -7,7 +7,7 @@
 
 #define VIEWS "views/" /* with which the keys of Rails' fragments begin */
 #define TEXT sizeof((larder_keyspace_rules *)0)->text[0]
-#define MANY_DIGITS 2 /* so many in a row are a number of one key, also after a letter */
+#define MANY_DIGITS 2 /* two in a row are a number of one key, also after a letter */
 
 typedef struct {
     const char *at, *end;

@@ -61,7 +61,7 @@ typedef struct lard_sampler {
     /* of the thread that folds */
     const lard_u64 *counted_in; /* lard_core.counters, as of the next two */
     uint32_t counted_as;
-    uint64_t counted[LARD_COUNTERS]; /* of them, so much was folded before */
+    uint64_t counted[LARD_COUNTERS]; /* the part of them that was folded before */
     lard_sampler_period folded[2];   /* the earlier one first */
     struct lard_sidecar *scratch;
 } lard_sampler;
@@ -79,7 +79,7 @@ bool lard_sampler_add_rules(lard_core *cache, const char *name, const char *cons
 /* The call that counted lard_core.until_read down to 0: a hit or a miss. */
 void lard_sampler_read(lard_core *cache, const lard_key *key, bool is_hit, size_t value_bytes);
 void lard_sampler_store(lard_core *cache, const lard_key *key, size_t value_bytes);
-/* As until_evicted reached 0: an item that was stored so long ago, at most. */
+/* As until_evicted reached 0: an item that was stored this long ago, at most. */
 void lard_sampler_evicted(lard_core *cache, const void *key, size_t key_bytes, int64_t age_ms);
 /* Rare events: each one is counted. */
 void lard_sampler_stale(lard_core *cache, const lard_key *key);

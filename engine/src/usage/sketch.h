@@ -16,7 +16,7 @@
 typedef struct {        /* in the sidecar, too */
     uint64_t hash;      /* of the key, with its length */
     uint64_t weight;    /* 0: the entry is free */
-    uint64_t error;     /* at most so much of the weight is another key's */
+    uint64_t error;     /* the most of the weight that is another key's */
     int64_t seen_ms;    /* Unix time */
     uint64_t bytes;     /* of the key's value, when it was seen */
     uint32_t key_bytes; /* of the whole key */

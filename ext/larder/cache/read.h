@@ -20,7 +20,7 @@ typedef struct glue_room {
     size_t bytes;
 } glue_room;
 
-/* Of a larder_allocator whose context is a glue_room. NULL: so much is copied without the GVL. */
+/* Of a larder_allocator whose context is a glue_room. NULL: the bytes are copied without the GVL. */
 void *glue_allocate(void *room, size_t bytes, uint8_t flags);
 
 /* Rooms of the lookups of a batch, and what makes room there. */

@@ -27,7 +27,7 @@
     X(STALE, "stale_while_revalidate")                                                       \
     X(EARLY, "early_refresh")                                                                \
     X(JITTER, "jitter")                                                                      \
-    X(KEEPS, "keeps")     /* seconds: an entry is kept so long after it has expired */       \
+    X(KEEPS, "keeps")     /* seconds: an entry is kept for that time after it has expired */ \
     X(SECONDS, "seconds") /* of a miss, which Ruby computes: they only have to be seconds */ \
     X(OFF, "off")         /* simple if it is false or nil */                                 \
     X(ORDINARY, "ordinary")

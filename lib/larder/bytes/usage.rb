@@ -106,7 +106,7 @@ module Larder
     end
 
     # A key that is read often, or whose value is large. `key`: its first 124 bytes; `key_bytes`: of the whole key;
-    # `weight`: recent reads, or bytes; `error`: the weight may be too great by so much; `seen`: Time.
+    # `weight`: recent reads, or bytes; `error`: the weight may be too great by that; `seen`: Time.
     UsedKey = Struct.new(:key, :key_bytes, :weight, :error, :seen, :value_bytes)
 
     class << self
@@ -167,7 +167,7 @@ module Larder
     end
 
     # @param seconds [Integer] up to two hours counted by minutes, otherwise by hours
-    # @return [Bucket] the sum of the buckets that began less than so long ago
+    # @return [Bucket] the sum of the buckets that began less than that ago
     def last(seconds, now: Time.now)
       from = now - seconds
       began = (seconds <= MINUTES_FOR ? minutes : hours).select { |bucket| bucket.began > from }

@@ -64,7 +64,7 @@ module Larder
       def parser
         @parser ||= explained(BANNER, FOOTER) do |options|
           options.on("--sort ORDER", "size, age, ttl or reads") { |name| @sort = Order.check(name) }
-          options.on("--limit N", Integer, "so many keys; #{LIMIT} with --sort") { |number| @limit = number }
+          options.on("--limit N", Integer, "at most N keys; #{LIMIT} with --sort") { |number| @limit = number }
           options.on("--prefix TEXT", "keys that begin with TEXT, where * and ?", "are characters as others") do |text|
             @prefix = text
           end

@@ -74,7 +74,7 @@ module Larder
 
       # @param text [String] of printable characters
       # @param width [Integer] columns, at least 2
-      # @return [String] of so many columns; of a longer text both ends, because both distinguish names
+      # @return [String] of that number of columns; of a longer text both ends, because both distinguish names
       def fitted(text, width)
         return text + (" " * (width - columns(text))) if columns(text) <= width
 

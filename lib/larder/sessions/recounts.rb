@@ -10,10 +10,10 @@ module Larder
     # wrong counts. Questions have them corrected once an hour, and earlier if a process says that they are doubtful:
     # an exception or a timeout interrupted a change.
     class Recounts
-      # Present while the counts are not doubtful, and for so many seconds at most.
+      # Present while the counts are not doubtful; seconds, at most.
       COUNTED = "counted"
       HOUR = 3600
-      # Has the number of the process that corrects them, and for so many seconds at most. The number is the engine's:
+      # Has the number of the process that corrects them; seconds, at most. The number is the engine's:
       # that of the operating system means nothing in another container.
       COUNTING = "counting"
       PATIENCE = 600

@@ -19,7 +19,7 @@ module Larder
       CODE = 16
       # Seconds back in time for which activity is shown.
       WINDOWS = { active_1m: 60, active_5m: 300, active_1h: 3600, active_1d: 86_400 }.freeze
-      # A logout looks at most so many times for sessions of the user that came meanwhile: a renewal moves them.
+      # The most times that a logout looks again for sessions of the user: a renewal moves them.
       PASSES = 10
       private_constant :SECRET, :CODE, :PASSES
 

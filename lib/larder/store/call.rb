@@ -117,7 +117,7 @@ module Larder
         (@options[:lease] || LEASE).to_f
       end
 
-      # @return [Integer] seconds; a value that has expired is served so long while it is computed again
+      # @return [Integer] how many seconds a value that has expired is served while it is computed again
       def race
         @options[:race_condition_ttl].to_i
       end
@@ -142,7 +142,7 @@ module Larder
 
       # @param entry [ActiveSupport::Cache::Entry]
       # @param seconds [Numeric, nil]
-      # @return [Boolean] true if it is fresh, or has expired less than so many seconds ago
+      # @return [Boolean] true if it is fresh, or has expired less than that number of seconds ago
       def self.within?(entry, seconds)
         !entry.expired? || Clock.now - entry.expires_at < seconds.to_f
       end

@@ -17,7 +17,7 @@ module Larder
     # Entries are ActiveSupport's. An entry that is found may have expired: the caller decides whether it can be used.
     # @api private
     class LocalLevel
-      # Seconds; an old value is served as fresh so long after its block has raised.
+      # How many seconds an old value is served as fresh after its block has raised.
       BACK_OFF = 5
 
       # An entry with the record in the file that it was made from.
@@ -164,7 +164,7 @@ module Larder
         stored
       end
 
-      # An entry that has expired lives on for so many seconds. Compare and swap keeps its tags, and does not overwrite
+      # An entry that has expired lives on for `seconds`. Compare and swap keeps its tags, and does not overwrite
       # what was deleted or written since it was read.
       #
       # @param entry [ActiveSupport::Cache::Entry] that {#read} answered for a call with race_condition_ttl

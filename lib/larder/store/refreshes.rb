@@ -41,7 +41,7 @@ module Larder
           works.each { |work| start(work) }
         end
 
-        # @return [Boolean] has all ended that had begun, after so many seconds at most?
+        # @return [Boolean] whether all have ended that had begun; waits for that number of seconds at most
         def await(seconds)
           deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
           sleep 0.001 while busy? && Process.clock_gettime(Process::CLOCK_MONOTONIC) < deadline

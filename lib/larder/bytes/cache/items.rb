@@ -105,7 +105,7 @@ module Larder
       # taken or ends during the walk may be among them or not.
       #
       # @param prefix [String, nil] of the keys to visit, nil: all
-      # @param seconds [Numeric, nil] the walk stops after so long; nil: it visits all keys
+      # @param seconds [Numeric, nil] the walk stops after that time; nil: it visits all keys
       # @yieldparam lease [Lease]
       # @return [Boolean, Enumerator] true: all keys were visited, false: the time was over before; an Enumerator
       #   without a block

@@ -9,7 +9,7 @@ module Larder
     class Top
       # One reading. `clock`: monotonic seconds; `now`: Time; `stats`: of {Cache#stats}; `statistics`: {Statistics}.
       Reading = Struct.new(:clock, :now, :stats, :pids, :statistics)
-      # A keyspace and its counts of so many seconds; `name`: nil for all others together.
+      # A keyspace and its counts in a number of seconds; `name`: nil for all others together.
       Row = Struct.new(:name, :counts, :seconds) do
         # @return [Hash{Symbol => Float}] per second
         def rates

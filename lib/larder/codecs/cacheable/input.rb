@@ -30,7 +30,7 @@ module Larder
         Input.new(bytes, allowance: @allowance, depth: @depth + 1)
       end
 
-      # Before so many bytes are made.
+      # Before bytes of that number are made.
       def allow(size)
         raise UnreadableError, "too large (#{size} bytes)" if size > @allowance.bytes
 

@@ -18,7 +18,7 @@ module Larder
 
       private
 
-      # Not _dump: what that makes has a size before it, and who reads it takes so much memory.
+      # Not _dump: what that makes has a size before it, and its reader allocates that size.
       def take_decimal(decimal)
         text = decimal.to_s("e")
         [DECIMAL, [text]] if DECIMAL_TEXT.match?(text)

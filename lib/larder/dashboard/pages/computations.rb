@@ -60,7 +60,7 @@ module Larder
             html.p("Values under a lease, those of single_flight: and of stale serving. Other misses are not listed.",
                    class: "small")
             @leases.empty? ? html.p("None.", class: "empty") : leases(html)
-            html.p("The cache has so many keys that only a part of them was looked at.", class: "small") unless whole
+            html.p("The cache has many keys: only a part of them was looked at.", class: "small") unless whole
           end
         end
 

@@ -34,7 +34,7 @@ module Larder
         include MonotonicClock
 
         SIZE = 4 << 20
-        # Held by the process that applies changes, for so many seconds at most.
+        # Held by the process that applies changes; seconds, at most.
         LOCK = "lock/"
         LOCKED = 3
         # Seconds that a request may spend on applying changes.

@@ -18,7 +18,7 @@ module Larder
         # Seconds that a copy is used, and the same where other machines publish their changes.
         LOCAL_EXPIRES_IN = 5
         LONGER = 60
-        # After so many ms of a call of the remote store no copy is stored.
+        # The most milliseconds of a call of the remote store after which a copy is stored.
         LEASE_MS = 10_000
         # When the remote store was asked, in Unix seconds, and the stamp of before.
         Asked = Struct.new(:at, :stamp)
