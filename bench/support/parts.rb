@@ -7,6 +7,7 @@ require "tmpdir"
 require_relative "monitors"
 require_relative "programs"
 require_relative "stores"
+require_relative "watched"
 
 module Bench
   # Named parts; each answers figures.
@@ -15,6 +16,7 @@ module Bench
     ALL = {
       **Stores::PARTS.transform_values(&:about),
       "monitors" => Monitors::ABOUT,
+      "watched" => Watched::ABOUT,
       "engine" => "get, get_multi and set beside a bare loop and LMDB",
       "processes" => "one process beside two, three and four; pages that reads dirty",
       "cold" => "sets into pages that are new, written back or hot, with memcpy and pwrite(2)",
@@ -79,6 +81,7 @@ module Bench
 
       figures = case name
                 when "monitors" then Monitors.run(mode, directory)
+                when "watched" then Watched.run(mode, directory)
                 when "engine" then Programs.engine_table("--rounds", ROUNDS.fetch(mode).to_s, "--directory", directory)
                 when "tails-disk" then engine("tails", mode, directory)
                 when "tails-memory" then engine("tails", mode, MEMORY)

@@ -130,6 +130,8 @@ module Bench
       *["as the only process", "beside another process", "in a forked child"].map do |who|
         ["CPU time until the first get, #{who}, us", "attach", "CPU time until the first get, #{who}", :most, 500]
       end,
+      ["an application whose dashboard is open and whose metrics are scraped: processor time for that, %", "watched",
+       "processor time of the application that statistics, dashboard and metrics take", :most, 1],
       ["open a file of 40 GiB with 100 million items, 33rd process, us", "many", "open, one more process", :most,
        50_000]
     ].map do |what, part, figure, sense, bound, inverse|

@@ -53,6 +53,13 @@ module Bench
       Targets::MONITORS.each { |target| assert_in_delta 1, target.measured(figures).median, 1e-9, target.figure }
     end
 
+    slow_test "the processor time that statistics, dashboard and metrics take is measured" do
+      figures = Watched.run(:quick, directory)
+      target = Targets::ALL.find { |one| one.part == "watched" }
+      assert target.measured(figures), "#{target.figure} is not among the figures"
+      assert_empty Dir.children(directory)
+    end
+
     slow_test "the calls of a watched application are those that the targets name" do
       figures = Monitors.run(:quick, directory)
       Targets::MONITORS.each { |target| assert target.measured(figures), "#{target.figure} is not among the figures" }
