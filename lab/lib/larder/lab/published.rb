@@ -6,7 +6,7 @@ require "yaml"
 
 module Larder
   module Lab
-    # Published comparisons, by the suites that repeat them.
+    # Published comparisons, by the chapters that repeat them.
     module Published
       FILE = File.expand_path("published.yml", __dir__)
       # The factor of a step that was taken, and not measured by itself.
@@ -16,13 +16,19 @@ module Larder
 
       # A statement about a block of the suite: `faster` was `factor` times as fast as `slower`. The factor is "more" or
       # "far more" where no number was published, "recommended" where a choice was, {NOT_GIVEN} where nothing was, and
-      # nil where both were alike. One side may be several rows; all of them are meant. `slower_block` is the block of
-      # the slower side where it is another one, or several; `label` is the name of a finding that its rows and block do
-      # not name. `figure` is what is compared in place of times: `faster` has less of it.
+      # nil, or nearer to 1 than {ROUNDING}, where both were alike. One side may be several rows; all of them are meant.
+      # `slower_block` is the block of the slower side where it is another one, or several; `label` is the name of a
+      # finding that its rows and block do not name. `figure` is what is compared in place of times: `faster` has less
+      # of it.
       Finding = Struct.new(:faster, :slower, :block, :factor, :slower_block, :label, :figure, keyword_init: true) do
         # @return [String] how they compared, in a cell
         def words
           factor.is_a?(Numeric) ? "#{factor.to_s.delete_suffix(".0")} ×" : factor || "alike"
+        end
+
+        # @return [Boolean]
+        def alike?
+          factor.nil? || (factor.is_a?(Numeric) && factor.between?(1 / ROUNDING, ROUNDING))
         end
 
         # @return [Array<Array(String, String, String)>] the pairs of a faster and a slower row, with the block of that
@@ -31,8 +37,8 @@ module Larder
         end
       end
 
-      # A column of a published table: its figures are measured in the blocks `of` and written in `format`; they are
-      # times, or the figure of these blocks that is called `here`.
+      # A column of a published table: its figures are written in `format`, and measured in the blocks `of` (nil: in
+      # none); they are times, or the figure of these blocks that is called `here`.
       Column = Struct.new(:title, :format, :of, :here, keyword_init: true) do
         # @return [Boolean] whether the greater figure is the better one
         def rate?
@@ -54,7 +60,7 @@ module Larder
         # In each column, each row and the next worse one, and the best and the worst, as they compare in each block.
         # @return [Array<Finding>]
         def findings
-          columns.each_with_index.flat_map do |column, at|
+          columns.each_with_index.select { |column, _| column.of }.flat_map do |column, at|
             figures = rows.transform_values { |_, *all| all[at] }.compact.sort_by(&:last)
             figures.reverse! if column.rate?
             pairs = [*figures.each_cons(2), figures.values_at(0, -1)].uniq
@@ -72,22 +78,25 @@ module Larder
       end
 
       # One published comparison: source, remarks without a figure, findings, tables; short: names of rows in findings;
-      # totals: "calls" of a run, the "runs" whose mean it was, and "blocks"; wire: "payload" of the compressors.
-      Article = Struct.new(:source, :remarks, :findings, :tables, :short, :totals, :wire, keyword_init: true) do
+      # totals: "calls" of a run, the "runs" whose mean it was, and "blocks"; wire: "payload" of the compressors; trace:
+      # its "file", and the "requests" by which it is known.
+      Article = Struct.new(:source, :remarks, :findings, :tables, :short, :totals, :wire, :trace,
+                           keyword_init: true) do
         # @param hash [Hash{String=>Object}]
         # @return [Article]
         def self.from_h(hash)
           tables = hash.fetch("tables", []).map { |table| Table.from_h(table) }
           given = hash.fetch("findings", []).map { |row| Finding.new(**Finding.members.zip(row).to_h).freeze }
-          new(source: hash["source"], remarks: hash.fetch("remarks", []), tables: tables, totals: hash["totals"],
-              findings: given + tables.flat_map(&:findings), short: hash.fetch("short", {}), wire: hash["wire"])
+          new(source: hash["source"], remarks: hash.fetch("remarks", []), tables: tables,
+              findings: given + tables.flat_map(&:findings), short: hash.fetch("short", {}),
+              **hash.slice("totals", "wire", "trace").transform_keys(&:to_sym))
         end
       end
 
-      # @param suite [String]
+      # @param chapter [String]
       # @return [Article, nil]
-      def self.of(suite)
-        articles[suite]
+      def self.of(chapter)
+        articles[chapter]
       end
 
       # @return [Hash{String=>Article}]

@@ -13,9 +13,8 @@ module Larder
       class Chapter
         OPEN = ["unknown", "not tested"].freeze
         DIFFERENT = "≠"
-        NOTES = { published: "#{DIFFERENT}: not as published. The article asks also whether memory or disk limits a " \
-                             "store, and answers for none. larder-redis is a layered store: Larder in front of " \
-                             "Redis, which other machines use, too." }.freeze
+        NOTES = { published: ["#{DIFFERENT}: not as published. larder-redis is a layered store: Larder in front of " \
+                              "Redis, which other machines use, too.", *Published.of("features").remarks] }.freeze
 
         # @param rows [Array<Row>]
         def initialize(rows, options, environment)
@@ -35,7 +34,7 @@ module Larder
                                                                "#{@options.size >> 20} MiB", "seed #{@options.seed}"],
             warnings: @tested.flat_map { |row| row.trouble.map { |each| "#{row.name}: a process failed: #{each}" } },
             sections: Probes::TABLES.map { |table, title| section(table, title) } + reasons, measures: measures,
-            details: { environment: @environment, published: Probes::PUBLISHED, size: @options.size,
+            details: { environment: @environment, published: Probes.published, size: @options.size,
                        seed: @options.seed, rows: @rows.map(&:to_h) }
           )
         end
@@ -57,10 +56,10 @@ module Larder
         # Each published row follows the stores that it is about, also where none of them took part.
         def compared(probes)
           groups = @rows.group_by { |row| Probes.published_row(row.name) }
-          lines = Probes::PUBLISHED.keys.flat_map do |key|
+          lines = Probes.published.flat_map do |key, answers|
             tested = groups.fetch(key, []).map { |row| cells(row, probes) }
             tested = [[key, "not tested: it took no part in this run"]] if tested.empty?
-            [*tested, ["#{key} (published)", *probes.map { |probe| Probes.published(key, probe.key) }]]
+            [*tested, ["#{answers["title"]} (published)", *answers.values_at(*probes.map(&:title))]]
           end
           lines + groups.fetch(nil, []).map { |row| cells(row, probes) }
         end
@@ -74,11 +73,12 @@ module Larder
           end, *(%w[evicts limited_by].map { |key| row.note(key) } if probes.first.table == :full)]
         end
 
-        def compared?(row, probe, answer) = !Probes.published(row.name, probe.key).nil? && !OPEN.include?(answer)
+        # What was published of it; nil: nothing.
+        def there(row, probe) = Probes.published.dig(Probes.published_row(row.name), probe.title)
 
-        def differs?(row, probe, answer)
-          compared?(row, probe, answer) && answer != Probes.published(row.name, probe.key)
-        end
+        def compared?(row, probe, answer) = !there(row, probe).nil? && !OPEN.include?(answer)
+
+        def differs?(row, probe, answer) = compared?(row, probe, answer) && answer != there(row, probe)
 
         def word(answer) = Reports::Cells.text(answer)
 
@@ -93,7 +93,7 @@ module Larder
 
         def differences
           @answers.select { |each| differs?(*each) }.map do |row, probe, answer|
-            "#{row.name}, #{probe.title}: published: #{word(Probes.published(row.name, probe.key))}; " \
+            "#{row.name}, #{probe.title}: published: #{word(there(row, probe))}; " \
               "here: #{word(answer)} (#{row.note(probe.key)})."
           end
         end

@@ -2,6 +2,7 @@
 
 # Lists the questions that `larder-lab features` puts to every store, in the order of its tables.
 
+require_relative "../published"
 require_relative "filling"
 
 module Larder
@@ -41,13 +42,6 @@ module Larder
                       [file, { remote: [:redis_cache_store, { url: urls.one? ? urls.first : urls }] }]
                     end }.freeze
 
-        # The published table: true, false or a word for each of its questions. The lab tested none of it.
-        QUESTIONS = %w[serializes compression local_store cross_process node_local remote cluster].freeze
-        PUBLISHED = { "memory" => [true, false, false, false, false, false, false],
-                      "file" => [true, true, false, true, true, false, false],
-                      "memcached" => [true] * 7, "redis" => [true] * 7,
-                      "solid_cache" => [true, true, true, true, "maybe", true, true] }.freeze
-
         @all = []
 
         class << self
@@ -60,14 +54,17 @@ module Larder
           # @return [Array<String>] keys of the questions that this process asks
           def of(part) = all.select { |probe| probe.part == part }.map(&:key)
 
-          # @return [String, nil] the published row that is about a contender
-          def published_row(name) = PUBLISHED.keys.find { |key| name == key || name.start_with?("#{key}-", "#{key}_") }
-
-          # @return [true, false, String, nil] nil: there is no such row or column
-          def published(name, question)
-            column = QUESTIONS.index(question)
-            column && PUBLISHED.dig(published_row(name), column)
+          # @return [Hash{String=>Hash{String=>Object}}] rows of the published table: the title of a question => true,
+          #   false or a word. The lab tested none of it.
+          def published
+            @published ||= Published.of("features").tables.first.then do |table|
+              titles = ["title", *table.columns.map(&:title)]
+              table.rows.transform_values { |cells| titles.zip(cells).to_h }
+            end
           end
+
+          # @return [String, nil] the published row that is about a contender
+          def published_row(name) = published.keys.find { |key| name == key || name.start_with?("#{key}-", "#{key}_") }
 
           private
 

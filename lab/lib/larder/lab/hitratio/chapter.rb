@@ -28,8 +28,7 @@ module Larder
         NOTES = ["there: published, measured elsewhere; of LRU's: misses as a share of those of LRU.",
                  "#{ABSENT}: #{Published::TRACE} took no part, or not at this size: larder-lab hitratio " \
                  "#{Published::TRACE}; #{UNTRIED}: this policy did not run.",
-                 "ARC's paper has pages of one size; with objects of many each simulator moves its target its own way."]
-                .freeze
+                 *Published::ARTICLE.remarks].freeze
         Figures = Reports::Figures
         private_constant :LEAD, :COLUMNS, :NOTE, :NOTES
 
@@ -75,14 +74,16 @@ module Larder
         def published_row(capacity) = @rows.find { |row| row.capacity == capacity && Published.row?(row) }
 
         def loops
-          finding, better, worse = Published::LOOPS
+          policies = [Published::LOOPS.faster, Published::LOOPS.slower]
           rows = @rows.select { |row| row.trace.match?(Published::LOOP) }
-          cells = rows.map { |row| ["#{row.trace} at #{row.size}", row.miss_ratio(better), row.miss_ratio(worse)] }
+          cells = rows.map { |row| ["#{row.trace} at #{row.size}", *policies.map { |policy| row.miss_ratio(policy) }] }
           cells = [["loop, lirs-*.trace.gz", ABSENT, ABSENT]] if cells.empty?
-          columns = [{ title: "trace" }, *[better, worse].map do |policy|
-            { title: "#{Published::ROWS.dig(policy, 0)} misses", format: "share" }
-          end]
-          Document::Table.build(caption: "Published: #{finding}.", columns: columns, rows: cells)
+          names = policies.map { |policy| Published::ROWS.dig(policy, 0) }
+          Document::Table.build(
+            caption: "Published: #{Published::LOOPS.label}: #{names.first} misses less often than #{names.last}.",
+            columns: [{ title: "trace" }, *names.map { |name| { title: "#{name} misses", format: "share" } }],
+            rows: cells
+          )
         end
 
         def traces

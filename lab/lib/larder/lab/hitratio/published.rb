@@ -1,22 +1,22 @@
 # frozen_string_literal: true
 
+require_relative "../published"
+require_relative "size"
+
 module Larder
   module Lab
     module Hitratio
-      # The published misses of a trace of block storage, and the published finding about loops. The lab measured
-      # neither.
+      # The published misses of a trace. The lab measured none.
       module Published
-        TRACE = "cloudPhysicsIO.oracleGeneral.bin"
-        # The trace is known by them, whatever its file is called.
-        REQUESTS = 113_872
+        ARTICLE = ::Larder::Lab::Published.of("hitratio")
+        # Its file, and its requests, by which the trace is known whatever its file is called.
+        TRACE, REQUESTS = ARTICLE.trace.values_at("file", "requests")
         # Sizes of the cache, as they are typed, with their bytes.
-        SIZES = { "512MiB" => 512 << 20, "1GiB" => 1024 << 20 }.freeze
+        SIZES = ARTICLE.tables.first.columns.to_h { |size| [size.title, Size.parse(size.title).bytes_of(0)] }.freeze
         # policy => its published name, and its misses at each size
-        ROWS = { "lru" => ["LRU", 81_722, 71_704], "s3fifo" => ["S3-FIFO", 76_791, 70_355],
-                 "arc" => ["ARC", 74_297, 64_772], "lirs" => ["LIRS", 70_363, 53_924],
-                 "belady" => ["Belady", 61_594, 48_974] }.freeze
-        # The policies of the finding about loops, the better one first, and the trace it is measured on.
-        LOOPS = ["Loops are hard for policies by recency: LIRS misses less often than LRU", "lirs", "lru"].freeze
+        ROWS = ARTICLE.tables.first.rows
+        # The finding about loops, and the traces that are loops.
+        LOOPS = ARTICLE.findings.first
         LOOP = /\A(loop|lirs-)/
 
         module_function

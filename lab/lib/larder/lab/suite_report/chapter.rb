@@ -103,15 +103,19 @@ module Larder
         end
 
         def sections
-          return [absences].compact unless @findings.base
+          return [*published, (section("Times and sizes", wire) if wire), absences].compact unless @findings.base
 
           [section("Times as long as #{@findings.base}", decisive, headline: true), *published, axes, absences,
            *(@plan.blocks.map { |block| block_section(block) } unless @axes.together?), software].compact
         end
 
         def axes
-          tables = [*@axes.tables, Wire.new(@plan, @findings).table, WireModel.new(@plan, @findings).table].compact
+          tables = [*@axes.tables, wire, WireModel.new(@plan, @findings).table].compact
           section("Times and sizes", *tables) if tables.any?
+        end
+
+        def wire
+          @wire ||= Wire.new(@plan, @findings).table
         end
 
         def section(title, *blocks, **how)

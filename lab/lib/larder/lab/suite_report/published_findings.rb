@@ -117,7 +117,7 @@ module Larder
         # A difference in the published direction is "less so" or "more so" if the interval does not hold the factor.
         def agreement(finding, verdict, estimate)
           return "" if finding.factor == Published::NOT_GIVEN
-          return verdict == :alike ? "as published" : "otherwise" unless finding.factor
+          return verdict == :alike ? "as published" : "otherwise" if finding.alike?
           return verdict == :faster ? "reversed" : "otherwise" unless verdict == :slower
           return "as published" unless finding.factor.is_a?(Numeric)
           return "less so" if estimate.high < finding.factor
@@ -155,7 +155,7 @@ module Larder
           block = @suite.fetch(column.of.first)
           estimate = @findings.ratio(table.ratio.first, block, table.ratio.last)
           [*table.ratio.zip(there).flat_map { |row, figure| [figure.to_s, here(row, column).first&.*(table.calls)] },
-           there.reduce(:/).round(2).to_s, estimate ? @findings.shown(estimate) : "not measured"]
+           format("%.2f", there.reduce(:/)), estimate ? @findings.shown(estimate) : "not measured"]
         end
 
         def headings(column)

@@ -8,8 +8,8 @@ module Larder
       class ChapterTest < ActiveSupport::TestCase
         test "every cell of the published table stands in the table, below the tested one where it was tested" do
           table = published(row("redis", "remote" => false, "cluster" => true))
-          Probes::PUBLISHED.each do |name, answers|
-            at = table.rows.index { |cells| cells.first == "#{name} (published)" }
+          Published.of("features").tables.first.rows.each do |name, (title, *answers)|
+            at = table.rows.index { |cells| cells.first == "#{title} (published)" }
             assert_equal [*answers, nil], table.rows[at].drop(1)
             tested = table.rows[at - 1]
             name == "redis" ? assert_equal(["no ≠", true], tested[6, 2]) : assert_match(/took no part/, tested.last)
@@ -34,7 +34,7 @@ module Larder
           assert_equal Probes::TABLES.keys, Probes.all.map(&:table).uniq
           assert_equal Probes.all.size, Probes.all.map(&:key).uniq.size
           Probes.all.each { |probe| assert_equal probe.part != :visit, !probe.block.nil?, probe.key }
-          assert_empty Probes::QUESTIONS - Probes.all.map(&:key)
+          assert_empty Published.of("features").tables.first.columns.map(&:title) - Probes.all.map(&:title)
         end
 
         private
