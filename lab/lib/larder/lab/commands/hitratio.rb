@@ -27,31 +27,31 @@ module Larder
         FOOTER = <<~TEXT
           How to read the table: "to LRU" is the difference to exact LRU in percentage
           points, "to Belady" the covered part of the distance from LRU to the minimum.
+          Objects of a trace that does not say their sizes have 4096 bytes, or as many as
+          leave 16 MiB to the cache.
 
           Examples:
             larder-lab hitratio cloudPhysicsIO.oracleGeneral.bin
-            larder-lab hitratio *.trace.gz --size 64MiB,1GiB --object-size 900
             larder-lab hitratio web.trace.gz --size 200x100KB --rounds 10
             larder-lab hitratio zipf:skew=0.8 scan --policy larder,lru,belady
 
           Exit codes: 0 replayed, 2 wrong usage, 130 interrupted.
         TEXT
-        DEFAULT_SIZES = ["1%", "5%", "10%", "20%"].freeze
+        DEFAULT_SIZES = %w[1% 5% 10% 20%].freeze
         # Of --quick: sizes, and how many objects and requests a pattern has that does not say.
-        QUICK_SIZES = ["5%", "20%"].freeze
+        QUICK_SIZES = %w[5% 20%].freeze
         QUICK_PATTERN = { objects: 10_000, requests: 40_000 }.freeze
         # Where no trace is named, so that all patterns take some minutes.
         UNNAMED_PATTERN = { requests: 250_000 }.freeze
 
-        # @return [Array<String>, String, Integer, nil] files and patterns; format of the files (nil: by their names);
-        #   names of policies; bytes of each object of a trace that does not say (nil: chosen by the size)
-        attr_reader :traces, :format, :policies, :object_bytes
+        # @return [Array<String>] files and patterns; names of policies
+        attr_reader :traces, :policies
         # @return [Integer] replays in the engine
         attr_reader :rounds
 
         def initialize
           @policies = Traces::Policies.names
-          @pattern = {}
+          @given = {}
           @rounds = 1
         end
 
@@ -62,11 +62,7 @@ module Larder
         def sized? = !@sizes.nil?
 
         # @return [Hash{Symbol=>Integer}] settings of patterns that do not say them: objects, requests, seed
-        def pattern
-          return { **QUICK_PATTERN, **@pattern } if @quick
-
-          @unnamed ? { **UNNAMED_PATTERN, **@pattern } : @pattern
-        end
+        def pattern = { **(@unnamed ? UNNAMED_PATTERN : {}), **(@quick ? QUICK_PATTERN : {}), **@given }
 
         # @return [String] policies, patterns and formats
         def list
@@ -74,15 +70,12 @@ module Larder
             [name, "#{title}#{" (#{Traces::Synthetic.written(settings)})" if settings.any?}"]
           end
           ["Policies (--policy):", "  #{Traces::Policies.names.join(", ")}", "", "Patterns:", *listed(patterns), "",
-           "Formats of files (--format):", *listed(Traces::Formats::TABLE.transform_values(&:last))].join("\n")
+           "Formats of files:", *listed(Traces::Formats::TABLE.transform_values(&:last))].join("\n")
         end
 
         private
 
-        def listed(rows)
-          width = rows.map { |name, _| name.size }.max
-          rows.map { |name, title| "  #{name.ljust(width)}  #{title}" }
-        end
+        def listed(rows) = rows.map { |name, title| "  #{name.ljust(14)} #{title}" }
 
         def operands(rest)
           @unnamed = rest.empty?
@@ -91,43 +84,29 @@ module Larder
 
         # A pattern with wrong settings is refused before the run.
         def understood
-          traces.each { |trace| Traces::Synthetic.check(trace) if Traces::Synthetic.named?(trace) } unless list?
+          traces.each { |trace| Traces::Synthetic.settings(trace) if Traces::Synthetic.named?(trace) } unless list?
         end
 
         def parser
           @parser ||= explained(BANNER, FOOTER) do |options|
             options.separator("\nOptions:")
             options.on("--quick", "a rough result: short patterns, two sizes") { @quick = true }
-            options.on("--seed N", Integer, "seed of patterns without one (default 1)") { |n| @pattern[:seed] = n.abs }
-            options.on("--policy A,B", Array, *Traces::Policies.names.each_slice(6).map { |names| names.join(", ") },
-                       "(default: all)") { |names| @policies = Traces::Policies.check(names) }
-            options.on("--format NAME", "of trace files; see --list") { |name| @format = known(name) }
+            options.on("--seed N", Integer, "seed of patterns without one (default 1)") { |n| @given[:seed] = n.abs }
+            options.on("--policy A,B", Array, Traces::Policies.names.join(", "), "(default: all)") do |names|
+              @policies = Traces::Policies.check(names)
+            end
             options.on("--rounds N", Integer, "replays in Larder, each in a new file, whose",
                        "hashes have another seed (default 1)") do |rounds|
-              raise UsageError, "--rounds must be 1 or more, not #{rounds}" unless rounds.positive?
-
-              @rounds = rounds
+              @rounds = rounds.positive? ? rounds : raise(UsageError, "--rounds must be 1 or more, not #{rounds}")
             end
             options.on("--size A,B", Array, "shares of the bytes of all objects, bytes, or as",
                        "200x100KB: so many objects, all of that size",
                        "(default #{DEFAULT_SIZES.join(",")}; for the trace with published",
-                       "results also #{Traces::Published::SIZES.keys.join(",")})") do |texts|
+                       "results also #{Traces::SIZES.join(",")})") do |texts|
               @sizes = texts.map { |text| Traces::Size.parse(text) }
-            end
-            options.on("--object-size N", Integer, "bytes of each object if the trace has no", "sizes (default: 4096,",
-                       "or more until the cache has 16 MiB)") do |bytes|
-              raise UsageError, "--object-size must be 1 or more, not #{bytes}" unless bytes.positive?
-
-              @object_bytes = bytes
             end
             options.on("--list", "list policies, patterns and formats") { @list = true }
           end
-        end
-
-        def known(name)
-          return name if Traces::Formats.names.include?(name)
-
-          raise UsageError, "unknown format #{name}; known: #{Traces::Formats.names.join(", ")}"
         end
       end
 
@@ -139,22 +118,19 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "misses on traces of requests: Larder, LRU, ARC, S3-FIFO, W-TinyLFU, Belady"
+        SUMMARY = "misses on traces of requests: Larder, LRU, FIFO, ARC, S3-FIFO, LIRS, Belady"
 
         # @return [HitratioOptions]
         def options_for(arguments) = HitratioOptions.new.parse(arguments)
 
         # @return [Document::Chapter]
         def chapter(options)
-          patterns = options.traces.select { |given| Traces::Synthetic.named?(given) }
-          traces = options.traces.map do |given|
-            next Traces::Synthetic.make(given, options.pattern) if patterns.include?(given)
-
-            Traces::Formats.read(given, options.format)
-          end
+          patterns, files = options.traces.partition { |given| Traces::Synthetic.named?(given) }
+          traces = patterns.map { |given| Traces::Synthetic.make(given, options.pattern) } +
+                   files.map { |given| Traces::Formats.read(given) }
           rows = Traces::Replay.new(
             sizes: options.sizes, policies: options.policies, progress: Progress.new(@err),
-            object_bytes: options.object_bytes, published: !options.sized?, rounds: options.rounds
+            published: !options.sized?, rounds: options.rounds
           ).run(traces)
           shares = " of the bytes of all objects" if options.sizes.all?(&:share?)
           facts = ["caches of #{options.sizes.join(", ")}#{shares}",

@@ -7,7 +7,6 @@ require "tmpdir"
 require_relative "../document"
 require_relative "../environment"
 require_relative "../reports/figures"
-require_relative "published"
 require_relative "replay"
 
 module Larder
@@ -25,13 +24,17 @@ module Larder
                "covered. Belady's minimum cannot be reached."
         ABSENT = "no trace"
         UNTRIED = "not replayed"
-        NOTES = ["there: published, measured elsewhere; of LRU's: misses as a share of those of LRU.",
-                 "#{ABSENT}: #{Published::TRACE} took no part, or not at this size: larder-lab hitratio " \
-                 "#{Published::TRACE}; #{UNTRIED}: this policy did not run.",
-                 *Published::ARTICLE.remarks].freeze
+        FILE = ARTICLE.trace["file"]
+        NOTES = ["there: published, #{ARTICLE.source}; #{UNTRIED}: this policy did not run.",
+                 "#{ABSENT}: it took no part, or not at this size: larder-lab hitratio #{FILE}.",
+                 *ARTICLE.remarks].freeze
+        # Traces of the finding about loops.
+        LOOP = /\A(loop|lirs-)/
+        NAMES = ARTICLE.tables.first.rows.transform_values(&:first).freeze
         Figures = Reports::Figures
-        private_constant :LEAD, :COLUMNS, :NOTE, :NOTES
+        private_constant :LEAD, :COLUMNS, :NOTE, :NOTES, :LOOP, :NAMES, :FILE
 
+        # @param rows [Array<Row>]
         # @param facts [Array<String>] how it was run
         def initialize(rows, facts: [])
           @rows = rows
@@ -49,40 +52,33 @@ module Larder
         private
 
         def published
-          columns = [{ title: "policy" }, *Published::SIZES.keys.flat_map do |size|
-            [["there", "integer"], ["here", "integer"], ["here/there", "number"], ["of LRU's there", "share"],
-             ["of LRU's here", "share"]].each_with_index.map do |(title, format), at|
-              { title: title, format: format, group: size, optional: (1 if at > 2) }
-            end
-          end]
-          cells = (Published::ROWS.keys | @policies).map do |policy|
-            [Published::ROWS.dig(policy, 0) || policy, *Published::SIZES.values.flat_map { |size| pair(policy, size) }]
+          columns = [["there", "integer"], ["here", "integer"], ["here/there", "number"]]
+          columns = SIZES.product(columns).map { |size, (title, format)| { title: title, format: format, group: size } }
+          cells = (NAMES.keys | @policies).map do |policy|
+            [NAMES.fetch(policy, policy), *SIZES.each_index.flat_map { |at| pair(policy, at) }]
           end
-          table = Document::Table.build(columns: columns, rows: cells, notes: NOTES)
+          table = Document::Table.build(columns: [{ title: "policy" }, *columns], rows: cells, notes: NOTES)
           Document::Section.new(title: "The published misses", headline: true, blocks: [table, loops])
         end
 
-        def pair(policy, capacity)
-          there, lru = [policy, "lru"].map { |name| Published.misses(name, capacity) }
-          row = published_row(capacity)
-          here = row ? row.outcome(policy)&.misses || UNTRIED : ABSENT
-          own = row&.outcome("lru")&.misses
-          counted = here.is_a?(Integer)
-          [there, here, (here.fdiv(there) if there && counted), there&.fdiv(lru), (here.fdiv(own) if own && counted)]
+        def pair(policy, at)
+          there = ARTICLE.tables.first.rows.dig(policy, at + 1)
+          row = @rows.find { |each| each.size == SIZES[at] && each.published("lru") } or return [there, ABSENT, nil]
+          here = row.outcome(policy)&.misses
+          [there, here || UNTRIED, (here.fdiv(there) if there && here)]
         end
 
-        def published_row(capacity) = @rows.find { |row| row.capacity == capacity && Published.row?(row) }
-
         def loops
-          policies = [Published::LOOPS.faster, Published::LOOPS.slower]
-          rows = @rows.select { |row| row.trace.match?(Published::LOOP) }
-          cells = rows.map { |row| ["#{row.trace} at #{row.size}", *policies.map { |policy| row.miss_ratio(policy) }] }
-          cells = [["loop, lirs-*.trace.gz", ABSENT, ABSENT]] if cells.empty?
-          names = policies.map { |policy| Published::ROWS.dig(policy, 0) }
+          finding = ARTICLE.findings.first
+          policies = [finding.faster, finding.slower]
+          cells = @rows.select { |row| row.trace.match?(LOOP) }.map do |row|
+            ["#{row.trace} at #{row.size}", *policies.map { |policy| row.miss_ratio(policy) }]
+          end
+          names = NAMES.values_at(*policies)
           Document::Table.build(
-            caption: "Published: #{Published::LOOPS.label}: #{names.first} misses less often than #{names.last}.",
+            caption: "Published: #{finding.label}: #{names.first} misses less often than #{names.last}.",
             columns: [{ title: "trace" }, *names.map { |name| { title: "#{name} misses", format: "share" } }],
-            rows: cells
+            rows: cells.empty? ? [["loop, lirs-*.trace.gz", ABSENT, ABSENT]] : cells
           )
         end
 
@@ -114,66 +110,51 @@ module Larder
 
         # Sizes are shares of all bytes: bytes say nothing where the lab chooses the size of objects.
         def curves(name, rows)
-          points = @policies.to_h do |policy|
-            [policy, rows.map { |row| [row.capacity.fdiv(row.footprint), row.miss_ratio(policy)] }.sort]
+          series = @policies.map do |policy|
+            points = rows.map { |row| [row.capacity.fdiv(row.footprint), row.miss_ratio(policy)] }.sort
+            { label: policy, highlight: policy == "larder", points: points }
           end
-          spoken = points.map do |policy, line|
-            "#{policy} from #{line.values_at(0, -1).map { |_, misses| Figures.percent(misses) }.join(" to ")}"
+          spoken = series.map do |line|
+            misses = line[:points].values_at(0, -1).map { |_, share| Figures.percent(share) }
+            "#{line[:label]} from #{misses.join(" to ")}"
           end
           Document::Curves.build(
             title: "Misses by size of the cache: #{name}", sentence: "#{name}: misses of #{spoken.join(", ")}.",
             x: { title: "cache, of the bytes of all objects", scale: "log", format: "share" },
-            y: { title: "misses, of all requests", format: "share" },
-            series: points.map { |policy, line| { label: policy, highlight: policy == "larder", points: line } }
+            y: { title: "misses, of all requests", format: "share" }, series: series
           )
         end
 
-        def covered(policy)
-          parts = @rows.filter_map { |row| row.to_belady(policy) }
-          parts.sum / parts.size if parts.any?
+        def conclusions
+          [(covered if @policies.include?("larder")),
+           largest("Misses of larder minus those of exact LRU: at most %+.2f points") { |row| row.above_lru("larder") },
+           largest("The same at equal net bytes, those of the objects alone: at most %+.2f points", &:above_net_lru),
+           largest("Rounds of larder differ by at most %.2f points", &:apart), reproduced].compact
         end
 
-        # @return [Array(Float, Row), nil] the largest excess over LRU's miss ratio, and where
-        def worst(policy) = @rows.filter_map { |row| (above = row.above_lru(policy)) && [above, row] }.max_by(&:first)
-
-        def conclusions = [*(@policies.include?("larder") ? [above, mean, net, apart] : []), reproduced].compact
-
-        def above
-          points, row = worst("larder")
-          return unless points
-
-          where = "points (#{row.trace} at #{row.size})"
-          most = format("%+.2f", points * 100)
-          "larder misses #{"nowhere more than exact LRU: " unless points.positive?}at most #{most} #{where}" \
-            "#{" more than exact LRU" if points.positive?}."
+        # The largest of a figure of rows, as a sentence.
+        def largest(words, &figure)
+          row = @rows.select(&figure).max_by(&figure) or return
+          "#{format(words, figure.call(row) * 100)} (#{row.trace} at #{row.size})."
         end
 
-        def mean
-          mine = covered("larder") or return
-          others = (@policies - %w[larder lru belady]).filter_map { |name| (part = covered(name)) && [name, part] }
-          named = others.sort_by { |_, part| -part }.map { |name, part| "#{name} #{Figures.percent(part)}" }
-          "larder covers #{Figures.percent(mine)} of the distance from LRU to Belady in the mean" \
-            "#{"; #{named.join(", ")}" if named.any?}."
-        end
-
-        def apart
-          row = @rows.select(&:apart).max_by(&:apart) or return
-          "Rounds of larder differ by at most #{format("%.2f", row.apart * 100)} points (#{row.trace} at #{row.size})."
-        end
-
-        def net
-          row = @rows.select(&:above_net_lru).max_by(&:above_net_lru) or return
-          "At equal net bytes, those of the objects alone, larder's misses are at most " \
-            "#{format("%+.2f", row.above_net_lru * 100)} points from those of exact LRU (#{row.trace} at #{row.size})."
+        def covered
+          parts = (@policies - %w[lru belady]).filter_map do |policy|
+            all = @rows.filter_map { |row| row.to_belady(policy) }
+            [policy, all.sum / all.size] if all.any?
+          end
+          named = parts.sort_by { |_, part| -part }.map { |policy, part| "#{policy} #{Figures.percent(part)}" }
+          "Of the distance from LRU to Belady, the mean covered: #{named.join(", ")}." if named.any?
         end
 
         # Whether the simulations are those of the published figures.
         def reproduced
-          ratios = Published::ROWS.keys.product(Published::SIZES.values).filter_map do |policy, size|
-            published_row(size)&.outcome(policy)&.misses&.fdiv(Published.misses(policy, size))
+          ratios = @rows.product(NAMES.keys).filter_map do |row, policy|
+            there, here = row.published(policy), row.outcome(policy)&.misses
+            here.fdiv(there) if there && here
           end
-          all = Published::ROWS.size * Published::SIZES.size
-          return "None of the #{all} published figures was repeated: #{Published::TRACE} took no part." if ratios.empty?
+          all = NAMES.size * SIZES.size
+          return "None of the #{all} published figures was repeated: #{FILE} took no part." if ratios.empty?
 
           "The simulations miss #{format("%.3f", ratios.min)} to #{format("%.3f", ratios.max)} times as often as " \
             "published (#{ratios.size} of #{all} figures)."

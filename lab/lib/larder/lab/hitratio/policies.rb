@@ -3,6 +3,7 @@
 # The list of policies. A new one registers itself in a file of policies/.
 
 require "larder/cli/registry"
+require_relative "chain"
 
 module Larder
   module Lab
@@ -17,9 +18,9 @@ module Larder
       # `prepare`, `hit?(object)` and `store(object, size)`, which is called after a miss of an object that fits.
       class Policy
         # @param capacity [Integer] bytes
+        # @param trace [Trace]
         def initialize(capacity, trace)
           @capacity = capacity
-          @objects = trace.objects
           @trace = trace
           prepare
         end
@@ -40,6 +41,10 @@ module Larder
 
         # Releases everything outside of Ruby.
         def close; end
+
+        private
+
+        def chains(count) = Array.new(count) { Chain.new }
       end
     end
   end
@@ -48,5 +53,4 @@ end
 require_relative "policies/larder"
 require_relative "policies/queues"
 require_relative "policies/recency"
-require_relative "policies/w_tinylfu"
 require_relative "policies/belady"

@@ -2,14 +2,19 @@
 
 # Replays traces at several sizes through several policies, and counts misses.
 
+require_relative "../published"
 require_relative "policies"
-require_relative "published"
 require_relative "size"
 require_relative "trace"
 
 module Larder
   module Lab
     module Hitratio
+      # The published misses of a trace. None was measured here.
+      ARTICLE = Published.of("hitratio")
+      # Sizes of the cache that were published, as they are typed.
+      SIZES = ARTICLE.tables.first.columns.map(&:title).freeze
+
       # What one policy made of one trace in a cache of one size. Rounds: the misses of each round, where there were
       # several; the other numbers are then their means.
       Outcome = Struct.new(:policy, :misses, :missed_bytes, :stats, :rounds, keyword_init: true) do
@@ -18,9 +23,7 @@ module Larder
         def self.mean(outcomes)
           return outcomes.first if outcomes.one?
 
-          means = %i[misses missed_bytes].to_h do |number|
-            [number, outcomes.sum { |outcome| outcome[number] }.fdiv(outcomes.size).round]
-          end
+          means = %i[misses missed_bytes].to_h { |name| [name, outcomes.sum(&name).fdiv(outcomes.size).round] }
           net_bytes = outcomes.sum { |outcome| outcome.stats.fetch(:net_bytes) } / outcomes.size
           new(policy: outcomes.first.policy, **means, rounds: outcomes.map(&:misses),
               stats: outcomes.last.stats.merge(net_bytes: net_bytes))
@@ -35,14 +38,14 @@ module Larder
         # @return [Outcome, nil]
         def outcome(policy) = outcomes.find { |candidate| candidate.policy == policy }
 
-        # @return [Float, nil] share of requests that missed
-        def miss_ratio(policy) = outcome(policy)&.misses&.fdiv(requests)
-
         # @return [Array<Float>] share of requests that missed, in each round
         def miss_ratios(policy)
-          of = outcome(policy)
-          (of.rounds || [of.misses]).map { |misses| misses.fdiv(requests) }
+          found = outcome(policy)
+          (found.rounds || [found.misses]).map { |misses| misses.fdiv(requests) }
         end
+
+        # @return [Float, nil] share of requests that missed
+        def miss_ratio(policy) = outcome(policy)&.misses&.fdiv(requests)
 
         # @return [Float, nil] how far two rounds of the engine are apart at most; nil if it was replayed once or not
         def apart = outcome("larder")&.rounds&.minmax&.reverse&.inject(:-)&.fdiv(requests)
@@ -61,32 +64,38 @@ module Larder
 
         # @return [Float, nil] excess of the engine over LRU with as many bytes of objects
         def above_net_lru = net_misses && (miss_ratio("larder") - net_misses.fdiv(requests))
+
+        # @return [Integer, nil] the published misses of this trace, which is known by its requests, at this size
+        def published(policy)
+          at = SIZES.index(size) if requests == ARTICLE.trace["requests"] && !object_bytes
+          at && ARTICLE.tables.first.rows.dig(policy, at + 1)
+        end
       end
 
       # Replays traces.
       class Replay
-        # Bytes of the smallest cache that the engine is measured in where the lab chooses the size of objects: in a
-        # smaller one its segments would be measured.
-        LEAST_CAPACITY = 16 << 20
-        # Bytes of an object where the trace does not say, at least.
+        # Bytes of an object where the trace does not say, at least; and of the smallest cache that the engine is then
+        # measured in: in a smaller one its segments would be measured.
         OBJECT_BYTES = 4096
+        LEAST_CAPACITY = 16 << 20
         # As a first guess of how long it takes.
         SECONDS_A_REQUEST = 4e-6
         private_constant :SECONDS_A_REQUEST
 
-        # @param object_bytes [Integer, nil] of every object of a trace that does not say; nil: see {OBJECT_BYTES}
+        # @param sizes [Array<Size>]
+        # @param policies [Array<String>]
         # @param published [Boolean] is the trace with published results also replayed at the published sizes?
         # @param rounds [Integer] replays in the engine, each in a new file, whose hashes have a seed of their own
-        def initialize(sizes:, policies:, progress:, object_bytes: nil, published: false, rounds: 1)
+        def initialize(sizes:, policies:, progress:, published: false, rounds: 1)
           @sizes = sizes
           @rounds = rounds
           @published = published
           @policies = policies
-          @object_bytes = object_bytes
           @progress = progress
           @nets = (%w[larder lru] - policies).empty?
         end
 
+        # @param traces [Array<Trace>]
         # @return [Array<Row>]
         def run(traces)
           tasks = traces.flat_map { |trace| sizes(trace).map { |size| [trace, size] } }
@@ -101,13 +110,12 @@ module Larder
         private
 
         def sizes(trace)
-          return @sizes unless @published && Published.of?(trace)
-
-          @sizes + Published::SIZES.keys.map { |text| Size.parse(text) }
+          known = @published && trace.sizes && trace.requests.size == ARTICLE.trace["requests"]
+          known ? @sizes + SIZES.map { |text| Size.parse(text) } : @sizes
         end
 
         def row(trace, size)
-          object_bytes = size.object_bytes || (trace.sizes ? nil : object_bytes(trace, size))
+          object_bytes = size.object_bytes || (object_bytes(trace, size) unless trace.sizes)
           sized = object_bytes ? trace.with_size(object_bytes) : trace
           capacity = size.bytes_of(sized.footprint)
           outcomes = @policies.map do |policy|
@@ -124,25 +132,20 @@ module Larder
 
         # Where the cache is a share of them, as small as leaves it at LEAST_CAPACITY or more.
         def object_bytes(trace, size)
-          return @object_bytes || OBJECT_BYTES if @object_bytes || !size.share?
-
-          share = size.bytes_of(trace.objects * OBJECT_BYTES)
+          share = size.share? ? size.bytes_of(trace.objects * OBJECT_BYTES) : LEAST_CAPACITY
           share >= LEAST_CAPACITY ? OBJECT_BYTES : (OBJECT_BYTES * LEAST_CAPACITY.fdiv(share) / 512).ceil * 512
         end
 
         def outcome(name, capacity, trace, size)
           @progress.step("#{trace.name} #{size} #{name}", seconds: trace.requests.size * SECONDS_A_REQUEST)
           policy = Policies.fetch(name).new(capacity, trace)
-          misses = missed_bytes = 0
-          following = trace.following
           sizes = trace.sizes
-          trace.requests.each_with_index do |object, at|
-            next if policy.request(object, sizes[at], following[at])
-
-            misses += 1
-            missed_bytes += sizes[at]
+          following = trace.following
+          missed = trace.requests.each_index.reject do |at|
+            policy.request(trace.requests[at], sizes[at], following[at])
           end
-          Outcome.new(policy: name, misses: misses, missed_bytes: missed_bytes, stats: policy.stats)
+          Outcome.new(policy: name, misses: missed.size, missed_bytes: missed.sum { |at| sizes[at] },
+                      stats: policy.stats)
         ensure
           policy&.close
         end

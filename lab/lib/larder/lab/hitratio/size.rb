@@ -5,11 +5,12 @@ require_relative "../units"
 module Larder
   module Lab
     module Hitratio
-      # The size of a cache: a number of bytes, a share of all the bytes that a trace asks for, or the bytes of so many
-      # objects of one size.
-      class Size
+      # The size of a cache. text: as it was given; number: bytes, or percent; share: is it a share of all the bytes
+      # that a trace asks for?; object_bytes: bytes of every object, whatever the trace says (nil: as the trace says).
+      Size = Struct.new(:text, :number, :share, :object_bytes) do
         # @param text [String] "5%", "512MiB", "1048576", "200x100KB"
         # @return [Size]
+        # @raise [UsageError]
         def self.parse(text)
           count, bytes = text.match(/\A([1-9]\d*)x(.+)\z/)&.captures
           return new(text, Integer(count) * (each = Units.size(bytes, "--size")), false, each) if count
@@ -21,28 +22,15 @@ module Larder
           raise UsageError, "#{error.message}; or a share of all bytes, as 5%; or objects of one size, as 200x100KB"
         end
 
-        private_class_method :new
-
-        # @return [Integer, nil] bytes of every object, whatever the trace says; nil: as the trace says
-        attr_reader :object_bytes
-
-        # @param number [Numeric] bytes or percent
-        def initialize(text, number, share, object_bytes = nil)
-          @text = text
-          @number = number
-          @share = share
-          @object_bytes = object_bytes
-        end
-
         # @param footprint [Integer] bytes of all objects of a trace
         # @return [Integer] bytes of the cache
-        def bytes_of(footprint) = share? ? (footprint * @number / 100).round : @number
+        def bytes_of(footprint) = share? ? (footprint * number / 100).round : number
 
         # @return [Boolean]
-        def share? = @share
+        def share? = share
 
         # @return [String] as it was given
-        def to_s = @text
+        def to_s = text
       end
     end
   end

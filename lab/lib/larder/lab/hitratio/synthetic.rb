@@ -3,12 +3,33 @@
 # Generates traces: patterns that distinguish policies, each from a seed, the same on every machine.
 
 require_relative "../errors"
-require_relative "ranks"
 require_relative "trace"
 
 module Larder
   module Lab
     module Hitratio
+      # Objects by how popular they are: the n-th is asked for 1 / n ** skew times as often as the first (Zipf's law),
+      # drawn by inversion of the cumulated shares.
+      class Ranks
+        # @param skew [Float] 0: all alike
+        def initialize(count, skew)
+          sum = 0.0
+          @cumulated = Array.new(count) { |i| sum += 1.0 / ((i + 1)**skew) }
+          @sum = sum
+        end
+
+        # @return [Integer] from 0
+        def draw(random)
+          wanted = random.rand * @sum
+          @cumulated.bsearch_index { |share| share >= wanted } || (@cumulated.size - 1)
+        end
+
+        # @return [Array<Float>] of the requests, by rank; together 1
+        def shares
+          [0.0, *@cumulated].each_cons(2).map { |from, to| (to - from) / @sum }
+        end
+      end
+
       # `zipf`, or `zipf:objects=1000,skew=0.8`: a pattern and its settings.
       module Synthetic
         # name => what it is, and its settings with their defaults
@@ -26,9 +47,7 @@ module Larder
         module_function
 
         # @return [Boolean] does the text name a pattern, and no file?
-        def named?(text)
-          PATTERNS.key?(text[/\A[a-z]+/]) && text.match?(/\A[a-z]+(?::|\z)/) && !File.exist?(text)
-        end
+        def named?(text) = PATTERNS.key?(text[/\A[a-z]+(?=:|\z)/]) && !File.exist?(text)
 
         # @return [String] settings as they are typed
         def written(settings) = settings.map { |name, value| "#{name}=#{value}" }.join(",")
@@ -39,9 +58,21 @@ module Larder
         # @raise [UsageError] names the setting, and those that there are
         def make(text, defaults = {}) = Trace.new(text, requests(text[/\A[a-z]+/], settings(text, defaults)))
 
-        # @return [void]
+        # @param text [String]
+        # @param defaults [Hash{Symbol=>Integer}]
+        # @return [Hash{Symbol=>Numeric}]
         # @raise [UsageError] as {make} would
-        def check(text) = settings(text, {})
+        def settings(text, defaults = {})
+          pattern, _, given = text.partition(":")
+          known = COMMON.merge(PATTERNS.fetch(pattern).last, defaults)
+          given.split(",").each_with_object(known.dup) do |word, settings|
+            name, value = word.split("=", 2)
+            name = name.to_s.to_sym
+            raise UsageError, "#{pattern} knows no #{word.inspect}; it takes #{written(known)}" unless known.key?(name)
+
+            settings[name] = checked(pattern, name, value.to_s.delete("_"))
+          end
+        end
 
         def requests(pattern, settings)
           count, objects, every, length = settings.values_at(:requests, :objects, :every, :length)
@@ -60,19 +91,6 @@ module Larder
           end
         end
 
-        def settings(text, defaults)
-          pattern, _, given = text.partition(":")
-          known = COMMON.merge(PATTERNS.fetch(pattern).last, defaults)
-          given.split(",").each_with_object(known.dup) do |word, settings|
-            name, value = word.split("=", 2)
-            unless known.key?(name.to_s.to_sym)
-              raise UsageError, "#{pattern} knows no #{word.inspect}; it takes #{written(known)}"
-            end
-
-            settings[name.to_sym] = checked(pattern, name.to_sym, value.to_s.delete("_"))
-          end
-        end
-
         def checked(pattern, name, value)
           number = name == :skew ? Float(value, exception: false) : Integer(value, 10, exception: false)
           range = RANGES[name]
@@ -80,7 +98,7 @@ module Larder
 
           raise UsageError, "#{name} of #{pattern} is #{value.inspect}; it takes #{range.min} to #{range.max}"
         end
-        private_class_method :requests, :settings, :checked
+        private_class_method :requests, :checked
       end
     end
   end

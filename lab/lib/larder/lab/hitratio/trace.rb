@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-# A trace: the requested objects in order, their sizes, and the next request of each. formats.rb and synthetic.rb make
-# them.
-
 module Larder
   module Lab
     module Hitratio
@@ -11,12 +8,11 @@ module Larder
         # Where an object is never asked for again.
         NEVER = (1 << 62)
 
+        # @return [String, Integer] for people; number of different objects
+        attr_reader :name, :objects
         # @return [Array<Integer>, nil] the object of each request; its bytes (nil: objects of one size, which the file
         #   does not say)
         attr_reader :requests, :sizes
-
-        # @return [String, Integer] for people; number of different objects
-        attr_reader :name, :objects
 
         # @param keys [Array<Object>] one for each request
         # @param sizes [Array<Integer>, nil]
@@ -29,13 +25,13 @@ module Larder
         end
 
         # @return [Trace] the same requests for objects that all have so many bytes
-        def with_size(bytes) = following && dup.tap { |trace| trace.same_size(bytes) }
+        def with_size(bytes) = Trace.new(name, requests, Array.new(requests.size, bytes))
 
         # @return [Integer] bytes of all objects, each as large as it was first
         def footprint
           @footprint ||= begin
-            seen = Array.new(@objects)
-            @requests.each_with_index { |object, at| seen[object] ||= @sizes[at] }
+            seen = Array.new(objects)
+            requests.each_with_index { |object, at| seen[object] ||= sizes[at] }
             seen.sum
           end
         end
@@ -43,19 +39,12 @@ module Larder
         # @return [Array<Integer>] for each request the number of the next one for the same object, or NEVER
         def following
           @following ||= begin
-            last = Array.new(@objects, NEVER)
-            (@requests.size - 1).downto(0).map do |at|
-              object = @requests[at]
+            last = Array.new(objects, NEVER)
+            (requests.size - 1).downto(0).map do |at|
+              object = requests[at]
               last[object].tap { last[object] = at }
             end.reverse
           end
-        end
-
-        protected
-
-        def same_size(bytes)
-          @sizes = Array.new(@requests.size, bytes)
-          @footprint = bytes * @objects
         end
       end
     end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../hitratio/ranks"
+require_relative "../hitratio/synthetic"
 
 module Larder
   module Lab

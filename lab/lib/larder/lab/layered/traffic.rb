@@ -4,7 +4,7 @@
 
 require_relative "../clock"
 require_relative "../histogram"
-require_relative "../hitratio/ranks"
+require_relative "../hitratio/synthetic"
 require_relative "calls"
 
 module Larder

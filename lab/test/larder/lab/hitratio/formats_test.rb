@@ -30,18 +30,9 @@ module Larder
           end
         end
 
-        test "lines of ARC, each of some blocks in a row" do
-          trace = read("P1.lis", "5 3 0 0\n6 1 0 1\n")
-          assert_equal [[0, 1, 2, 1], [512] * 4], [trace.requests, trace.sizes]
-        end
-
-        test "a format may be told" do
-          assert_equal [0, 1, 0], read("t.txt", "5 2 0 0\n5 1 0 0\n", "arc").requests
-        end
-
         test "what is no trace is refused by name" do
           { "t.bin" => "12345", "t.trace" => "1\ntwo\n", "u.trace" => "\n", "v.gz" => "\x1f\x8bnot".b,
-            "t.csv" => "a,1\nb\n", "u.csv" => "key,size\n", "t.lis" => "1 x 0 0\n", "u.lis" => "1 9999999999 0 0\n" }
+            "t.csv" => "a,1\nb\n", "u.csv" => "key,size\n" }
             .each do |name, data|
             assert_match(/#{name.delete_suffix(".gz")}/, assert_raises(UsageError) { read(name, data) }.message)
           end
@@ -51,15 +42,19 @@ module Larder
         test "sizes are shares or bytes" do
           given = { "5%" => 500, "0.5%" => 50, "2KiB" => 2048, "512MiB" => 512 << 20, "77" => 77, "1GB" => 10**9 }
           given.each { |text, bytes| assert_equal bytes, Size.parse(text).bytes_of(10_000), text }
-          ["", "0", "5 %%", "x", "-1"].each { |text| assert_raises(UsageError, text) { Size.parse(text) } }
+          assert_equal [200_000, 100_000], Size.parse("2x100KB").then { |size| [size.bytes_of(1), size.object_bytes] }
+          ["", "0", "5 %%", "x", "-1", "3x5%", "0x1KB"].each do |text|
+            error = assert_raises(UsageError, text) { Size.parse(text) }
+            assert_match(/objects of one size, as 200x100KB/, error.message)
+          end
         end
 
         private
 
-        def read(name, data, format = nil)
+        def read(name, data)
           with_directory do |dir|
             File.binwrite(File.join(dir, name), data)
-            Formats.read(File.join(dir, name), format)
+            Formats.read(File.join(dir, name))
           end
         end
       end

@@ -30,13 +30,6 @@ module Larder
           assert_equal "h", hits("s3fifo", back, 20)[-1], "its ghost brought it to the main queue"
         end
 
-        test "W-TinyLFU lets no scan push out what is often asked for" do
-          hot = ["a", "b", "c"] * 20
-          scan = (1..200).map(&:to_s)
-          assert_equal "hhh", hits("wtinylfu", [*hot, *scan, "a", "b", "c"], 10)[-3..]
-          assert_equal "...", hits("lru", [*hot, *scan, "a", "b", "c"], 10)[-3..]
-        end
-
         test "LIRS keeps what came back soon through a loop that is longer than the cache" do
           loop_of_twelve = (1..12).map(&:to_s) * 20
           assert_operator hits("lirs", loop_of_twelve, 10).count("h"), :>=, 8 * 19
@@ -76,14 +69,13 @@ module Larder
           trace = Trace.new("sized", requests, sizes)
           SIMULATED.each do |name|
             policy = Policies.fetch(name).new(500, trace)
-            trace.requests.each_with_index do |object, at|
+            held = (policy.instance_variables - %i[@ghosts @once @often @stack])
+                   .map { |variable| policy.instance_variable_get(variable) }.grep(Chain)
+            most = trace.requests.each_with_index.map do |object, at|
               policy.request(object, sizes[at], trace.following[at])
-            end
-            chains = (policy.instance_variables - %i[@ghosts @once @often @stack]).map do |variable|
-              policy.instance_variable_get(variable)
-            end
-            held = chains.grep(Chain).sum(&:bytes)
-            assert_operator held, :<=, 500, name
+              held.sum(&:bytes)
+            end.max
+            assert_includes 250..500, most, name
           end
         end
 

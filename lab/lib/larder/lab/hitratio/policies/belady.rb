@@ -12,55 +12,55 @@ module Larder
           # As {Policy#request}.
           # @return [Boolean]
           def request(object, size, following)
-            hit = @sizes.key?(object)
+            hit = @held.include?(object)
             if following == Trace::NEVER
-              @bytes -= @sizes.delete(object) if hit
+              @held.delete(object) if hit
               return hit
             end
             @next[object] = following
-            return false if !hit && size > @capacity
+            return hit if !hit && size > @capacity
 
-            @bytes += @sizes[object] = size unless hit
-            push([following, object])
-            evict while @bytes > @capacity
+            @held.push(object, size) unless hit
+            push(following)
+            evict while @held.bytes > @capacity
             hit
           end
 
           private
 
           def prepare
-            @sizes = {}
-            @next = Array.new(@objects)
-            @bytes = 0
-            @heap = [] # [next request, object], the farthest first; an entry that is not the object's next one is old
+            @held = Chain.new
+            @next = []
+            @heap = [] # numbers of requests, the farthest first; one that is not the next of its object is old
           end
 
           def evict
-            following, object = pop
-            @bytes -= @sizes.delete(object) if @sizes.key?(object) && @next[object] == following
+            following = pop
+            object = @trace.requests[following]
+            @held.delete(object) if @next[object] == following && @held.include?(object)
           end
 
-          def push(entry)
+          def push(number)
             at = @heap.size
-            while at.positive? && @heap[parent = (at - 1) / 2][0] < entry[0]
+            while at.positive? && @heap[parent = (at - 1) / 2] < number
               @heap[at] = @heap[parent]
               at = parent
             end
-            @heap[at] = entry
+            @heap[at] = number
           end
 
           def pop
-            top = @heap[0]
-            entry = @heap.pop
+            top = @heap.first
+            number = @heap.pop
             at = 0
             while (child = (2 * at) + 1) < @heap.size
-              child += 1 if child + 1 < @heap.size && @heap[child + 1][0] > @heap[child][0]
-              break if entry[0] >= @heap[child][0]
+              child += 1 if child + 1 < @heap.size && @heap[child + 1] > @heap[child]
+              break if number >= @heap[child]
 
               @heap[at] = @heap[child]
               at = child
             end
-            @heap[at] = entry unless @heap.empty?
+            @heap[at] = number unless @heap.empty?
             top
           end
         end

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "../chain"
-
 module Larder
   module Lab
     module Hitratio
@@ -10,9 +8,7 @@ module Larder
         class Fifo < Policy
           private
 
-          def prepare
-            @queue = Chain.new(@objects)
-          end
+          def prepare = @queue = Chain.new
 
           def hit?(object) = @queue.include?(object)
 
@@ -26,9 +22,7 @@ module Larder
         class Lru < Fifo
           private
 
-          def hit?(object)
-            @queue.renew(object) if super
-          end
+          def hit?(object) = super && @queue.renew(object)
         end
 
         register("lru", Lru)
@@ -47,10 +41,10 @@ module Larder
           private
 
           def prepare
-            @small, @main, @ghosts = Array.new(3) { Chain.new(@objects) }
+            @small, @main, @ghosts = chains(3)
             @small_capacity = (@capacity * SMALL).to_i
             @main_capacity = @capacity - @small_capacity
-            @reads = Array.new(@objects, 0)
+            @reads = Hash.new(0)
           end
 
           def hit?(object)
@@ -61,8 +55,7 @@ module Larder
           end
 
           def store(object, size)
-            known = @ghosts.include?(object)
-            @ghosts.delete(object) if known
+            @ghosts.delete(object) if (known = @ghosts.include?(object))
             return if !known && size >= @small_capacity
 
             evict while @small.bytes + @main.bytes + size > @capacity

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "../chain"
-
 module Larder
   module Lab
     module Hitratio
@@ -15,7 +13,7 @@ module Larder
           private
 
           def prepare
-            @t1, @t2, @once, @often = Array.new(4) { Chain.new(@objects) }
+            @t1, @t2, @once, @often = chains(4)
             @target = 0.0 # bytes that t1 should have
           end
 
@@ -26,26 +24,16 @@ module Larder
           end
 
           def store(object, size)
-            if @once.include?(object)
-              adapt(size, @often, @once)
-              come_back(object, size, @once)
-            elsif @often.include?(object)
-              adapt(-size, @once, @often)
-              come_back(object, size, @often)
-            else
-              come_in(object, size)
-            end
+            ghosts = [@once, @often].find { |each| each.include?(object) } or return come_in(object, size)
+            ghosts.equal?(@once) ? adapt(size, @often, @once) : adapt(-size, @once, @often)
+            room(size, often: ghosts.equal?(@often))
+            ghosts.delete(object)
+            @t2.push(object, size)
           end
 
           # A ghost moves the target further, the rarer its kind is among the ghosts.
           def adapt(bytes, others, own)
             @target = (@target + (bytes * [1.0, others.bytes.fdiv(own.bytes)].max)).clamp(0.0, @capacity)
-          end
-
-          def come_back(object, size, ghosts)
-            room(size, often: ghosts.equal?(@often))
-            ghosts.delete(object)
-            @t2.push(object, size)
           end
 
           # t1 and its ghosts together are never larger than the cache.
@@ -81,8 +69,8 @@ module Larder
           private
 
           def prepare
-            @stack, @stays, @queue, @ghosts = Array.new(4) { Chain.new(@objects) }
-            mean = @trace.footprint.fdiv([@objects, 1].max)
+            @stack, @stays, @queue, @ghosts = chains(4)
+            mean = @trace.footprint.fdiv(@trace.objects)
             @stays_capacity = @capacity - [@capacity * QUEUE, LEAST * mean].max.ceil
           end
 
@@ -104,8 +92,7 @@ module Larder
 
           def store(object, size)
             make_room(size)
-            recent = @ghosts.include?(object)
-            @ghosts.delete(object) if recent
+            @ghosts.delete(object) if (recent = @ghosts.include?(object))
             stack(object)
             recent || @stays.bytes + size <= @stays_capacity ? stay(object, size) : @queue.push(object, size)
           end
