@@ -14,7 +14,7 @@ module Larder
 
         SIZES = { usual: 8 * 1024 * 1024, quick: 8 * 1024 * 1024 }.freeze
         # One of each kind, and Larder in front of a remote store.
-        QUICKLY = %w[larder larder-redis memory file solid_cache litecache redis valkey memcached].freeze
+        QUICKLY = %w[larder memory file solid_cache litecache redis valkey memcached larder-redis].freeze
         BANNER = <<~TEXT
           Usage: larder-lab features [options]
 
@@ -39,23 +39,12 @@ module Larder
           Exit codes: 0 tested, 1 nothing could be tested, 2 wrong usage, 130 interrupted.
         TEXT
 
-        # @return [Integer] processes beside the first one
-        def peers = quick? ? 1 : 2
-
-        # @return [Hash{Symbol=>Integer}] bytes: of the largest value tried, and of the values that fill a store
-        def amounts
-          quick? ? { largest: 4 << 20, small: 8000 } : { largest: 16 << 20, small: 1000 }
-        end
-
         # @return [Array<String>] none: a quick run has one store of each kind
         def left_out = []
 
         private
 
-        # Also those that other commands visit on request only: each is a row of the table.
-        def chosen_contenders
-          @only || (quick? ? QUICKLY : Contenders.names)
-        end
+        def chosen_contenders = @only || (quick? ? QUICKLY : Contenders.usual | QUICKLY)
       end
 
       # `larder-lab features`: what each store does, tested.

@@ -17,6 +17,8 @@ module Larder
                               "Redis, which other machines use, too.", *Published.of("features").remarks] }.freeze
 
         # @param rows [Array<Row>]
+        # @param options [Commands::FeaturesOptions]
+        # @param environment [Hash{Symbol=>Object}] see {Environment}
         def initialize(rows, options, environment)
           @rows = rows
           @options = options
@@ -31,11 +33,11 @@ module Larder
             key: "features", title: "What each store does", conclusions: conclusions, failed: @tested.empty?,
             lead: "Every answer was tested on this machine, with processes, servers and files of its own.",
             facts: ["#{@tested.size} of #{@rows.size} stores", "room of #{Visit::ROOM >> 20} MiB, filled one of " \
-                                                               "#{@options.size >> 20} MiB", "seed #{@options.seed}"],
+                                                               "#{@options.size >> 20} MiB"],
             warnings: @tested.flat_map { |row| row.trouble.map { |each| "#{row.name}: a process failed: #{each}" } },
-            sections: Probes::TABLES.map { |table, title| section(table, title) } + reasons, measures: measures,
+            sections: Probes::TABLES.map { |table, title| section(table, title) } + reasons,
             details: { environment: @environment, published: Probes.published, size: @options.size,
-                       seed: @options.seed, rows: @rows.map(&:to_h) }
+                       rows: @rows.map(&:to_h) }
           )
         end
 
@@ -112,28 +114,18 @@ module Larder
 
         def conclusions
           both = @answers.count { |each| compared?(*each) }
+          lasting = %w[app_restart app_killed server_killed].map { |key| named(key, true, "no server") }.inject(:&)
           [("#{differences.size} of #{both} published answers that were tested differ here." if both.positive?),
-           "Values outlive a restart and kill -9 of the application and of the server in " \
-           "#{list(%w[app_restart app_killed server_killed].map { |key| named(key, true, "no server") }.inject(:&))}.",
-           "Processes of one machine share #{list(named("cross_process"))}; no increment of several at once is lost " \
-           "in #{list(named("atomic_increment"))}.",
-           "Twice their room written, #{list(named("evicts"))} gave up old values for new ones; more than a quarter " \
-           "above the limit took #{list(named("within_limit", false))}."].compact
+           "Values outlive a restart and kill -9 of the application and of the server in #{list(lasting)}.",
+           "Processes of one machine share #{list(named("cross_process", true))}; no increment of several at once is " \
+           "lost in #{list(named("atomic_increment", true))}."].compact
         end
 
         def named(key, *wanted)
-          wanted = [true] if wanted.empty?
           @tested.select { |row| wanted.include?(row.answer(key)) }.map(&:name)
         end
 
         def list(names) = names.empty? ? "none" : names.join(", ")
-
-        def measures
-          @tested.select { |row| row.answer("largest").is_a?(Integer) }.map do |row|
-            Document::Measure.new(key: "features/largest/#{row.name}", label: "#{row.name}, largest value",
-                                  unit: "bytes", better: "higher", samples: [row.answer("largest")])
-          end
-        end
       end
     end
   end

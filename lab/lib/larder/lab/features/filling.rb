@@ -2,14 +2,15 @@
 
 require_relative "../errors"
 require_relative "../footprint"
+require_relative "../reports/figures"
 
 module Larder
   module Lab
     module Features
-      # Writes more than a store has room for, and counts what is left and what has grown.
+      # Writes twice what a store has room for, and counts what is left and what has grown.
       class Filling
-        # How much is written, and how much may be taken: times the limit.
-        TIMES = 2
+        # Bytes of a value, and how much of the limit may be taken.
+        SMALL = 4000
         TOLERANCE = 1.25
         # Values written and read by one call.
         BATCH = 50
@@ -18,13 +19,14 @@ module Larder
         # Seconds that eviction in the background has.
         SETTLING = 0.5
 
+        # @param store [ActiveSupport::Cache::Store]
+        # @param job [Hash{String=>Object}] of {Worker}
         # @raise [Invalid] if a value is wrong
         def initialize(store, job)
           @store = store
           @job = job
-          @small = job["small"]
-          @count = job["size"] * TIMES / @small
-          @noise = Random.new(2).bytes(@small + 4096)
+          @count = job["size"] * 2 / SMALL
+          @noise = Random.new(2).bytes(SMALL + 4096)
           @refused = 0
           fill
           @there = look
@@ -40,9 +42,8 @@ module Larder
 
         # @return [Array(Object, String)]
         def limited_by
-          place, = @there.any? && @grown.find { |_, bytes| bytes > @there.size * @small / 2 }
-          [place || false, @grown
-                           .filter_map { |name, bytes| "#{name} #{megabytes(bytes)}" if bytes > 50_000 }.join(", ")]
+          place, = @there.any? && @grown.find { |_, bytes| bytes > @there.size * SMALL / 2 }
+          [place || false, @grown.filter_map { |name, all| "#{name} #{bytes(all)}" if all > 50_000 }.join(", ")]
         end
 
         # @return [Array(Object, String)]
@@ -50,7 +51,7 @@ module Larder
           disk, tmpfs, server, own = @grown.values
           taken = [disk + tmpfs, server, @job["endpoint"] ? 0 : own].max
           [@there.empty? ? "nothing kept" : taken <= @job["size"] * TOLERANCE,
-           "#{megabytes(taken)} of #{megabytes(@job["size"])}"]
+           "#{bytes(taken)} of #{bytes(@job["size"])}"]
         end
 
         private
@@ -75,7 +76,7 @@ module Larder
 
         def value(number)
           head = "#{number}:"
-          head + @noise.byteslice(number % 4096, @small - head.bytesize)
+          head + @noise.byteslice(number % 4096, SMALL - head.bytesize)
         end
 
         # In reverse, so that reading does not rescue the old ones before they are counted.
@@ -90,7 +91,7 @@ module Larder
 
         def footprint(*dirs) = Footprint.take(pid: @job.dig("endpoint", "pid"), dirs: dirs.compact)
 
-        def megabytes(bytes) = format("%.1f MB", bytes / 1e6)
+        def bytes(number) = Reports::Figures.bytes(number)
       end
     end
   end

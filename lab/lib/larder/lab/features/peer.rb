@@ -22,35 +22,31 @@ module Larder
             exit!(0)
           end
           [orders, answers].each(&:close)
-          @pending = 0
         end
 
         # @param order [Array<Object>] a method of the store and its arguments; of :increment, a key and how often
-        # @return [self] at once
+        # @return [void] at once; {#answer} waits
         def tell(*order)
           Marshal.dump(order, @orders)
           @orders.flush
-          @pending += 1
-          self
         end
 
-        # @return [Object] the answer to the last order
+        # @return [Object] the answer to the order
         # @raise [Error] if it could not obey, hangs or is gone
         def answer
-          value = error = nil
-          while @pending.positive?
-            raise Error, "the other process does not answer" unless @answers.wait_readable(PATIENCE)
+          raise Error, "the other process does not answer" unless @answers.wait_readable(PATIENCE)
 
-            value, error = Marshal.load(@answers)
-            @pending -= 1
-          end
+          value, error = Marshal.load(@answers)
           error ? raise(Error, "in the other process: #{error}") : value
         rescue EOFError
           raise Error, "the other process has died"
         end
 
         # @return [Object] the answer
-        def ask(*order) = tell(*order).answer
+        def ask(*order)
+          tell(*order)
+          answer
+        end
 
         # @return [void]
         def stop

@@ -36,9 +36,9 @@ module Larder
         # Seconds that a process may take, and a server to end.
         PATIENCE = 180
         ENDING = 15
-        # Question, signal, mark that is looked for, and what is done to a server.
-        RESTARTS = [["server_killed", :KILL, "3", "after kill -9 of the server"],
-                    ["server_restart", :TERM, "4", "after its stop and start"]].freeze
+        # Question => signal, mark that is looked for, and what is done to a server.
+        RESTARTS = { "server_killed" => [:KILL, "3", "after kill -9 of the server"],
+                     "server_restart" => [:TERM, "4", "after its stop and start"] }.freeze
         NOT_OURS = ["not tested", "the server is not the lab's own"].freeze
         PASSING = "at a URL of yours its place lasts no longer than a process; without the URL the lab starts a server"
 
@@ -78,7 +78,7 @@ module Larder
         def ask_everything(endpoint, server)
           raise Unavailable, PASSING if endpoint && server.nil? && @solid
 
-          part(endpoint, probes: Probes.of(:first) + Probes.of(:last), peers: @options.peers, mark: "1")
+          part(endpoint, probes: Probes.of(:first) + Probes.of(:last), mark: "1")
           raise Unavailable, @row.trouble.first if @row.answers.empty?
 
           part(endpoint, probes: Probes.of(:again), counting: true, asks: "app_restart", wanted: "1", mark: "2",
@@ -106,17 +106,16 @@ module Larder
 
         # A store that outlives a kill outlives a restart, too.
         def restart(endpoint, server)
-          keys = RESTARTS.map(&:first)
-          return keys.each { |key| answer(key, *(endpoint ? NOT_OURS : "no server")) } unless server
+          return RESTARTS.each_key { |key| answer(key, *(endpoint ? NOT_OURS : "no server")) } unless server
 
-          RESTARTS.each do |key, signal, wanted, how|
+          RESTARTS.each do |key, (signal, wanted, how)|
             next answer(key, true, "even after kill -9") if @row.answer("server_killed") == true
 
             restart_server(server, signal)
             part(endpoint, asks: key, wanted: wanted, mark: "4", how: how)
           end
         rescue Unavailable => error
-          keys.each { |key| @row.answers.key?(key) || answer(key, "unknown", error.message) }
+          (RESTARTS.keys - @row.answers.keys).each { |key| answer(key, "unknown", error.message) }
         end
 
         def restart_server(server, signal)
@@ -155,7 +154,7 @@ module Larder
         # One process. What it answered before it failed stays.
         def part(endpoint, probes: [], asks: nil, **job)
           job = { contender: @row.name, dir: @dir, endpoint: endpoint, size: @size, namespace: @namespace,
-                  probes: probes, asks: asks, requires: @options.requires, **@options.amounts, **job }
+                  probes: probes, asks: asks, requires: @options.requires, **job }
           WorkerProcess.new(job, dir: @dir, log: File.join(@scratch.path, "#{@row.name}.log"), timeout: PATIENCE,
                                  script: SCRIPT, gemfile: Gemfiles.path(@type.bundle))
                        .run { |event| answer(*event.values_at("question", "answer", "note")) }

@@ -38,6 +38,13 @@ module Larder
 
         # Seconds that a question may take; a filling takes longer, because databases write slowly.
         PATIENCE = { full: 150 }.tap { |seconds| seconds.default = 30 }.freeze
+        # Processes besides this one.
+        PEERS = 2
+        # Bytes below memcached's megabyte, and how many values of that size show the room that they take.
+        TEXT = 900_000
+        TEXTS = 10
+        # Seconds between the end of a life and the look for its value.
+        AFTERWARDS = 0.2
 
         # @return [void]
         def self.main = new(*Job.take).run
@@ -45,14 +52,15 @@ module Larder
         # @return [void]
         def run
           answering do
-            @peers = Array.new(@job["peers"].to_i) { Peer.new { Opening.open(@job).store } }
-            Job.finally { @peers.each(&:stop) } # before the directory is removed, in which they may be making files
+            last = @job["probes"] & Probes.of(:last)
+            @peers = last.any? ? Array.new(PEERS) { Peer.new { Opening.open(@job).store } } : []
+            Job.finally { peers.each(&:stop) } # before the directory is removed, in which they may be making files
             enter
             store.clear if @job["clear"]
             found if @job["asks"]
-            ask(@job["probes"] - Probes.of(:last))
+            ask(@job["probes"] - last)
             store.write("mark", @job["mark"]) if @job["mark"]
-            ask(@job["probes"] & Probes.of(:last))
+            ask(last)
             Process.kill(:KILL, Process.pid) if @job["die"]
             {}
           end
@@ -66,7 +74,6 @@ module Larder
           @contender = Opening.open(@job, **(@job["counting"] ? { compressor: CountingCompressor } : {}))
           @store = @contender.store
           @job["directories"] = Opening.directories(@contender, @job)
-          @peers.each { |peer| peer.tell(:exist?, "opened") }
         rescue ArgumentError # a store that takes no compressor
           raise unless @job.delete("counting")
 
@@ -100,9 +107,15 @@ module Larder
 
         def seen?(key, value) = store.read(key) == value
 
-        def gone?(key, life)
-          sleep life + Probes::AFTERWARDS
-          gone = store.read(key).nil?
+        def expired(life)
+          started = now
+          store.write("expiring", "v", expires_in: life)
+          there = seen?("expiring", "v")
+          return [nil, "the machine is too busy to read within #{life} s"] if now - started > life / 2.0
+          return [false, "a value of #{life} s is gone at once"] unless there
+
+          sleep life + AFTERWARDS
+          gone = store.read("expiring").nil?
           [gone, "after #{life} s it #{gone ? "is gone" : "is still there"}"]
         end
 
@@ -138,7 +151,7 @@ module Larder
         end
 
         def holds?(bytes)
-          value = (@noise ||= Random.new(1).bytes(job["largest"])).byteslice(0, bytes)
+          value = (@noise ||= Random.new(1).bytes(Probes::LARGEST)).byteslice(0, bytes)
           store.write("large", value, compress: false) && seen?("large", value)
         rescue StandardError
           false # too large, as this store says it
@@ -154,14 +167,14 @@ module Larder
 
         def packed?(**options)
           keep("text #{options}", text(options.size), **options)
-          CountingCompressor.taken.to_i >= Probes::TEXT
+          CountingCompressor.taken.to_i >= TEXT
         end
 
         # Bytes that texts take, and that as much noise takes.
         def room(**options)
-          [->(i) { text(i) }, ->(i) { Random.new(i).bytes(Probes::TEXT) }].map do |make|
+          [->(i) { text(i) }, ->(i) { Random.new(i).bytes(TEXT) }].map do |make|
             before = footprint
-            Probes::TEXTS.times { |i| store.write("room-#{make.hash}-#{i}", make.call(i), **options) }
+            TEXTS.times { |i| store.write("room-#{make.hash}-#{i}", make.call(i), **options) }
             growth = footprint - before
             job["endpoint"] ? [growth.server, growth.disk].max : [growth.own, growth.mapped, growth.disk].max
           end
@@ -171,7 +184,7 @@ module Larder
 
         def text(number)
           line = "All work and no play makes #{number} a dull number. "
-          (line * (Probes::TEXT / line.size)).ljust(Probes::TEXT)
+          (line * (TEXT / line.size)).ljust(TEXT)
         end
 
         def servers = Probes::SERVERS[@contender.recorded[:store]]
