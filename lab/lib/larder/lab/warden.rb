@@ -28,14 +28,23 @@ module Warden
   # @return [void]
   def run(signal, user, command)
     server = launch(user, command)
-    $stdout.puts(server)
-    $stdout.reopen(File::NULL) # not closed: Ruby flushes it before it starts another program
+    report(server)
     ended = Process.detach(server)
     Thread.new { leave_with(server, ended) }
     wait_for_end_of_input
     stop(server, ended, signal)
   rescue SystemCallError, ArgumentError => error
     abort "cannot start #{command.first}: #{error.message}"
+  end
+
+  # @param server [Integer] pid
+  # @return [void]
+  def report(server)
+    $stdout.syswrite("#{server}\n") # no buffer, which `reopen` would write again
+  rescue Errno::EPIPE
+    nil # the command was killed meanwhile: its end of the input is closed, too
+  ensure
+    $stdout.reopen(File::NULL) # not closed: Ruby flushes it before it starts another program
   end
 
   # In a process group of its own, so that what it starts can be ended with it.

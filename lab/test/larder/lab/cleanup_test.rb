@@ -45,6 +45,15 @@ module Larder
         interrupt("KILL", group: true) { |status| assert_equal 9, status.termsig }
       end
 
+      test "a server that starts while the lab is killed is gone, too" do
+        reader, writer = IO.pipe
+        reader.close # as that of a lab that was killed
+        warden = Process.spawn(RbConfig.ruby, "--disable=gems", Guarded::WARDEN, "run", "TERM", "-", "sleep", "61.25",
+                               in: File::NULL, out: writer, err: File::NULL)
+        Process.wait(warden)
+        assert_empty(processes("sleep 61.25").reject { |pid| pid == warden })
+      end
+
       private
 
       # Starts a long run, waits until all its processes are there, sends the signal, and looks.
