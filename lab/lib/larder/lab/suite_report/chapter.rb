@@ -51,7 +51,7 @@ module Larder
         private
 
         def failed?
-          @samples.empty? || broken.any?
+          @findings.base.nil? || broken.any?
         end
 
         def broken
