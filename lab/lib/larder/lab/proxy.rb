@@ -3,7 +3,9 @@
 # Starts the process of the proxy that delays and limits, tells where it listens, and stops it. What the proxy does to
 # bytes is in proxy/.
 
+require "fileutils"
 require "rbconfig"
+require_relative "endpoint"
 require_relative "errors"
 
 module Larder
@@ -40,6 +42,22 @@ module Larder
         return endpoint.values_at("host", "port").join(":") if endpoint["host"] && endpoint["port"]
 
         raise Unavailable, "it is not known where its server listens, so nothing can stand between"
+      end
+
+      # Starts one in front of a server, which listens as the server does: at a Unix socket, or a port. Works in the
+      # present directory.
+      # @param endpoint [Hash{String=>Object}] of the server, see {Endpoint}
+      # @param wire [Wire]
+      # @param name [String] of the socket
+      # @return [Array(Proxy, Hash)] and the server by way of it
+      # @raise [Unavailable]
+      def self.before(endpoint, wire, name)
+        path = File.join(Dir.pwd, name) if endpoint["socket"]
+        FileUtils.rm_f(path) if path
+        wire = Wire.new(rtt: wire.rtt, bandwidth: wire.bandwidth, socket: path)
+        proxy = new(target(endpoint), wires: [wire], log: File.join(Dir.pwd, "proxy.log")).start
+        address = proxy.addresses.first
+        [proxy, path ? Endpoint.by_socket(endpoint, address) : Endpoint.by_way_of(endpoint, HOST, address)]
       end
 
       # @return [Array<Integer, String>] ports and paths at which the wires are entered, in the order given

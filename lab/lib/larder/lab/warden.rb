@@ -42,7 +42,7 @@ module Warden
   def report(server)
     $stdout.syswrite("#{server}\n") # no buffer, which `reopen` would write again
   rescue Errno::EPIPE
-    nil # the command was killed meanwhile: its end of the input is closed, too
+    nil # the command has been killed: its end of the input is closed, too
   ensure
     $stdout.reopen(File::NULL) # not closed: Ruby flushes it before it starts another program
   end

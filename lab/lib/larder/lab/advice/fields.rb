@@ -112,7 +112,7 @@ module Larder
                     ask: "How long is a round trip between regions?", parse: Units.method(:duration),
                     apt: ->(question) { question.regions > 1 }),
           Field.new(key: :hit_ratio, flag: "--hit-ratio SHARE", default: "90%", parse: share, apt: several,
-                    words: ["reads that a copy on the machine itself would", "answer; larder-lab layered computes it"],
+                    words: ["reads that a copy on the machine itself would", "answer; larder-lab machines measures it"],
                     ask: "Which share of its reads would a machine answer from copies of its own?"),
           Field.new(key: :changes, flag: "--changes N", words: ["changes a second by all machines"], default: "10",
                     ask: "How many values do all machines change in a second?", parse: rate, apt: several),

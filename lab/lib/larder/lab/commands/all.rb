@@ -17,7 +17,7 @@ module Larder
 
         # In the order in which they run: what is read first comes first, should the run be stopped.
         ORDER = %w[applications stores calls replay features sessions session-stats latency scaling soak stampede
-                   capacity network layered compressors serializers strategies matrix hitratio].freeze
+                   capacity network machines compressors serializers strategies matrix hitratio].freeze
 
         # @return [Array<String>] names of commands
         def self.parts
@@ -59,8 +59,10 @@ module Larder
                      "matrix" => ["--only", %w[larder redis]] }.freeze
           # Less than by itself.
           LESS = { "stampede" => %w[--rounds 1] }.freeze
-          # Pages of an application take long.
-          LESS_QUICKLY = { "sessions" => %w[--blocks unchanged,changed,new,empty_off,empty_on] }.freeze
+          # Pages of an application take long, and so does a long round trip.
+          LESS_QUICKLY = { "sessions" => %w[--blocks unchanged,changed,new,empty_off,empty_on],
+                           "machines" => %w[--blocks hit_500us,write_500us,hit_20000us,reading_20000us,seen_20000us] }
+                         .freeze
           # And who in a quick run.
           CHOSEN_QUICKLY = CHOSEN.except("matrix").merge(
             "capacity" => ["--only", KINDS],

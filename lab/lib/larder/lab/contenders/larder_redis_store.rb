@@ -12,6 +12,18 @@ module Larder
         needs_server "redis"
         only_on_request
 
+        # @param seconds [Float] how long a machine uses a copy without a backplane
+        # @return [self] not yet opened
+        def copies_for(seconds)
+          @local_expires_in = seconds
+          self
+        end
+
+        # @return [Float] seconds after which no answer is what was before a change on another machine
+        def bound
+          @local_expires_in || 5.0
+        end
+
         private
 
         def load_code
@@ -23,11 +35,17 @@ module Larder
 
         def open_store
           remote = server_options
-          store = lookup(:larder_store, path, { size: size, remote: [:redis_cache_store, remote],
-                                                error_handler: method(:fail_loudly) })
+          options = { size: size, **sharing }
+          store = lookup(:larder_store, path, { **options, remote: [:redis_cache_store, remote],
+                                                           error_handler: method(:fail_loudly) })
           remote = remote.merge(url: shown(endpoint["url"]))
-          @recorded[:arguments] = [path, { size: size, remote: [:redis_cache_store, remote] }]
+          @recorded[:arguments] = [path, { **options, remote: [:redis_cache_store, remote] }]
           store
+        end
+
+        # Options that decide how old a copy may be.
+        def sharing
+          { local_expires_in: @local_expires_in }.compact
         end
 
         def path

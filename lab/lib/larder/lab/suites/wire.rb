@@ -3,7 +3,6 @@
 # Declares reads and writes behind a proxy that adds a round-trip time and limits the bandwidth.
 
 require_relative "coded"
-require_relative "../endpoint"
 require_relative "../proxy"
 require_relative "../reports/figures"
 require_relative "../units"
@@ -75,18 +74,10 @@ module Larder
           scene[:store].read("wire/#{number % KEYS}")&.size == scene[:value].size
         end
 
-        # The proxy listens where the server does: at a Unix socket, or a port.
         def behind(scene, wire)
-          scene[:proxy] = nil
           at = scene.contender.endpoint
-          return scene.contender.another("near") unless wire && at
-
-          wire = Proxy::Wire.new(**wire.to_h, socket: (File.join(Dir.pwd, "wire") if at["socket"]))
-          FileUtils.rm_f(wire.socket) if wire.socket
-          scene[:proxy] = Proxy.new(Proxy.target(at), wires: [wire], log: File.join(Dir.pwd, "proxy.log")).start
-          address = scene[:proxy].addresses.first
-          far = wire.socket ? Endpoint.by_socket(at, address) : Endpoint.by_way_of(at, Proxy::HOST, address)
-          scene.contender.another("far", endpoint: far)
+          scene[:proxy], far = (Proxy.before(at, wire, "wire") if wire && at)
+          far ? scene.contender.another("far", endpoint: far) : scene.contender.another("near")
         end
 
         def coding(scene, made, compressor)

@@ -84,11 +84,10 @@ module Larder
           end
 
           def load
-            fleet = Layered::Fleet.new(machines: @question.hosts, changes: @question.changes, backplane: true,
-                                       key_bytes: KEY_BYTES)
+            fleet = Layered::Fleet.new(machines: @question.hosts, changes: @question.changes, key_bytes: KEY_BYTES)
             "A backplane delivers #{Figures.significant(fleet.messages)} messages a second at " \
               "#{@question.said(:changes)} changes, #{Figures.bits(fleet.message_traffic * 8)}. Connections: " \
-              "`larder-lab layered --model --machines #{@question.hosts}`."
+              "see the guide \"Many machines\"."
           end
 
           def against
@@ -125,7 +124,7 @@ module Larder
 
           def words(best)
             each = " Each region has its own servers." if best.each?
-            "These lines replace those below, and were not run here; `larder-lab layered` measures the arrangement." \
+            "These lines replace those below, and were not run here; `larder-lab machines` measures the arrangement." \
               "#{each}#{another_server if best.backplane}"
           end
 
