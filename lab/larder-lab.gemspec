@@ -17,7 +17,7 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = ">= 3.1"
   spec.metadata = { "rubygems_mfa_required" => "true", "documentation_uri" => "https://rubydoc.info/gems/larder-lab" }
 
-  spec.files = Dir.glob(["README.md", "exe/*", "lib/**/*.{rb,css,yml}", "schema/*.json", "traces/*.trace"],
+  spec.files = Dir.glob(["README.md", "exe/*", "lib/**/*.{rb,css,erb,yml}", "schema/*.json", "traces/*.trace"],
                         base: __dir__)
   spec.bindir = "exe"
   spec.executables = ["larder-lab"]

@@ -21,7 +21,7 @@ module SampleDocument
   end
 
   def blocks
-    [table, intervals, curves, stacked, D::List.new(items: %w[one two]), D::Prose.new(text: "A paragraph."),
+    [table, intervals, curves, D::List.new(items: %w[one two]), D::Prose.new(text: "A paragraph."),
      D::Code.new(text: "config.cache_store = :larder_store\n", language: "ruby")]
   end
 
@@ -46,11 +46,5 @@ module SampleDocument
     D::Curves.build(title: "Threads", sentence: "a grows.", x: { title: "threads", format: "integer" },
                     y: { title: "calls/s", format: "integer", scale: "log" },
                     series: [{ label: "a", points: [[1, 100], [2, 190]] }, { label: "b", points: [[1, 50]] }])
-  end
-
-  def stacked
-    D::Stacked.build(title: "Where time goes", sentence: "Sending is most.", x: { title: "µs", format: "micros" },
-                     parts: %w[pack send],
-                     rows: [{ label: "a", values: [1e-6, 2e-6] }, { label: "b", values: [1e-6, nil] }])
   end
 end

@@ -11,11 +11,9 @@ module Larder
     module CommandLine
       include CLI::Options
 
-      # Forms in which a document can be written to a file: option, name in {Reports}, what it is.
-      FORMS = { "json" => ["data", "everything, raw samples included"],
-                "csv" => ["csv", "every raw sample, a line for each"],
-                "markdown" => ["markdown", "the tables, to paste into an issue"],
-                "html" => ["html", "one page with charts; needs no network"] }.freeze
+      # Forms in which a document can be written to a file: option, what it is. {Reports} has a class for each.
+      FORMS = { "json" => "everything, raw samples included", "markdown" => "the tables, to paste into an issue",
+                "html" => "one page with charts; needs no network" }.freeze
 
       # @return [Hash{String=>String}] files to be written, by the names of {FORMS}
       def outputs
@@ -48,7 +46,7 @@ module Larder
 
       def output_options(options)
         options.separator("\nOutput:")
-        FORMS.each do |form, (_, what)|
+        FORMS.each do |form, what|
           options.on("--#{form} FILE", "also write #{what}") { |file| outputs[form] = file }
         end
       end

@@ -7,9 +7,7 @@
 require "json"
 require_relative "errors"
 require_relative "version"
-require_relative "document/blocks"
 require_relative "document/chapter"
-require_relative "document/measure"
 
 module Larder
   module Lab
@@ -20,6 +18,12 @@ module Larder
 
       # The title of a report that has an answer.
       QUESTION = "How much of a request is the cache?"
+      # Facts of which another value means another machine, or another Ruby.
+      PLACE = %w[cpu cores memory_bytes kernel ruby].freeze
+      APART = "Measured on another machine, or with another Ruby, than the first chapter: do not compare these " \
+              "figures with those of other chapters."
+      private_constant :PLACE, :APART
+
       # Stands for an answer about sessions that no chapter measured.
       SESSIONS = "Not measured in this run; `larder-lab sessions` measures them."
 
@@ -64,6 +68,19 @@ module Larder
             version: hash.fetch("larder_lab"))
       end
 
+      # @param documents [Array<Document>] one or more
+      # @return [Document] their chapters in this order, with the environment of the first; what was measured elsewhere
+      #   says so
+      def self.join(documents)
+        first, *rest = documents
+        return first if rest.empty?
+
+        new(command: documents.map(&:command).uniq.join(", "), line: documents.map(&:line).uniq.join("; "),
+            chapters: documents.flat_map { |document| document.chapters_as_seen_from(first.environment) },
+            environment: first.environment, elapsed: documents.sum(&:elapsed),
+            version: documents.map(&:version).uniq.join(", "))
+      end
+
       # @param command [String]
       # @param chapters [Array<Chapter>]
       # @param environment [Hash]
@@ -77,6 +94,21 @@ module Larder
         @environment = environment.transform_keys(&:to_s)
         @elapsed = elapsed
         @version = version
+      end
+
+      # @param here [Hash{String=>Object}] an environment
+      # @return [Array<Chapter>] with a warning if they were measured in another one
+      def chapters_as_seen_from(here)
+        return chapters if environment.values_at(*PLACE) == here.values_at(*PLACE)
+
+        cores = environment["cores"] && "#{environment["cores"]} cores"
+        place = [environment["cpu"], cores, *environment.values_at("kernel", "ruby")].compact.join(", ")
+        chapters.map do |chapter|
+          chapter.dup.tap do |copy|
+            copy.facts = [*chapter.facts, "measured on #{place}"]
+            copy.warnings = [*chapter.warnings, APART]
+          end
+        end
       end
 
       # @return [Array<Measure>] of all chapters

@@ -1,22 +1,22 @@
 # frozen_string_literal: true
 
-# The list of report formats. A new one is one file in reports/ and one line at the end of this file.
-
-require "larder/cli/registry"
-
 module Larder
   module Lab
-    # Forms in which results can be given out. Each answers `#to_s`.
+    # Forms of a {Document}. Each answers `#to_s`: {Text} for a terminal, {Json} with all that was measured, {Markdown}
+    # for an issue, {Html} for a browser. A new one is one file in reports/, a line here and one in
+    # {CommandLine::FORMS}.
     module Reports
-      extend CLI::Registry
-      holds "report format"
+      # Answers the class of a form.
+      # @param form [String] of {CommandLine::FORMS}
+      # @return [Class]
+      def self.of(form)
+        { "json" => Json, "markdown" => Markdown, "html" => Html }.fetch(form)
+      end
     end
   end
 end
 
-require_relative "reports/table"
-require_relative "reports/plain"
-require_relative "reports/data"
-require_relative "reports/csv"
+require_relative "reports/text"
+require_relative "reports/json"
 require_relative "reports/markdown"
 require_relative "reports/html"

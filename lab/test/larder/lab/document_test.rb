@@ -27,6 +27,12 @@ module Larder
         end
       end
 
+      test "a field of a block that is not known is passed over, because the schema allows more" do
+        document = JSON.parse(JSON.generate(SampleDocument.build.to_h))
+        document["chapters"][0]["sections"][0]["blocks"].each { |block| block["new"] = 1 }
+        assert_equal JSON.generate(SampleDocument.build.to_h), JSON.generate(Document.from_h(document).to_h)
+      end
+
       test "every chart has its figures as a table" do
         SampleDocument.blocks.select { |block| block.respond_to?(:data) }.each do |chart|
           table = chart.data

@@ -32,9 +32,9 @@ module Larder
             Usage: larder-lab all [options]
 
             Runs every comparison and writes one report with a chapter for each:
-            larder-lab.html and larder-lab.json in this directory, unless --html, --json,
-            --csv or --markdown name other files. The report is written after each chapter,
-            so a run that is stopped keeps the finished chapters.
+            larder-lab.html and larder-lab.json in this directory, unless --html, --json or
+            --markdown name other files. The report is written after each chapter, so a run
+            that is stopped keeps the finished chapters.
 
             Latency, scaling, soak, stampede, capacity and network measure one store of each
             kind. To measure everything, use the commands by themselves, for

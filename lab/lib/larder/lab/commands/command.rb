@@ -90,7 +90,7 @@ module Larder
         def publish(options)
           options.outputs.each { |form, path| writable(path, "--#{form}") }
           document = yield now
-          @out.print(Reports.fetch("plain").new(document, terminal: @out).to_s, "\n")
+          @out.print(Reports::Text.new(document, terminal: @out).to_s, "\n")
           options.outputs.each { |form, path| write(document, form, path) }
           document.failed? ? CLI::FAILED : CLI::OK
         end
@@ -120,8 +120,7 @@ module Larder
         end
 
         def save(document, form, path)
-          report, = CommandLine::FORMS.fetch(form)
-          write_file(path, Reports.fetch(report).new(document).to_s, "--#{form}")
+          write_file(path, Reports.of(form).new(document).to_s, "--#{form}")
         end
 
         def show(text)

@@ -2,7 +2,7 @@
 
 require_relative "command"
 require_relative "../command_line"
-require_relative "../document/joined"
+require_relative "../document"
 
 module Larder
   module Lab
@@ -13,7 +13,7 @@ module Larder
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        SUMMARY = "generates a report from JSON files of runs: --html, --markdown, --csv, or text"
+        SUMMARY = "generates a report from JSON files of runs: --html, --markdown, or text"
 
         # Files to read and files to write.
         class Options
@@ -70,8 +70,8 @@ module Larder
           options = options_for(arguments)
           return show(options.help) if options.help?
 
-          document = Document::Joined.of(options.files.map { |file| Document.load(file) })
-          return show(Reports.fetch("plain").new(document, terminal: @out).to_s) if options.outputs.empty?
+          document = Document.join(options.files.map { |file| Document.load(file) })
+          return show(Reports::Text.new(document, terminal: @out).to_s) if options.outputs.empty?
 
           write_all(document, options.outputs)
           CLI::OK

@@ -14,21 +14,20 @@ module Larder
       # Makes the chapter.
       class Chapter
         Figures = Reports::Figures
-        # Changes that are drawn, at most.
-        DRAWN = 30
         # Keys that a warning names.
         NAMED = 3
         # Facts of the environment that ought to be the same.
         ALIKE = { "ruby" => "Ruby", "cpu" => "processor", "cores" => "number of cores", "kernel" => "kernel",
-                  "yjit" => "use of YJIT",
-                  "file_system" => "file system", "governor" => "frequency governor" }.freeze
+                  "yjit" => "use of YJIT", "file_system" => "file system", "governor" => "frequency governor" }.freeze
         FORMATS = { "seconds" => :duration, "bytes" => :bytes, "share" => :percent }.freeze
         WORDS = { worse: "worse", better: "better", alike: "no difference is shown",
                   unknown: "too busy to tell" }.freeze
-
+        COLUMNS = [{ title: "" }, { title: "first", align: "right" }, { title: "second", align: "right" },
+                   { title: "second to first", format: "ratio" }, { title: "found from", align: "right" },
+                   { title: "" }].freeze
         BLIND = "--fail-on decides nothing, because the machine was too busy to tell in every measure: measure both " \
                 "sides again when nothing else runs."
-        private_constant :BLIND
+        private_constant :NAMED, :ALIKE, :FORMATS, :WORDS, :COLUMNS, :BLIND
 
         # @param before [Runs]
         # @param after [Runs]
@@ -43,7 +42,8 @@ module Larder
           Document::Chapter.new(
             key: "compare", title: "Two sets of reports",
             lead: "The second in relation to the first; above 1 it took longer, or more.",
-            facts: facts, conclusions: conclusions, warnings: warnings, sections: sections,
+            facts: facts, conclusions: conclusions, warnings: [*differing, missing, few].compact,
+            sections: changes.any? ? [Document::Section.new(title: "All measures", blocks: [table])] : [],
             failed: changes.empty? || (@fail_on && (worse.any? || blind?)) || false,
             details: { environment: documents.last.environment }
           )
@@ -52,7 +52,9 @@ module Larder
         # @return [Array<Bench::Changes::Change>] of measures that both sides have, those that differ most first
         def changes
           @changes ||= Bench::Changes.new(*@sides.map(&:values), allowed: 1.0 + @fail_on.to_f).to_a
-                                     .sort_by.with_index { |change, at| [shown?(change) ? -distance(change) : 0, at] }
+                                     .sort_by.with_index do |change, at|
+            [shown?(change) ? -Math.log(change.ratio).abs : 0, at]
+          end
         end
 
         # @param change [Bench::Changes::Change]
@@ -67,10 +69,6 @@ module Larder
 
         def shown?(change)
           %i[slower faster].include?(change.verdict)
-        end
-
-        def distance(change)
-          Math.log(change.ratio).abs
         end
 
         def measure(change)
@@ -99,11 +97,11 @@ module Larder
         def conclusions
           return ["No measure could be compared."] if changes.empty?
 
-          counts = changes.map { |change| verdict(change) }.tally
-          ["#{counts.fetch(:worse, 0)} of #{changes.size} measures are worse, #{counts.fetch(:better, 0)} better" \
+          counts = Hash.new(0).merge(changes.map { |change| verdict(change) }.tally)
+          ["#{counts[:worse]} of #{changes.size} measures are worse, #{counts[:better]} better" \
            "#{" by more than #{percent(@fail_on)}" if @fail_on}; no difference is shown in " \
-           "#{counts.fetch(:alike, 0)}, and the machine was too busy to tell in #{counts.fetch(:unknown, 0)}.",
-           smallest, machine, limit].compact
+           "#{counts[:alike]}, and the machine was too busy to tell in #{counts[:unknown]}.",
+           smallest, machine, *(limit if @fail_on)].compact
         end
 
         # The smallest regression that would have been found.
@@ -125,22 +123,17 @@ module Larder
         end
 
         def limit
-          return unless @fail_on
-
           return BLIND if blind?
+          return "None is shown to be worse by more than #{percent(@fail_on)}." if worse.empty?
 
-          limit = percent(@fail_on)
-          return "None is shown to be worse by more than #{limit}." if worse.empty?
-
-          "Worse by more than #{limit}: #{worse.map { |change| measure(change).label }.join("; ")}."
+          "Worse by more than #{percent(@fail_on)}: #{worse.map { |change| measure(change).label }.join("; ")}."
         end
 
-        def warnings
-          differing = ALIKE.filter_map do |key, name|
+        def differing
+          ALIKE.filter_map do |key, name|
             found = documents.map { |run| run.environment[key] }.uniq.map { |value| value.nil? ? "unknown" : value }
             "The #{name} differs: #{found.join(" and ")}." if found.size > 1
           end
-          [*differing, missing, few].compact
         end
 
         def missing
@@ -162,49 +155,25 @@ module Larder
           "#{keys.first(NAMED).join(", ")}#{more}"
         end
 
-        def sections
-          return [] if changes.empty?
-
-          [Document::Section.new(title: "All measures", blocks: [table, chart])]
-        end
-
         def table
-          columns = [{ title: "" }, { title: "first", align: "right" }, { title: "second", align: "right" },
-                     { title: "second to first", format: "ratio" }, { title: "found from", align: "right" },
-                     { title: "" }]
-          Document::Table.build(columns: columns, notes: notes, rows: changes.map { |change| row(change) })
-        end
-
-        def row(change)
-          [measure(change).label, *@sides.map { |side| figure(side, change) }, interval(change).transform_keys(&:to_s),
-           percent(change.detectable - 1.0), WORDS.fetch(verdict(change))]
-        end
-
-        def notes
-          ["second to first: all intervals hold at once in #{percent(1.0 - Bench::Changes::ALARM)} of comparisons. " \
-           "Times and rates are relative to the reference loop.",
-           "found from: a change of this size is found in #{percent(Bench::Stats::POWER)} of comparisons."]
+          rows = changes.map do |change|
+            [measure(change).label, *@sides.map { |side| figure(side, change) },
+             { "value" => change.ratio, "low" => change.low, "high" => change.high },
+             percent(change.detectable - 1.0), WORDS.fetch(verdict(change))]
+          end
+          sure, found = [1.0 - Bench::Changes::ALARM, Bench::Stats::POWER].map { |share| percent(share) }
+          notes = ["second to first: all intervals hold at once in #{sure} of comparisons. Times and rates are " \
+                   "relative to the reference loop.",
+                   "found from: a change of this size is found in #{found} of comparisons."]
+          Document::Table.build(columns: COLUMNS, rows: rows, notes: notes)
         end
 
         def percent(share)
           Figures.percent(share)
         end
 
-        def interval(change)
-          { value: change.ratio, low: change.low, high: change.high }
-        end
-
         def figure(side, change)
           Figures.public_send(FORMATS.fetch(measure(change).unit, :significant), side.median(change.key))
-        end
-
-        def chart
-          rows = changes.first(DRAWN).map { |change| { label: measure(change).label, **interval(change) } }
-          differ = changes.count { |change| shown?(change) }
-          Document::Intervals.build(title: "Second to first", reference: 1.0, rows: rows,
-                                    sentence: "#{differ} of #{changes.size} measures differ; #{rows.size} are drawn, " \
-                                              "the largest differences first.",
-                                    x: { title: "second to first", scale: "log", format: "ratio" })
         end
       end
     end

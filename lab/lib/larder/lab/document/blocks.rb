@@ -11,15 +11,16 @@ module Larder
         # Answers the class of a kind.
         # @return [Hash{String=>Class}]
         def self.kinds
-          { "table" => Table, "intervals" => Intervals, "curves" => Curves, "stacked" => Stacked, "list" => List,
-            "prose" => Prose, "code" => Code }
+          { "table" => Table, "intervals" => Intervals, "curves" => Curves, "list" => List, "prose" => Prose,
+            "code" => Code }
         end
 
         # @param hash [Hash{String=>Object}] from JSON
-        # @return [Table, Intervals, Curves, Stacked, List, Prose, Code]
+        # @return [Table, Intervals, Curves, List, Prose, Code]
         def self.from_h(hash)
           fields = hash.transform_keys(&:to_sym)
-          kinds.fetch(fields.delete(:kind)).build(**fields)
+          type = kinds.fetch(fields[:kind])
+          type.build(**fields.slice(*type.members))
         end
       end
 
@@ -35,25 +36,23 @@ module Larder
 
         # @return [Hash]
         def to_h
-          { title: title, headline: headline == true, folded: folded == true,
-            blocks: blocks.map { |block| { kind: block.kind, **block.to_h } } }
+          { title: title, headline: headline == true, folded: folded == true, blocks: blocks.map(&:to_h) }
         end
       end
 
       # What blocks have in common.
       module Block
         # @return [String] the name that stands in JSON
-        def kind
-          self.class::KIND
-        end
+        def kind = self.class.name[/\w+\z/].downcase
+
+        # @return [Hash] plain data, with the kind
+        def to_h = { kind: kind, **super }
 
         # Extended by the classes.
         module Build
           # @param fields [Hash{Symbol=>Object}] plain data, from JSON or from a command
           # @return [Block]
-          def build(**fields)
-            new(**fields.slice(*members))
-          end
+          def build(**fields) = new(**fields)
         end
 
         # @param base [Class]
@@ -64,18 +63,13 @@ module Larder
       end
 
       # One column of a table. format: how its numbers are written (see Reports::Cells); align: "left" or "right", nil:
-      # by the format; optional: 0 stays however narrow the terminal is, the greatest goes first; group: a heading over
-      # neighbours, of which every group has as many.
+      # by its cells; optional: 0 stays however narrow the terminal is, the greatest goes first; group: a heading over
+      # neighbours; all groups of a table have as many.
       Column = Struct.new(:title, :format, :align, :optional, :group, keyword_init: true) do
         # @param given [Column, Hash]
         # @return [Column]
         def self.build(given)
           given.is_a?(self) ? given : new(**given.transform_keys(&:to_sym))
-        end
-
-        # @return [Boolean]
-        def left?
-          align ? align == "left" : [nil, "text", "ratio", "flag"].include?(format)
         end
       end
 
@@ -95,11 +89,21 @@ module Larder
         end
 
         # @return [Hash]
-        def to_h
-          { caption: caption, columns: columns.map { |column| column.to_h.compact }, rows: rows, notes: notes }
+        def to_h = super.merge(columns: columns.map { |column| column.to_h.compact })
+
+        # @param at [Integer] a column
+        # @return [Boolean] whether its cells begin at the left: words do, and figures do not
+        def left?(at)
+          align = columns[at].align
+          cells = full_rows.filter_map { |row| row[at] }
+          align ? align == "left" : at.zero? || (cells.any? && cells.grep(Numeric).empty?)
+        end
+
+        # @return [Array<Array>] without those that end in words
+        def full_rows
+          rows.select { |row| row.size == columns.size }
         end
       end
-      Table::KIND = "table"
 
       # An axis. scale: "linear", "log" or "percentile" (of a share from 0 to 1: 0.9, 0.99, 0.999 lie equally far
       # apart); format: of its numbers, see Reports::Cells.
@@ -112,35 +116,29 @@ module Larder
       end
 
       # Dots with intervals, a row for each thing compared. Rows are `{ "label" =>, "value" =>, "low" =>, "high" =>,
-      # "dots" => [raw samples], "highlight" => true for Larder, "note" => why there is nothing }`.
-      # title: what is compared; sentence: what the chart shows, with figures; x: {Axis}; reference: value of a line.
-      Intervals = Struct.new(:title, :sentence, :x, :rows, :reference, keyword_init: true) do
+      # "dots" => [raw samples], "figure" => what is written in place of the value and its interval, "highlight" => true
+      # for Larder, "note" => why there is nothing }`.
+      # title: what is compared; sentence: what the chart shows, with figures; x: {Axis}.
+      Intervals = Struct.new(:title, :sentence, :x, :rows, keyword_init: true) do
         include Block
 
         # Takes the fields as plain data, too.
         # @return [Block]
-        def self.build(title:, sentence:, x:, rows:, reference: nil)
-          new(title: title, sentence: sentence, x: Axis.build(x), rows: rows.map { |row| row.transform_keys(&:to_s) },
-              reference: reference)
+        def self.build(title:, sentence:, x:, rows:)
+          new(title: title, sentence: sentence, x: Axis.build(x), rows: rows.map { |row| row.transform_keys(&:to_s) })
         end
 
         # @return [Hash]
-        def to_h
-          { title: title, sentence: sentence, x: x.to_h, rows: rows, reference: reference }
-        end
+        def to_h = super.merge(x: x.to_h)
 
         # @return [Table] its figures
         def data
-          columns = [Column.new(title: "", format: "text"),
-                     Column.new(title: x.title, format: x.format),
-                     Column.new(title: "from", format: x.format), Column.new(title: "to", format: x.format)]
           cells = rows.map do |row|
-            row["value"] ? row.values_at("label", "value", "low", "high") : [row["label"], row["note"].to_s]
+            [row["label"], row["value"] ? row["figure"] || row.slice("value", "low", "high") : row["note"].to_s]
           end
-          Table.build(columns: columns, rows: cells)
+          Table.build(columns: [Column.new(title: ""), Column.new(title: x.title, format: x.format)], rows: cells)
         end
       end
-      Intervals::KIND = "intervals"
 
       # Lines through points. Series are `{ "label" =>, "points" => [[x, y], …], "highlight" => }`. Points may be few
       # (scaling) or many (percentile curves).
@@ -155,9 +153,7 @@ module Larder
         end
 
         # @return [Hash]
-        def to_h
-          { title: title, sentence: sentence, x: x.to_h, y: y.to_h, series: series }
-        end
+        def to_h = super.merge(x: x.to_h, y: y.to_h)
 
         # @return [Table] a row for each x, a column for each series
         def data
@@ -168,49 +164,15 @@ module Larder
                       rows: points.flat_map(&:keys).uniq.sort.map { |at| [at, *points.map { |line| line[at] }] })
         end
       end
-      Curves::KIND = "curves"
-
-      # Bars cut into parts: where time, or room, goes. parts: names; rows: `{ "label" =>, "values" => [one for each
-      # part], "highlight" => }`, and optionally "low" and "high", the interval of the first part, and "figure", which
-      # stands in place of the sum. remainder: true if the last part is only what is left of the whole.
-      Stacked = Struct.new(:title, :sentence, :x, :parts, :rows, :remainder, keyword_init: true) do
-        include Block
-
-        # Takes the fields as plain data, too.
-        # @return [Block]
-        def self.build(title:, sentence:, x:, parts:, rows:, remainder: nil)
-          new(title: title, sentence: sentence, x: Axis.build(x), parts: parts, remainder: remainder,
-              rows: rows.map { |row| row.transform_keys(&:to_s) })
-        end
-
-        # @return [Hash]
-        def to_h
-          { title: title, sentence: sentence, x: x.to_h, parts: parts, rows: rows, remainder: remainder == true }
-        end
-
-        # @return [Table] a row for each bar, a column for each part, and the sum
-        def data
-          figures = [*parts, "together"].map { |part| Column.new(title: part, format: x.format) }
-          cells = rows.map do |row|
-            values = row["values"]
-            values.compact.any? ? [row["label"], *values, values.compact.sum] : [row["label"], row["note"].to_s]
-          end
-          Table.build(columns: [Column.new(title: ""), *figures], caption: x.title, rows: cells)
-        end
-      end
-      Stacked::KIND = "stacked"
 
       # Sentences, each by itself. items: Array of Strings.
       List = Struct.new(:items, keyword_init: true) { include Block }
-      List::KIND = "list"
 
       # A paragraph.
       Prose = Struct.new(:text, keyword_init: true) { include Block }
-      Prose::KIND = "prose"
 
       # Something to paste. language: "ruby", "yaml", "sh".
       Code = Struct.new(:text, :language, keyword_init: true) { include Block }
-      Code::KIND = "code"
     end
   end
 end

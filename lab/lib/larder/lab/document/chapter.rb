@@ -2,18 +2,66 @@
 
 # The findings of one command.
 
-require_relative "answer"
 require_relative "blocks"
-require_relative "measure"
 
 module Larder
   module Lab
     class Document
+      # The first screen of a report. sentences: `{ "about" => a kind of application, "text" =>, "verdict" => of
+      # Bench::Verdict, or nil }`, for a reader who reads nothing else; chart: a block, or nil.
+      Answer = Struct.new(:sentences, :chart, keyword_init: true) do
+        # @param about [String]
+        # @param text [String]
+        # @param verdict [Symbol, nil]
+        # @return [Hash{String=>String, nil}] for `sentences`
+        def self.sentence(about, text, verdict = nil)
+          { "about" => about, "text" => text, "verdict" => verdict&.to_s }
+        end
+
+        # @param hash [Hash{String=>Object}] from JSON
+        # @return [Answer]
+        def self.from_h(hash)
+          new(sentences: hash["sentences"], chart: hash["chart"] && Blocks.from_h(hash["chart"]))
+        end
+
+        # @return [Hash]
+        def to_h = { sentences: sentences, chart: chart&.to_h }
+
+        # @return [Array<String>] each with its kind of application in front
+        def lines
+          sentences.map { |sentence| "#{sentence["about"]}: #{sentence["text"]}" }
+        end
+      end
+
+      # Of measures.
+      UNITS = ["seconds", "bytes", "per second", "share", "count"].freeze
+
+      # One measured quantity, which `compare` compares with the same quantity of another run. key: stands for the same
+      # quantity in every run, parts separated by "/", as "stores/one-thread/hit/redis"; label: for people; unit: one of
+      # {UNITS}; better: "lower" or "higher"; samples: one for each session or round, or a single one; base: key of the
+      # measure of its chapter that this one is to be seen in relation to in another run, {Reference::KEY} where the
+      # machine's speed matters (nil: none).
+      Measure = Struct.new(:key, :label, :unit, :better, :samples, :base, keyword_init: true) do
+        # @raise [ArgumentError] for a unit that the schema does not have
+        def initialize(unit:, **fields)
+          known = Document::UNITS
+          raise ArgumentError, "unknown unit #{unit}; known: #{known.join(", ")}" unless known.include?(unit)
+
+          super
+        end
+
+        # @param hash [Hash{String=>Object}]
+        # @return [Measure]
+        def self.from_h(hash)
+          new(**hash.transform_keys(&:to_sym).slice(*members))
+        end
+      end
+
       # What one command found out. key: its name; title; lead: what was done, in a sentence or two; facts: how it was
-      # run, short ("n = 10,000", "5 rounds", "seed 7"); conclusions: what follows, in sentences with figures; warnings:
-      # reasons for not believing it; sections: {Section}s; measures: {Measure}s; failed: whether a value was wrong or
-      # nothing could be measured; failures: row, block and reason of each; details: raw samples and settings as plain
-      # data, in a shape of the command's own; answer: the {Answer} of a chapter that has one.
+      # run, short ("n = 10,000", "5 sessions", "seed 7"); conclusions: what follows, in sentences with figures;
+      # warnings: reasons for not believing it; sections: {Section}s; measures: {Measure}s; failed: whether a value was
+      # wrong or nothing could be measured; failures: row, block and reason of each; details: raw samples and settings
+      # as plain data, in a shape of the command's own; answer: the {Answer} of a chapter that has one.
       Chapter = Struct.new(:key, :title, :lead, :facts, :conclusions, :warnings, :sections, :measures, :failed,
                            :failures, :details, :answer, keyword_init: true) do
         # @param hash [Hash{String=>Object}] from JSON
@@ -31,9 +79,7 @@ module Larder
         end
 
         # @return [Boolean]
-        def failed?
-          failed == true
-        end
+        def failed? = failed == true
 
         # @return [Array<Section>] as a page has them: headlines first
         def reading_order

@@ -6,7 +6,7 @@ require_relative "figures"
 module Larder
   module Lab
     module Reports
-      # Writes the cells of a {Document::Blocks::Table} as text, by the format of their column.
+      # Writes the cells of a {Document::Table} as text, by the format of their column.
       module Cells
         # The text of an empty cell.
         NOTHING = "–"
@@ -23,14 +23,12 @@ module Larder
           "seconds" => ->(value) { Figures.duration(value) },
           "rate" => ->(value) { value.zero? ? NOTHING : Figures.rate(value) },
           "bytes" => ->(value) { Figures.bytes(value) },
-          "megabytes" => ->(value) { Figures.significant(value / 1e6) },
           "bits" => ->(value) { Figures.bits(value) },
           "percent" => ->(value) { Figures.percent(value) },
           "share" => ->(value) { "#{format("%.2f", value * 100)} %" },
           "percentile" => ->(value) { "p#{format("%.6g", (value * 100).round(6))}" },
           "points" => ->(value) { format("%+.2f", value * 100) },
           "ratio" => ->(value) { Figures.significant(value) },
-          "times" => ->(value) { "#{Figures.significant(value)}×" },
           "flag" => :to_s.to_proc
         }.freeze
 

@@ -41,19 +41,6 @@ module Larder
           calls < 10 ? significant(calls) : thousands(significant_integer(calls))
         end
 
-        # @param estimate [Statistics::Estimate]
-        # @return [String] "28.2 (27.0–29.1)"; without an interval "28.2"
-        def ratio(estimate)
-          range = " (#{significant(estimate.low)}–#{significant(estimate.high)})" if estimate.bounded?
-          "#{significant(estimate.value)}#{range}"
-        end
-
-        # @param bytes [Integer, nil]
-        # @return [String] "12.3 MB", "-" for nil
-        def megabytes(bytes)
-          bytes ? "#{significant(bytes / 1e6)} MB" : "-"
-        end
-
         # @param bytes [Numeric]
         # @return [String] in the unit that suits: "12 B", "1.02 kB", "256 MB"
         def bytes(bytes)

@@ -1,61 +1,149 @@
 # frozen_string_literal: true
 
-require_relative "html/back"
-require_relative "html/chapter_page"
-require_relative "html/front"
-require_relative "html/markup"
-require_relative "html/patterns"
+require "time"
+require_relative "figures"
+require_relative "html/dots"
+require_relative "html/lines"
+require_relative "html/table"
 
 module Larder
   module Lab
     module Reports
-      # A document as one HTML file that asks for nothing else: no network, no script, no typeface. Its charts are SVG.
-      # It is well-formed XML as well.
+      # A document as one HTML file that asks for nothing else: no network, no script, no typeface. It is well-formed
+      # XML as well. html/page.erb is the page, and html/page.css its looks.
       class Html
-        Reports.register("html", self)
+        include Markup
 
-        STYLE = File.expand_path("html/style.css", __dir__)
-        # Tells browsers to fetch nothing, whatever might have got into the page.
-        POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-        private_constant :STYLE, :POLICY
+        PAGE = File.join(__dir__, "html/page.erb")
+        STYLE = File.join(__dir__, "html/page.css")
+        # In a sentence: a ratio with its interval.
+        DECISIVE = /(\d[\d.,]* \([\d.,]+–[\d.,]+\) times as long)/
+        # Rows of the table of a chart; of more, so many that lie evenly among them. JSON has all.
+        ROWS = 60
+        NAMES = { "yjit" => "YJIT", "cpu" => "Processor", "memory_bytes" => "Memory",
+                  "load_average" => "Load before the run" }.freeze
+        private_constant :PAGE, :STYLE, :DECISIVE, :ROWS, :NAMES
+
+        # @param label [String]
+        # @return [Boolean] whether this is Larder
+        def self.ours?(label)
+          label.to_s.match?(/\Alarder\b/i)
+        end
+
+        # @param rows [Array<Hash>] of a chart
+        # @return [Array<Boolean>] which of them stand out: Larder, where the block does not say it
+        def self.own(rows)
+          said = rows.any? { |row| row.key?("highlight") }
+          rows.map { |row| said ? row["highlight"] == true : ours?(row["label"]) }
+        end
 
         # @param document [Document]
-        def initialize(document, **)
-          chapters = document.chapters
-          @pages = chapters.each_with_index.map do |each, at|
-            ChapterPage.new(each, at + 1, alone: chapters.size == 1, answering: each.equal?(document.answering))
-          end
-          @front = Front.new(document, @pages)
-          @back = Back.new(document)
+        def initialize(document)
+          @document = document
+          @chapters = document.chapters.each_with_index.map { |chapter, at| [chapter, "chapter-#{at + 1}"] }
+          @answer = document.answer
         end
 
         # @return [String]
         def to_s
-          "<!DOCTYPE html>\n#{tag(:html, head, "\n", body, lang: "en", xmlns: "http://www.w3.org/1999/xhtml")}\n"
+          Template.new(File.read(PAGE), trim_mode: "-").result(binding)
         end
 
         private
 
-        def tag(...)
-          Markup.tag(...)
+        # Whether the title of the only chapter is that of the page.
+        def alone? = @chapters.one? && !@answer
+
+        def title
+          return Document::QUESTION if @answer
+
+          alone? ? @document.chapters.first.title : "What was measured"
         end
 
-        def head
-          tag(:head, tag(:meta, charset: "utf-8"),
-              tag(:meta, name: "viewport", content: "width=device-width, initial-scale=1"),
-              tag(:meta, http_equiv: "Content-Security-Policy", content: POLICY),
-              tag(:meta, name: "color-scheme", content: "light dark"),
-              tag(:meta, name: "generator", content: "larder-lab"),
-              tag(:title, "#{@front.title} – larder-lab"), tag(:style, Markup.raw("\n#{File.read(STYLE)}")))
+        # The level under the title of a chapter.
+        def heading = alone? ? :h2 : :h3
+
+        # Sections with the ids that links name.
+        def sections(chapter, id)
+          chapter.reading_order.each_with_index.map { |section, at| [section, "#{id}-#{at + 1}"] }
         end
 
-        def body
-          tag(:body, tag(:a, "Skip to the findings", href: "#findings", class: "skip"), Patterns.svg, "\n",
-              tag(:div, @front.header, "\n", @front.contents, "\n",
-                  tag(:main, @front.short, "\n", @pages.flat_map do |page|
-                    [page.to_html, "\n"]
-                  end, @back.to_html, id: "findings", tabindex: -1),
-                  class: "page"))
+        def warnings(chapter)
+          count = chapter.warnings.size
+          words = [("failed" if chapter.failed?), ("#{count} warning#{"s" if count > 1}" if count.positive?)].compact
+          tag(:small, words.join(", ")) if words.any?
+        end
+
+        # The decisive figure stands out.
+        def decisive(text)
+          join(text.split(DECISIVE).map { |part| part.match?(DECISIVE) ? tag(:strong, words(part)) : words(part) })
+        end
+
+        def tone(verdict)
+          "tone-#{Bench::Verdict::COLORS.fetch(verdict.to_sym)}" if verdict
+        end
+
+        # @param id [String] of the block
+        # @param label [String] the title of its section
+        def block(block, id, label)
+          case block.kind
+          when "table" then Table.new(block, label: label).to_html
+          when "list" then list(block.items)
+          when "prose" then tag(:p, words(block.text))
+          when "code" then tag(:pre, tag(:code, block.text.chomp), class: "scroll", tabindex: 0)
+          else chart(block, id, label)
+          end
+        end
+
+        # The title of a section need not be repeated.
+        def chart(block, id, label)
+          drawn = if block.kind == "curves"
+                    [Lines.new(block).to_html(aria_label: block.title, aria_describedby: id), data(block)]
+                  else
+                    Dots.new(block).to_html
+                  end
+          title = tag(:h4, words(block.title)) unless block.title == label
+          tag(:figure, tag(:figcaption, title, tag(:p, words(block.sentence), id: id)), drawn)
+        end
+
+        def data(block)
+          table, rows = block.data, block.data.rows
+          if rows.size > ROWS
+            table.rows = (0...ROWS).map { |index| rows[index * (rows.size - 1) / (ROWS - 1)] }
+            table.notes = ["#{ROWS} of #{Figures.thousands(rows.size)} rows; the run's JSON has all."]
+          end
+          tag(:details, tag(:summary, "Figures of this chart"), Table.new(table, label: block.title.to_s).to_html)
+        end
+
+        # Circumstances of a run that are needed to judge it.
+        def facts
+          cpu, cores, bytes = @document.environment.values_at("cpu", "cores", "memory_bytes")
+          cores &&= "#{cores} core#{"s" if cores != 1}"
+          machine = [cpu, cores, bytes && Figures.bytes(bytes)].compact.join(", ")
+          time, ruby, yjit = @document.environment.values_at("time", "ruby", "yjit")
+          { "When" => at(time), "Machine" => words(machine), "Ruby" => ruby.to_s[/\Aj?ruby [\w.]+|.*/i], "YJIT" => yjit,
+            "Took" => took(@document.elapsed), "By" => "larder-lab #{@document.version}" }
+            .reject { |_, value| value.to_s.empty? }
+        end
+
+        def at(time)
+          time && tag(:time, Time.iso8601(time).utc.strftime("%-d %B %Y, %H:%M UTC"), datetime: time)
+        rescue ArgumentError
+          time
+        end
+
+        def took(seconds)
+          minutes = (seconds / 60).floor
+          minutes.positive? ? "#{minutes} min #{(seconds % 60).round} s" : Figures.duration(seconds)
+        end
+
+        # The environment in full.
+        def machine
+          @document.environment.compact.map do |name, value|
+            value = value.map { |each| [*each].join(" ") }.join(", ") if value.is_a?(Enumerable)
+            value = Figures.bytes(value) if value.is_a?(Numeric) && name.end_with?("_bytes")
+            [NAMES.fetch(name) { name.tr("_", " ").capitalize }, value]
+          end
         end
       end
     end

@@ -7,77 +7,63 @@ module Larder
     module Reports
       # A document as Markdown, for an issue or a pull request. Charts are their sentences and their figures.
       class Markdown
-        Reports.register("markdown", self)
-
         # @param document [Document]
-        def initialize(document, **)
+        def initialize(document)
           @document = document
         end
 
         # @return [String]
         def to_s
-          "#{[*answer, *@document.chapters.map { |chapter| chapter(chapter) }, environment].join("\n\n")}\n"
+          answer = @document.answer
+          first = ["## #{Document::QUESTION}", list(answer.lines), *(block(answer.chart) if answer.chart)] if answer
+          parts = [*first, *@document.chapters.flat_map { |chapter| chapter(chapter) }, environment]
+          "#{parts.reject { |part| part.to_s.empty? }.join("\n\n")}\n"
         end
 
         private
 
-        def answer
-          found = @document.answer or return
-          ["## #{escaped(Document::QUESTION)}", list(found.lines), *(block_text(found.chart, false) if found.chart)]
-        end
-
         def chapter(chapter)
-          parts = ["## #{escaped(chapter.title)}", chapter.lead && escaped(chapter.lead),
-                   escaped(chapter.facts.join(", ")), list(chapter.conclusions)]
-          parts.push("**Warnings**", list(chapter.warnings)) if chapter.warnings.any?
-          chapter.reading_order.each { |section| parts.push("### #{escaped(section.title)}", *blocks(section.blocks)) }
-          parts.compact.reject(&:empty?).join("\n\n")
+          ["## #{text(chapter.title)}", text(chapter.lead), text(chapter.facts.join(", ")), list(chapter.conclusions),
+           *(["**Warnings**", list(chapter.warnings)] if chapter.warnings.any?),
+           *chapter.reading_order.flat_map do |section|
+             ["### #{text(section.title)}", *section.blocks.flat_map { |each| block(each) }]
+           end]
         end
 
-        def blocks(blocks)
-          tabled = blocks.any? { |block| block.kind == "table" }
-          blocks.map { |block| block_text(block, tabled) }
-        end
-
-        def block_text(block, tabled)
+        def block(block)
           case block.kind
           when "table" then table(block)
           when "list" then list(block.items)
-          when "prose" then escaped(block.text)
+          when "prose" then text(block.text)
           when "code" then "```#{block.language}\n#{block.text.chomp}\n```"
-          else [escaped(block.sentence.to_s), (table(block.data) unless tabled)].compact.join("\n\n")
+          else [text(block.sentence), *table(block.data)]
           end
         end
 
+        def table(table)
+          columns = table.columns
+          rule = columns.each_index.map { |at| table.left?(at) ? "---" : "--:" }
+          rows = table.rows.map do |row|
+            columns.each_with_index.map { |column, at| at < row.size ? Cells.text(row[at], column.format) : "" }
+          end
+          lines = [columns.map(&:title), rule, *rows].map { |row| "| #{row.map { |cell| text(cell) }.join(" | ")} |" }
+          [text(table.caption), lines.join("\n"), *table.notes.map { |note| text(note) }]
+        end
+
         def list(items)
-          items.map { |item| "- #{escaped(item)}" }.join("\n")
+          items.map { |item| "- #{text(item)}" }.join("\n")
         end
 
-        def table(block)
-          heading = block.columns.map { |column| escaped(column.title.to_s) }
-          rule = block.columns.map { |column| column.left? ? "---" : "--:" }
-          rows = block.rows.map { |row| block.columns.each_index.map { |at| cell(block, row, at) } }
-          lines = [heading, rule, *rows].map { |cells| "| #{cells.join(" | ")} |" }
-          notes = block.notes.map { |note| escaped(note) }
-          [block.caption && escaped(block.caption), lines.join("\n"), *notes].compact.join("\n\n")
-        end
-
-        def cell(block, row, at)
-          return "" if at >= row.size
-
-          escaped(Cells.text(row[at], block.columns[at].format))
-        end
-
-        # What Markdown would take for its own.
-        def escaped(text)
-          text.gsub(/[\\`*_<>\[\]|]/) { |character| "\\#{character}" }.gsub(/\s*\n\s*/, " ")
+        # Escapes what has a meaning in Markdown.
+        def text(text)
+          text.to_s.gsub(/[\\`*_<>\[\]|]/) { |character| "\\#{character}" }.gsub(/\s*\n\s*/, " ")
         end
 
         def environment
           facts = @document.environment
           machine = [facts["ruby"], facts["yjit"] && "YJIT #{facts["yjit"]}", facts["cpu"],
                      facts["cores"] && "#{facts["cores"]} cores", facts["kernel"], facts["time"]].compact
-          "#{escaped(machine.join(", "))}; larder-lab #{@document.version}, #{@document.elapsed.round} s; " \
+          "#{text(machine.join(", "))}; larder-lab #{@document.version}, #{@document.elapsed.round} s; " \
             "`#{@document.line}`"
         end
       end

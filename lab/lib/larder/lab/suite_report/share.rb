@@ -16,8 +16,6 @@ module Larder
         REQUEST = "page"
         READ = "fragment"
         READS = 10
-        # Parts of a bar.
-        PARTS = ["cache", "the rest of the request"].freeze
 
         # @param plan [Bench::Plan]
         # @param findings [Findings]
@@ -43,14 +41,14 @@ module Larder
           Figures.percent([estimate.value * READS, 1.0].min) if Bench::Verdict.known?(estimate)
         end
 
-        # @return [Document::Stacked, nil] nil unless a share is known
+        # @return [Document::Intervals, nil] nil unless a share is known
         def chart
-          rows = @request ? @findings.ranking(@request).select { |row| of(row) } : []
+          rows = @request ? @findings.ranking(@request).select { |row| keeps?(row) && of(row) } : []
           return if rows.none? { |row| words(row) }
 
-          Document::Stacked.build(
-            title: "A page of #{READS} cached fragments, by store", sentence: sentence(rows), parts: PARTS,
-            remainder: true, x: { title: "time of a request", format: "seconds" }, rows: rows.map { |row| bar(row) }
+          Document::Intervals.build(
+            title: "A page of #{READS} cached fragments: the cache's share of a request", sentence: sentence(rows),
+            x: { title: "share of the request", format: "percent" }, rows: rows.map { |row| dot(row) }
           )
         end
 
@@ -58,29 +56,29 @@ module Larder
 
         # Named for its extremes, where these are known.
         def sentence(rows)
-          known = rows.select { |row| keeps?(row) && words(row) }.minmax_by { |row| of(row).value }.compact.uniq
+          known = rows.select { |row| words(row) }.minmax_by { |row| of(row).value }.compact.uniq
           found = known.map { |row| "#{words(row)} with #{@findings.name(row)}" }
           missing = "Not measured: #{@absent.map { |row| @findings.name(row) }.join(", ")}." if @absent.any?
-          reads = ["#{READS} reads of 2 KB", *found].join(", ")
-          ["The filled part is the cache: #{reads}.", *missing].join(" ")
+          ["#{READS} reads of 2 KB take #{found.join(", ")}.", without, *missing].compact.join(" ")
+        end
+
+        # The same page without a cache.
+        def without
+          row = @findings.ranking(@request).find { |each| !keeps?(each) } or return
+          "Without a cache the page takes #{@findings.time(row, @request)}."
         end
 
         def keeps?(row)
           Contenders.fetch(row).keeps_values?
         end
 
-        def bar(row)
-          label = keeps?(row) ? @findings.name(row) : "no cache"
-          estimate = of(row)
-          unless Bench::Verdict.known?(estimate)
-            return { label: label, values: [], note: Bench::Verdict::MARKS.fetch(:unknown) }
-          end
+        def dot(row)
+          estimate, label = of(row), @findings.name(row)
+          return { label: label, note: Bench::Verdict::MARKS.fetch(:unknown) } unless Bench::Verdict.known?(estimate)
 
-          whole = @findings.seconds(row, @request)
-          value, low, high = [estimate.value, estimate.low, estimate.high].map { |each| each * READS * whole }
-          part = [value, whole].min
-          { label: label, values: [part, whole - part], low: low, high: high, highlight: row == @findings.base,
-            figure: "#{Figures.duration(value)}, #{words(row)}" }
+          value, low, high = %i[value low high].map { |name| [estimate.public_send(name) * READS, 1.0].min }
+          { label: label, value: value, low: low, high: high, highlight: row == @findings.base,
+            figure: "#{words(row)} of #{@findings.time(row, @request)}" }
         end
       end
     end

@@ -34,7 +34,7 @@ module Larder
         end
 
         def text(chapter)
-          Reports.fetch("plain").new(document(chapter), terminal: CLI::Terminal.new(StringIO.new)).to_s
+          Reports::Text.new(document(chapter), terminal: CLI::Terminal.new(StringIO.new)).to_s
         end
 
         slow_test "every block of a report is one, also where the order of compressors turns" do
@@ -108,8 +108,8 @@ module Larder
 
         test "all forms can be made of it" do
           made = document(chapter("--hosts", "4"))
-          %w[data csv markdown html].each do |form|
-            assert_operator Reports.fetch(form).new(made).to_s.size, :>, 500, form
+          CommandLine::FORMS.each_key do |form|
+            assert_operator Reports.of(form).new(made).to_s.size, :>, 500, form
           end
         end
       end

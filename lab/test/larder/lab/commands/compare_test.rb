@@ -155,7 +155,7 @@ module Larder
           laps = Array.new(how.fetch(:laps, 7)) { |lap| LOOP * speed * (1 + (0.01 * (lap % 3))) }
           document.chapters.first.measures.unshift(reference(laps)) if laps.any?
           yield document, *at if block_given?
-          File.write(path, Reports::Data.new(document).to_s)
+          File.write(path, Reports::Json.new(document).to_s)
         end
 
         def measure(name, seconds, unit)

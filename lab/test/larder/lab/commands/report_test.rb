@@ -8,7 +8,7 @@ module Larder
       class ReportTest < ActiveSupport::TestCase
         test "makes every format again from the JSON of a run" do
           with_runs("a.json" => SampleDocument.build) do |dir, file|
-            names = %w[html markdown csv json].to_h { |form| [form, File.join(dir, "again.#{form}")] }
+            names = %w[html markdown json].to_h { |form| [form, File.join(dir, "again.#{form}")] }
             outcome = lab("report", file, *names.flat_map { |form, path| ["--#{form}", path] })
             assert_equal [0, ""], [outcome.status, outcome.out]
             names.each_value { |path| assert_match(/wrote #{path}/, outcome.err) }
@@ -28,7 +28,7 @@ module Larder
         test "several runs become one document, and what was measured elsewhere says so" do
           here = SampleDocument.build
           there = Document.from_h(JSON.parse(JSON.generate(here.to_h.merge(environment: { "cpu" => "Another CPU" }))))
-          joined = Document::Joined.of([here, here, there])
+          joined = Document.join([here, here, there])
           assert_equal 3, joined.chapters.size
           assert_equal [1, 1, 2], joined.chapters.map { |chapter| chapter.warnings.size }
           assert_includes joined.chapters.last.facts, "measured on Another CPU"

@@ -18,15 +18,6 @@ module Larder
           assert_equal "20", Figures.rate(0.05)
           assert_equal "0.420", Figures.rate(2.38)
         end
-
-        test "a ratio shows its interval" do
-          estimate = Statistics::Estimate.new(value: 28.23, low: 27.0, high: 29.14)
-          assert_equal "28.2 (27.0–29.1)", Figures.ratio(estimate)
-        end
-
-        test "bytes are megabytes, and a dash where not known" do
-          assert_equal ["12.8 MB", "-"], [Figures.megabytes(12_800_000), Figures.megabytes(nil)]
-        end
       end
     end
   end

@@ -79,7 +79,7 @@ module Larder
         test "both tables fit a terminal of 80 columns in one piece, with the verdict" do
           terminal = CLI::Terminal.new(StringIO.new)
           [comparison(AS_PUBLISHED), published(AS_PUBLISHED).totals].each do |table|
-            lines = Reports::Plain.new(document(table), terminal: terminal).to_s.lines.map(&:chomp)
+            lines = Reports::Text.new(document(table), terminal: terminal).to_s.lines.map(&:chomp)
             assert_empty(lines.select { |line| line.size > 80 })
             assert_equal 1, lines.grep(/#{table.columns.last.title.empty? ? "published +here" : "1 thread"}/).size
           end

@@ -27,7 +27,7 @@ module Larder
 
           # @return [Array<Document::Section>]
           def to_a
-            times = %w[read write].flat_map { |call| [parts(call), stacked(call)] }
+            times = %w[read write].map { |call| parts(call) }
             [Document::Section.new(title: "Ranking", blocks: [table, intervals]),
              Document::Section.new(title: "Where the time goes", blocks: times)]
           end
@@ -113,22 +113,13 @@ module Larder
 
           def parts(call)
             Document::Table.build(
-              caption: "µs of a #{call}",
+              caption: "µs of a #{call}", notes: [most(call)],
               columns: [{ title: "" }, *["in all", *Model::SHORT].map { |part| { title: part, format: "micros" } }],
               rows: taken_apart.map do |choice|
                 values = @model.call(call, choice).map(&:value)
                 [choice.to_s, values.sum, *values]
               end
             )
-          end
-
-          def stacked(call)
-            rows = taken_apart.map do |choice|
-              values = @model.call(call, choice).map(&:value)
-              { label: choice.to_s, values: values, highlight: choice.store == "larder" }
-            end
-            Document::Stacked.build(title: "Where the time of a #{call} goes", x: { title: "µs", format: "micros" },
-                                    parts: Model::PARTS, rows: rows, sentence: most(call))
           end
 
           def most(call)

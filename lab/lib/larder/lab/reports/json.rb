@@ -5,12 +5,10 @@ require "json"
 module Larder
   module Lab
     module Reports
-      # The whole document for programs: circumstances, tables, measures, raw samples.
-      class Data
-        Reports.register("data", self)
-
+      # The whole document for programs, as schema/ describes it.
+      class Json
         # @param document [Document]
-        def initialize(document, **)
+        def initialize(document)
           @document = document
         end
 
@@ -21,7 +19,7 @@ module Larder
 
         private
 
-        # JSON has no word for what came of dividing by nothing.
+        # JSON cannot write the quotient of a division by zero.
         def finite(value)
           case value
           when Hash then value.transform_values { |each| finite(each) }

@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require_relative "markup"
+require_relative "scale"
+
+module Larder
+  module Lab
+    module Reports
+      class Html
+        # {Document::Curves} as a drawing that has the width of its place, and the names of its lines next to it, in the
+        # order of their ends. Lines differ by dashes as well as by colour.
+        class Lines
+          include Markup
+
+          # The unbroken line is that of the series that stands out.
+          DASHES = ["7 3", "2 3", "11 3 2 3", "4 2", "16 4", "7 3 2 3 2 3", "1 2", "5 6", "16 3 4 3", "9 2 9 7", "1 5",
+                    "3 3 9 3"].freeze
+          # Colours of the style sheet.
+          COLOURS = 7
+          # Each point up to so many has a mark.
+          MARKED = 13
+          # Units of the drawing in each direction.
+          SIZE = 1000
+          private_constant :DASHES, :COLOURS, :MARKED, :SIZE
+
+          # @param block [Document::Curves]
+          def initialize(block)
+            @series = block.series.zip(Html.own(block.series), looks(Html.own(block.series)))
+            points = block.series.flat_map { |line| line["points"] }.select(&:all?)
+            @x = Scale.new(block.x, points.map(&:first))
+            @y = Scale.new(block.y, points.map(&:last), vertical: true)
+          end
+
+          # @param labels [Hash{Symbol=>String}] for those who do not see it
+          # @return [Markup::Raw]
+          def to_html(**labels)
+            room = @y.ticks.map { |tick| tick.label.size }.max.to_i
+            plane = tag(:svg, horizontals, verticals, lines, width: "100%", height: 290, role: "img", **labels,
+                        style: "margin-left: #{room + 1}ch; width: calc(100% - #{room + 3}ch)")
+            tag(:div, tag(:p, @y.title), tag(:div, plane, tag(:p, @x.title)), names, class: "lines")
+          end
+
+          private
+
+          def looks(own)
+            count = -1
+            own.map do |each|
+              next { class: "own" } if each
+
+              count += 1
+              { class: "s#{(count % COLOURS) + 1}", stroke_dasharray: DASHES[count % DASHES.size] }
+            end
+          end
+
+          def horizontals
+            @y.ticks.map do |tick|
+              at = "#{(100 - tick.place).round(1)}%"
+              [tag(:line, x1: 0, x2: "100%", y1: at, y2: at, class: "grid"),
+               tag(:text, tick.label, x: -8, y: at, dy: "0.35em", text_anchor: "end")]
+            end
+          end
+
+          def verticals
+            @x.ticks.map do |tick|
+              at = "#{tick.place}%"
+              [tag(:line, x1: at, x2: at, y1: 0, y2: "100%", class: "grid"),
+               tag(:text, tick.label, x: at, y: "100%", dy: "1.4em", text_anchor: "middle")]
+            end
+          end
+
+          # In a drawing of its own, which is stretched to the plane; strokes are not.
+          def lines
+            tag(:svg, @series.map { |line, _, look| curve(line, look) }, viewBox: "0 0 #{SIZE} #{SIZE}", width: "100%",
+                                                                         height: "100%", preserveAspectRatio: "none")
+          end
+
+          def curve(line, look)
+            points = line["points"].select(&:all?).sort_by(&:first).map do |x, y|
+              [(@x.place(x) * SIZE / 100).round, ((100 - @y.place(y)) * SIZE / 100).round]
+            end
+            return if points.empty?
+
+            # One of several points that nearly lie on each other is drawn.
+            path = points.uniq { |point| point.map { |each| each / 4 } }.map { |point| point.join(" ") }
+            marks = points.map { |x, y| "M#{x} #{y}h0" }.join if points.size <= MARKED
+            [tag(:path, d: "M#{path.join("L")}", **look),
+             *(tag(:path, d: marks, class: "#{look[:class]} mark") if marks)]
+          end
+
+          def names
+            ended = @series.sort_by { |line, *| -line["points"].select(&:all?).max_by(&:first).to_a.fetch(1, 0) }
+            tag(:ul, ended.map do |line, own, look|
+              sample = tag(:line, x1: 0, x2: 30, y1: 5, y2: 5, **look)
+              tag(:li, tag(:svg, sample, width: 30, height: 10, aria_hidden: "true"), line["label"],
+                  class: ("own" if own))
+            end)
+          end
+        end
+      end
+    end
+  end
+end

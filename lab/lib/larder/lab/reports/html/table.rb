@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+require_relative "../cells"
+require_relative "markup"
+
+module Larder
+  module Lab
+    module Reports
+      class Html
+        # A {Document::Table} as HTML. On a telephone the style sheet makes a card of each row.
+        class Table
+          include Markup
+
+          # @param table [Document::Table]
+          # @param label [String] its name, where it has no caption
+          def initialize(table, label:)
+            @table = table
+            @label = label
+          end
+
+          # @return [Markup::Raw] in a box that scrolls by itself where the screen is narrower, also by keys
+          def to_html
+            caption = @table.caption.to_s
+            table = tag(:table, *(tag(:caption, words(caption)) unless caption.empty?), tag(:thead, groups, titles),
+                       tag(:tbody, @table.rows.map { |row| row(row) }), style: "--range: #{range_width}ch")
+            join(tag(:div, table, class: "scroll", tabindex: 0, role: "region",
+                                 aria_label: caption.empty? ? @label : caption),
+                 @table.notes.map { |note| tag(:p, words(note), class: "aside") })
+          end
+
+          private
+
+          # Headings over neighbours.
+          def groups
+            return if @table.columns.none?(&:group)
+
+            runs = @table.columns.chunk_while { |one, other| one.group == other.group }
+            tag(:tr, runs.map { |run| heading(run.first.group, colspan: run.size, scope: "colgroup", class: "group") })
+          end
+
+          def titles
+            cells = @table.columns.each_with_index.map do |column, at|
+              heading(column.title, class: kind(at), scope: "col")
+            end
+            tag(:tr, cells)
+          end
+
+          # A heading without words names nothing.
+          def heading(title, scope:, **attributes)
+            title.to_s.empty? ? tag(:td, nil, **attributes) : tag(:th, words(title), scope: scope, **attributes)
+          end
+
+          def row(cells)
+            full = cells.size == @table.columns.size
+            set = cells.each_with_index.map do |cell, at|
+              if at.zero? && cell != "" then tag(:th, shown(cell, at), scope: "row")
+              elsif full || at < cells.size - 1 then figure(cell, at)
+              else tag(:td, shown(cell, at), class: "rest", colspan: @table.columns.size - at)
+              end
+            end
+            # A row without a name belongs to the one above.
+            names = [("own" if own?(cells)), ("more" if cells.first == "")].compact.join(" ")
+            tag(:tr, set, class: (names unless names.empty?))
+          end
+
+          def own?(cells)
+            Html.ours?(cells.first) || cells.grep(/\Alarder(?: \(.+\))?\z/i).any?
+          end
+
+          # A card has the heading of its column in front of each figure.
+          def figure(cell, at)
+            column = @table.columns[at]
+            label = [column.group, column.title].map(&:to_s).reject(&:empty?).uniq.join(", ")
+            tag(:td, shown(cell, at), *(range(cell, at) if ranged?(at)),
+                class: kind(at, cell), data_label: (label unless label.empty?))
+          end
+
+          def shown(cell, at)
+            words(Cells.text(cell.is_a?(Hash) ? value(cell, "value") : cell, @table.columns[at].format))
+          end
+
+          # All ranges of a table have one width, so that values end and intervals begin in one line.
+          def range(cell, at)
+            return tag(:span, nil, class: "range") unless cell.is_a?(Hash)
+
+            ends = %w[low high].filter_map { |name| value(cell, name) }
+            low, high = ends.map { |each| Cells.text(each, @table.columns[at].format) }
+            same = tag(:abbr, Cells::SAME, title: Bench::Verdict::EXPLAINED) if value(cell, "same")
+            tag(:span, (" (#{Cells.range(low, high)})" if high), (" " if same), same, class: "range")
+          end
+
+          def range_width
+            cells = @table.rows.flat_map { |row| row.zip(@table.columns) }.select { |cell, _| cell.is_a?(Hash) }
+            cells.map { |cell, column| Cells.text(cell, column.format)[/ .*/].to_s.size }.max.to_i
+          end
+
+          def value(cell, name) = cell.fetch(name) { cell[name.to_sym] }
+
+          def kind(at, cell = nil)
+            verdict = value(cell, "verdict") if cell.is_a?(Hash)
+            return "tone-#{Bench::Verdict::COLORS.fetch(verdict.to_sym)}" if verdict
+
+            "text" if @table.left?(at) && !ranged?(at)
+          end
+
+          def ranged?(at)
+            @table.full_rows.any? { |row| row[at].is_a?(Hash) }
+          end
+        end
+      end
+    end
+  end
+end
