@@ -138,13 +138,17 @@ module Larder
           raise UsageError, "#{option} #{path}: cannot be written"
         end
 
-        # Beside the file first, so that a full disk leaves neither half a report nor none of the last one.
+        # Writes another file first, so that a full disk leaves neither half a report nor none of the last one. A link
+        # or a device such as /dev/stdout stays what it is.
         def write_file(path, text, option)
+          return File.write(path, text) if File.exist?(path) && !File.file?(path)
+
+          path = File.realpath(path) if File.exist?(path)
           partial = "#{path}.part"
           File.write(partial, text)
           File.rename(partial, path)
         rescue SystemCallError => error
-          FileUtils.rm_f(partial)
+          FileUtils.rm_f(partial) if partial
           raise UsageError, "#{option} #{path}: #{error.message}"
         end
       end

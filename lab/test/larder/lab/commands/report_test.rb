@@ -17,6 +17,21 @@ module Larder
           end
         end
 
+        test "a link and a pipe stay what they are, and get the report" do
+          with_runs("a.json" => SampleDocument.build) do |dir, file|
+            target, link, pipe = %w[a.md link.md pipe].map { |name| File.join(dir, name) }
+            File.write(target, "")
+            File.symlink(target, link)
+            File.mkfifo(pipe)
+            reader = Thread.new { File.read(pipe) }
+            assert_equal 0, lab("report", file, "--markdown", link, "--html", pipe).status
+            assert_predicate File.lstat(link), :symlink?
+            assert_match(/^## Stores$/, File.read(target))
+            assert_predicate File.lstat(pipe), :pipe?
+            assert_match(/\A<!DOCTYPE html>/, reader.value)
+          end
+        end
+
         test "without an output option it is printed as text" do
           with_runs("a.json" => SampleDocument.build) do |_, file|
             outcome = lab("report", file)
