@@ -25,7 +25,17 @@ module Larder
         private
 
         def conclusions
-          [*super, *blocks("hit_").map { |block| hits(block) }, *blocks("seen_").map { |block| seen(block) }].compact
+          hits = blocks("hit_").map do |block|
+            "Time of a #{block.title}: #{list(@findings.ranking(block)) { |row| @findings.seconds(row, block) }}."
+          end
+          oldest = blocks("seen_").map do |block|
+            "Oldest answer after #{block.title}: #{list(measured(block)) { |row| seen_cells(row, block)[2] }}."
+          end
+          [*super, *(hits if @findings.base), *(oldest if @findings.base)]
+        end
+
+        def list(rows)
+          rows.map { |row| "#{row} #{Figures.duration(yield(row))}" }.join(", ")
         end
 
         def sections
@@ -38,22 +48,6 @@ module Larder
 
         def blocks(beginning)
           @plan.blocks.select { |block| block.key.start_with?(beginning) }
-        end
-
-        def hits(block)
-          listed("Time of a #{block.title}", @findings.ranking(block)) { |row| @findings.seconds(row, block) }
-        end
-
-        def seen(block)
-          listed("Oldest answer after #{block.title}", measured(block)) { |row| oldest(row, block) }
-        end
-
-        def listed(title, rows)
-          "#{title}: #{rows.map { |row| "#{row} #{Figures.duration(yield(row))}" }.join(", ")}." if rows.any?
-        end
-
-        def oldest(row, block)
-          pooled(row, block).max * Histogram::SECONDS
         end
 
         def tables(title, beginning, columns, note)
@@ -76,8 +70,8 @@ module Larder
 
         def seen_cells(row, block)
           ages = pooled(row, block)
-          bound = @findings.figure(row, block, "bound")
-          [ages.quantile(0.5), ages.quantile(0.99), oldest(row, block), bound, ages.count]
+          [ages.quantile(0.5), ages.quantile(0.99), ages.max * Histogram::SECONDS,
+           @findings.figure(row, block, "bound"), ages.count]
         end
 
         # @return [Histogram] of all sessions and copies

@@ -6,8 +6,8 @@ module Larder
   module Lab
     module Suites
       module Machines
-        # Changes keys on one machine and reads them on another all the time: how long does that one answer what was
-        # before? Each key has a thread. Versions go up from 1; 0 is what is there before.
+        # Changes keys on one machine and reads them on another all the time, each in a thread of its own. Versions of a
+        # key go up from 1; 0 is the one before.
         class Ages
           include Clock
 
@@ -15,17 +15,14 @@ module Larder
           KEYS = 8
           RATE = 5.0
           PAUSE = 0.0005
-          # Answers of one version in a row: when the first of these reads began, and the last.
-          Segment = Struct.new(:version, :first, :last)
 
-          # @param changes [Array<Array(Integer, Float, Float)>] version, when the write began, and when it had returned
-          # @param segments [Array<Segment>]
-          # @return [Array<Float>] of each change, seconds from when the write had returned to the begin of the last
-          #   read that answered what was before; 0: there was none
-          def self.of(changes, segments)
-            changes.map do |version, _, returned|
-              last = segments.filter_map { |seen| seen.last if seen.version < version }.max
-              last ? [last - returned, 0.0].max : 0.0
+          # @param changes [Array<Array(Float, Float)>] of a key: when each write began, and when it had returned
+          # @param reads [Hash{Integer=>Float}] version => when the last read that answered it began
+          # @return [Array<Float>] seconds from each return to the last read that answered what was before; 0: none did
+          def self.of(changes, reads)
+            changes.map.with_index(1) do |(_, returned), version|
+              last = reads.filter_map { |seen, began| began if seen < version }.max || returned
+              [last - returned, 0.0].max
             end
           end
 
@@ -41,45 +38,38 @@ module Larder
           end
 
           # @param until_then [Float]
-          # @return [Array<Array>] by key: see {Ages.of}
+          # @return [Array<Array>] changes by key, see {Ages.of}
           def change(until_then)
-            each_key { |key| changes(key, until_then, Random.new(key)) }
+            each_key do |key|
+              random = Random.new(key)
+              changes = []
+              while (due = now - (Math.log(1.0 - random.rand) / RATE)) < until_then
+                sleep([due - now, 0].max)
+                began = now
+                @store.write("watched/#{key}", changes.size + 1)
+                changes << [began, now]
+              end
+              changes
+            end
           end
 
           # @param until_then [Float]
-          # @return [Array<Array>] by key: see {Ages.of}
+          # @return [Array<Hash>] reads by key, see {Ages.of}
           def watch(until_then)
-            each_key { |key| seen(key, until_then) }
+            each_key do |key|
+              reads = {}
+              while (began = now) < until_then
+                reads[@store.read("watched/#{key}")] = began
+                sleep PAUSE
+              end
+              reads
+            end
           end
 
           private
 
-          def each_key(&work)
-            Array.new(KEYS) { |key| Thread.new { work.call(key) } }.map(&:value)
-          end
-
-          def changes(key, until_then, random)
-            made = []
-            loop do
-              due = now - (Math.log(1.0 - random.rand) / RATE)
-              break made if due >= until_then
-
-              sleep([due - now, 0].max)
-              begun = now
-              @store.write("watched/#{key}", made.size + 1)
-              made << [made.size + 1, begun, now]
-            end
-          end
-
-          def seen(key, until_then)
-            segments = []
-            while (started = now) < until_then
-              version = @store.read("watched/#{key}")
-              segments << Segment.new(version, started) unless segments.last&.version == version
-              segments.last.last = started
-              sleep PAUSE
-            end
-            segments
+          def each_key
+            Array.new(KEYS) { |key| Thread.new { yield key } }.map(&:value)
           end
         end
       end

@@ -8,35 +8,21 @@ module Larder
       module Machines
         # Processes for real.
         class NeighbourTest < ActiveSupport::TestCase
-          test "it works in a process of its own, and ends" do
-            pid = Neighbour.with(-> { ->(*words) { [Process.pid, words] } }) do |neighbour|
-              neighbour.go(1, "two")
-              other, words = neighbour.answer
-              assert_equal [1, "two"], words
-              other
-            end
-            assert_not_equal Process.pid, pid
-            assert_raises(Errno::ESRCH) { Process.kill(0, pid) }
+          test "it works in a process of its own, at the same time, and ends" do
+            here, there = Neighbour.beside(-> { Process.pid }) { Process.pid }
+            assert_equal Process.pid, here
+            assert_raises(Errno::ESRCH) { Process.kill(0, there) }
           end
 
-          test "one that fails, early or late, says why; one that ends is noticed" do
-            failing = -> { raise Unavailable, "no server" }
-            assert_match(/the other machine: .*Unavailable: no server/, invalid(failing))
-            assert_match(/the other machine: KeyError: key not found/, invalid(-> { -> { {}.fetch("x") } }))
-            ending = -> { -> { Process.kill(:KILL, Process.pid) } }
-            assert_match(/the process of the other machine ended/, invalid(ending))
+          test "one that fails says why, and one that ends is noticed" do
+            assert_match(/the other machine: .*Unavailable: no server/, invalid(-> { raise Unavailable, "no server" }))
+            assert_match(/the process of the other machine ended/, invalid(-> { Process.kill(:KILL, Process.pid) }))
           end
 
           private
 
           def invalid(work)
-            error = assert_raises(Invalid) do
-              Neighbour.with(work) do |neighbour|
-                neighbour.go
-                neighbour.answer
-              end
-            end
-            error.message
+            assert_raises(Invalid) { Neighbour.beside(work) { nil } }.message
           end
         end
       end
