@@ -12,8 +12,19 @@ module Larder
       LAB = File.expand_path("../../../Gemfile", __dir__)
       # Of the codecs.
       CODECS = "codecs"
+      # Gemfiles of stores whose gems it has, too.
+      IN_CODECS = [nil, "solid_cache"].freeze
+      private_constant :IN_CODECS
 
       module_function
+
+      # @param suite [Bench::Suite]
+      # @param type [Class] a {ContenderDeclaration}
+      # @return [String, nil] the name of the Gemfile of a row's processes: that of the suite, unless it lacks gems of
+      #   the row
+      def of(suite, type)
+        IN_CODECS.include?(type.bundle) ? suite.bundle || type.bundle : type.bundle
+      end
 
       # Under the lab's own Gemfile some workers have one for themselves; under any other, that one is measured.
       #

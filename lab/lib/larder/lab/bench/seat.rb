@@ -35,7 +35,7 @@ module Larder
           @companion = companion
           Dir.mkdir(dir, 0o700)
           @registry = plan.suite.registry
-          preloader = preloaders.for(type, plan.suite.bundle || type.bundle)
+          preloader = preloaders.for(type, Gemfiles.of(plan.suite, type))
           @hosting = Hosting.new(type.server, "#{dir}-server", plan.urls, size: plan.size, files: files)
           @worker = Worker.new(job(plan, dir, proofs), log: "#{dir}.log", preloader: preloader)
         rescue StandardError

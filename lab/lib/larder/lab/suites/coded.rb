@@ -95,6 +95,9 @@ module Larder
         end
 
         # Comparing all of a megabyte would be a large part of the figure of each codec.
+        # @param copy [Object]
+        # @param other [Object]
+        # @return [Boolean] whether both are of one class and size
         def alike?(copy, other)
           copy.instance_of?(other.class) && (!copy.respond_to?(:size) || copy.size == other.size)
         end
@@ -118,7 +121,7 @@ module Larder
           scene[:packed] = packed
           scene.figures["bytes"] = packed.bytesize
         end
-        private_class_method :alike?, :keep
+        private_class_method :keep
       end
     end
   end

@@ -9,8 +9,9 @@ module Larder
     module Suites
       # One value under one key of a store with codecs, and its bytes in a store without.
       module Matrix
-        SERIALIZERS = %w[native marshal message_pack].freeze
-        COMPRESSORS = %w[none snappy zstd-3].freeze
+        # The codecs of a store as it comes.
+        DEFAULT = "default"
+        CODECS = [[DEFAULT] * 2, *%w[native marshal message_pack].product(%w[none snappy zstd-3])].freeze
         PAYLOADS = ["products", Coded::GIVEN].freeze
         KEY = "larder-lab-cell"
 
@@ -28,13 +29,13 @@ module Larder
 
           require_relative "../codecs/store_options"
           made = Payloads.of(payload, scene.given)
-          way = Codecs.serializer(serializer, made.value)
-          packing = Codecs::Compressors.fetch(compressor).new.open.way
+          way, packing = codecs(scene, serializer, compressor, made.value)
           coding = Codecs::StoreOptions.new(way, packing)
-          scene[:store] = store(scene, coding, "#{serializer}-#{compressor}")
+          own = serializer == DEFAULT
+          scene[:store] = store(scene, own ? {} : coding.to_options, "#{serializer}-#{compressor}")
           scene[:value] = made.value
-          Coded.taken { write(scene) }
-          raise Unavailable, "the store takes no serializer" unless coding.asked?
+          Coded.taken { write(scene) } || raise(Unavailable, "the store refuses the value")
+          raise Unavailable, "the store takes no serializer" unless own || coding.asked?
 
           Coded.refuse(payload) unless Coded.same?(made, way, scene[:store].read(KEY))
           pack(scene, way.there.call(made.value), packing)
@@ -45,7 +46,7 @@ module Larder
         def prepare_bytes(scene, *cell)
           prepare(scene, *cell)
           scene[:value] = scene[:packed]
-          scene[:store] = store(scene, Codecs::StoreOptions.new(Codecs::NONE, Codecs::NONE), "bytes")
+          scene[:store] = store(scene, Codecs::StoreOptions.new(Codecs::NONE, Codecs::NONE).to_options, "bytes")
           write(scene)
         end
 
@@ -58,11 +59,20 @@ module Larder
         # @param scene [Bench::Scene]
         # @return [Boolean] whether as much came back as was stored
         def read(scene)
-          scene[:store].read(KEY)&.size == scene[:value].size
+          Coded.alike?(scene[:store].read(KEY), scene[:value])
         end
 
-        def store(scene, coding, name)
-          scene.contender.another(name).coded_by(**coding.to_options).open.store
+        def store(scene, options, name)
+          scene.contender.another(name).coded_by(**options).open.store
+        end
+
+        # A store that has its own codecs is compared with them, so that its bytes are known.
+        def codecs(scene, serializer, compressor, value)
+          return [Codecs.serializer(serializer, value), Codecs::Compressors.fetch(compressor).new.open.way] if
+            serializer != DEFAULT
+
+          own = { "larder" => "larder", "memory" => "marshal" }.fetch(scene.contender.class.key, "rails")
+          [Codecs.serializer(own, value), Codecs::NONE]
         end
 
         # A store keeps what is not smaller when it is compressed as it is.
@@ -71,7 +81,7 @@ module Larder
           scene[:packed] = packed.bytesize < bytes.bytesize ? packed : bytes
           scene.figures["bytes"] = scene[:packed].bytesize
         end
-        private_class_method :store, :pack
+        private_class_method :store, :codecs, :pack
       end
 
       register("matrix", Bench::Suite.define("matrix") do
@@ -87,10 +97,10 @@ module Larder
         answers :read_native_none, :read_marshal_none, :read_message_pack_snappy
         preload { Coded.load(Matrix::PAYLOADS.first) }
 
-        Matrix::PAYLOADS.product(Matrix::SERIALIZERS, Matrix::COMPRESSORS).each do |payload, *codecs|
+        Matrix::PAYLOADS.product(Matrix::CODECS) do |payload, codecs|
           given = payload == Coded::GIVEN
-          name = [*codecs, *(payload if given)].join("_").tr("-", "_")
-          words = [codecs.join(" + "), *("your value" if given)].join(", ")
+          name = [*codecs.uniq, *(payload if given)].join("_").tr("-", "_")
+          words = [codecs.uniq.join(" + "), *("your value" if given)].join(", ")
           cell = { axes: %w[serializer compressor].zip(codecs).to_h, given: given }
 
           %w[read write].each do |operation|

@@ -65,12 +65,14 @@ module Larder
         end
 
         slow_test "matrix: every cell end to end, and the store's own part" do
-          run = lab("matrix", *SHORT, "--only", "larder,memory,null", "--blocks",
-                    "read_native_none,read_bytes_native_none,write_native_none", env: { "COLUMNS" => "200" })
+          blocks = %w[read read_bytes write].product(%w[default native_none]).map { |words| words.join("_") }
+          run = lab("matrix", *SHORT, "--only", "larder,memory,null", "--blocks", blocks.join(","),
+                    env: { "COLUMNS" => "200" })
           assert_equal 0, run.status, run.out
-          assert_match(/^  - null: read, native \+ none; .*: the store keeps nothing$/, run.out)
+          assert_match(/^  - null: read, default; .*: the store keeps nothing$/, run.out)
           assert_match(/^  serializer: native, compressor: none$/, run.out)
-          assert_match(/^  larder +[\d,]+( +[\d.]+ [mµ]s){3}$/, run.out)
+          assert_match(/^  serializer: default, compressor: default$/, run.out)
+          %w[larder memory].each { |row| assert_equal 2, run.out.scan(/^  #{row} +[\d,]+( +[\d.]+ [mµ]s){3}$/).size }
         end
 
         test "what makes no sense is refused, help is not" do

@@ -44,8 +44,8 @@ module Larder
           table = section(chapter).blocks.first
           assert_equal ["serializer", "compressor", "", "read", "store's read", "write", "store's write"],
                        table.columns.map(&:title)
-          assert_equal 9 * 2, table.rows.size
-          assert_equal %w[native none larder], table.rows.first.first(3)
+          assert_equal 10 * 2, table.rows.size
+          assert_equal %w[default default larder], table.rows.first.first(3)
           assert_empty(chapter.sections.select { |each| each.title.start_with?("Read, ") })
         end
 
