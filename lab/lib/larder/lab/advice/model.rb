@@ -1,161 +1,119 @@
 # frozen_string_literal: true
 
-# Computes what a write and a read take with a choice under given circumstances, as the sum of the measured parts.
+# Computes the seconds of a call with a choice: what was measured on this machine, and what the network adds.
 
-require_relative "../break_even"
-require_relative "choice"
-require_relative "sampling"
+require_relative "../bench/stats"
+require_relative "lines"
 
 module Larder
   module Lab
     module Advice
-      # Numbers of a question that calls depend on. reads: for each write; rtt: seconds, of the mean machine;
-      # seconds_a_bit: on the wire
-      Circumstances = Struct.new(:reads, :rtt, :seconds_a_bit, keyword_init: true) do
-        # @param question [Question]
-        # @param local [Float] seconds of a round trip on one host
-        # @return [Circumstances]
-        def self.of(question, local)
-          new(reads: question.reads, rtt: question.mean_rtt(local),
-              seconds_a_bit: question.bandwidth ? 1.0 / question.bandwidth : 0.0)
+      # Seconds of a call. `measured` has weights of measured calls by row and block, `added` are seconds besides them.
+      Cost = Struct.new(:measured, :added) do
+        # @param other [Cost]
+        # @return [Cost]
+        def +(other)
+          Cost.new(measured.merge(other.measured) { |_, one, two| one + two }, added + other.added)
+        end
+
+        # @param other [Numeric]
+        # @return [Cost]
+        def *(other)
+          Cost.new(measured.transform_values { |weight| weight * other }, added * other)
         end
       end
 
-      # Time of a call = serializer + compressor + store + round trip + bytes on the wire; the last two of servers only.
+      # Costs of the choices that a run has measured.
       class Model
-        # Of a call, in the order in which they are drawn.
-        PARTS = ["serializer", "compressor", "store", "round trip", "on the wire"].freeze
-        # The same for headings of narrow columns.
-        SHORT = %w[serializer compressor store trip wire].freeze
-        # What the parts of codecs are called in each direction.
-        OPERATIONS = { "write" => %w[serialize compress], "read" => %w[deserialize decompress] }.freeze
-
-        # @return [Circumstances]
-        attr_reader :circumstances
-
-        # @param parts [Parts]
-        # @param circumstances [Circumstances]
-        def initialize(parts, circumstances)
-          @parts = parts
-          @circumstances = circumstances
-          @mixed = {}
-          @work = {}
+        # @param plan [Bench::Plan]
+        # @param samples [Bench::Samples]
+        # @param findings [SuiteReport::Findings]
+        def initialize(plan, samples, findings)
+          @samples = samples
+          @findings = findings
+          @blocks = plan.blocks.to_h { |block| [[block.heading, *block.axes.values], block] }
+          @seconds = Hash.new { |all, at| all[at] = Bench::Stats.seconds(samples.of(*at)) }
+          @ratios = {}
         end
 
-        # @return [Array<Choice>] everything that was measured and takes the value
+        # @return [Array<Choice>] those whose reads and writes were measured
         def choices
-          @choices ||= @parts.stores.flat_map { |store| choices_of(store) }
+          @choices ||= (@findings.rows & Stores.names).product(@blocks.keys.map { |_, *codecs| codecs }.uniq)
+                                                      .map { |row, codecs| Choice.new(row, *codecs) }
+                                                      .select { |choice| measured?(choice) }
         end
 
         # @param choice [Choice]
-        # @return [Boolean] does the store take so many bytes?
-        def fits?(choice)
-          !@parts.storing("write", stored_by(choice), bytes(choice)).nil?
-        end
-
-        # @param choice [Choice]
-        # @return [Integer] bytes that the store gets
+        # @return [Integer] bytes of the value in the store
         def bytes(choice)
-          @parts.bytes(choice.serializer, choice.compressor)
-        end
-
-        # @param call [String] "write" or "read"
-        # @param choice [Choice]
-        # @return [Array<Figure>] seconds, as {PARTS}
-        def call(call, choice)
-          network = choice.profile.remote? ? [rtt, wire(bytes(choice))] : [Figure.sure(0), Figure.sure(0)]
-          work(call, choice) + network
+          @findings.figure(choice.store, block("write", choice), "bytes")
         end
 
         # @param choice [Choice]
-        # @return [Figure] seconds of a call, the mean of a write and the reads that follow it
-        def mixed(choice)
-          @mixed[choice] ||= begin
-            write, read = %w[write read].map { |call| Figure.sum(call(call, choice)) }
-            (write + (read * circumstances.reads)) * (1.0 / (circumstances.reads + 1))
-          end
+        # @return [Float] bytes in the store for each byte that the value has without compression
+        def share(choice)
+          @most ||= choices.map { |each| bytes(each) }.max
+          bytes(choice).fdiv(@most)
         end
 
-        # What a write and its reads take, as a straight line over one of the circumstances.
+        # @param operation [String] "read" or "write"
         # @param choice [Choice]
-        # @param field [Symbol] a field of {Circumstances}
-        # @param spared [Float] share of what was measured that is left out
-        # @return [BreakEven::Line] seconds
-        def line(choice, field, spared: 0.0)
-          none, one = [0.0, 1.0].map { |x| cycle(choice, circumstances.dup.tap { |each| each[field] = x }, spared) }
-          BreakEven::Line.new(name: choice, fixed: none, slope: one - none)
+        # @param question [Question]
+        # @return [Cost]
+        def call(operation, choice, question)
+          sent = question.bandwidth ? 8.0 * bytes(choice) / question.bandwidth : 0.0
+          Cost.new({ [choice.store, block(operation, choice).key] => 1.0 },
+                   choice.facts.remote? ? question.rtt + sent : 0.0)
         end
 
-        # The same without bounds of the store or network: codecs only.
-        # @param serializer [String]
-        # @param compressor [String]
-        # @param store [String]
-        # @return [Figure] seconds a call that do not depend on the wire, round trips left out
-        def work_mixed(serializer, compressor, store)
-          choice = Choice.new(store, serializer, compressor)
-          write, read = %w[write read].map { |call| Figure.sum(work(call, choice)) }
-          (write + (read * circumstances.reads)) * (1.0 / (circumstances.reads + 1))
+        # @param read [Cost]
+        # @param write [Cost]
+        # @param question [Question]
+        # @return [Cost] the mean of a write and its reads
+        def mean(read, write, question)
+          (write + (read * question.reads)) * (1.0 / (question.reads + 1))
+        end
+
+        # @param cost [Cost]
+        # @return [Float]
+        def seconds(cost)
+          cost.measured.sum { |at, weight| weight * @seconds[at] } + cost.added
+        end
+
+        # @param cost [Cost]
+        # @param other [Cost]
+        # @return [Bench::Stats::Estimate] of the seconds of one, divided by those of the other
+        def ratio(cost, other)
+          @ratios[[cost, other]] ||= Bench::Stats.ratio(series(cost), series(other))
         end
 
         private
 
-        def choices_of(store)
-          return [] if store == Measuring::CODED && !@parts.stores.include?("larder")
-
-          name = store == Measuring::CODED ? "larder" : store
-          serializers_of(store).flat_map do |serializer|
-            compressors_of(store, serializer).map { |compressor| Choice.new(name, serializer, compressor) }
+        def measured?(choice)
+          %w[read write].all? do |call|
+            block = @blocks[[call, choice.serializer, choice.compressor]]
+            block && @findings.seconds(choice.store, block)
           end
         end
 
-        # Larder's store has its own bytes, which others are given by the name "native".
-        def serializers_of(store)
-          case store
-          when "larder" then @parts.serializers & ["larder"]
-          when Measuring::CODED then @parts.serializers - ["native"]
-          else @parts.serializers - ["larder"]
+        def block(operation, choice)
+          @blocks.fetch([operation, choice.serializer, choice.compressor])
+        end
+
+        # Turns as they would have been with the network: those of the same session, pass and copy are added up.
+        def series(cost)
+          parts = cost.measured.map { |at, weight| [turns(at), weight] }
+          shared = parts.map { |turns, _| turns.keys }.inject(:&)
+          Bench::Series.new(shared.map do |session, pass, copy|
+            seconds = parts.sum { |turns, weight| weight * turns[[session, pass, copy]] } + cost.added
+            Bench::Samples::Turn.new(session: session, pass: pass, copy: copy, seconds: seconds)
+          end)
+        end
+
+        def turns(at)
+          (@turns ||= {})[at] ||= @samples.of(*at).turns.to_h do |turn|
+            [[turn.session, turn.pass, turn.copy], turn.seconds]
           end
-        end
-
-        def compressors_of(store, serializer)
-          return ["none"] if store == "larder"
-
-          found = @parts.compressors(serializer)
-          store == Measuring::CODED && serializer == "larder" ? found - ["none"] : found
-        end
-
-        # Name of the store's measurement.
-        def stored_by(choice)
-          choice.store == "larder" && !choice.plain? ? Measuring::CODED : choice.store
-        end
-
-        def work(call, choice)
-          @work[[call, choice]] ||= begin
-            serialize, compress = OPERATIONS.fetch(call)
-            [@parts.serializing(serialize, choice.serializer),
-             @parts.compressing(compress, choice.serializer, choice.compressor),
-             apart(choice, @parts.storing(call, stored_by(choice), bytes(choice)))]
-          end
-        end
-
-        # A server's time without the round trip that was in it when it was measured here.
-        def apart(choice, seconds)
-          choice.profile.remote? ? seconds.less(@parts.round_trip) : seconds
-        end
-
-        def rtt
-          Figure.sure(circumstances.rtt)
-        end
-
-        def wire(bytes)
-          Figure.sure(8.0 * bytes * circumstances.seconds_a_bit)
-        end
-
-        # Seconds of a write and its reads.
-        def cycle(choice, given, spared)
-          write, read = %w[write read].map { |call| work(call, choice).sum(&:value) * (1 - spared) }
-          sent = choice.profile.remote? ? given.rtt + (8.0 * bytes(choice) * given.seconds_a_bit) : 0.0
-          write + sent + (given.reads * (read + sent))
         end
       end
     end

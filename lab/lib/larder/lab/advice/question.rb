@@ -1,79 +1,111 @@
 # frozen_string_literal: true
 
-# Keeps the question of an advice: the given answers, and the defaults of all others.
+# Keeps the circumstances of an advice: those that the user has named, and defaults for the others.
 
-require_relative "fields"
+require_relative "../environment"
+require_relative "../errors"
+require_relative "../units"
 
 module Larder
   module Lab
-    # Which store, serializer and compressor to take: from a question to a report.
     module Advice
-      # The circumstances of the one who asks. Each {Field} is a method.
+      # Each of {FIELDS} is a method.
       class Question
-        Fields::ALL.each { |field| define_method(field.key) { fetch(field.key) } }
+        WHO = %w[hosts processes nobody].freeze
+        # Worse and worse, what can happen to a store.
+        EVENTS = %w[nothing restart crash].freeze
 
-        # @param answers [Hash{Symbol=>String}] as typed, by field
-        def initialize(answers = {})
-          @texts = {}
-          @values = {}
-          answers.each { |key, text| answer(Fields::ALL.find { |field| field.key == key }, text) }
+        # `default` is a text, or a proc that answers one for a question; `parse` makes a value of a text and the name
+        # of the option (nil: an option without a text). `help` says what the default is where that is a proc.
+        Field = Struct.new(:key, :flag, :default, :help, :parse, :words) do
+          # @return [String] "--rtt"
+          def option
+            flag[/--[a-z-]+/]
+          end
         end
 
-        # @param field [Field]
-        # @param text [String]
-        # @return [void]
+        refuse = ->(text, option, forms) { raise UsageError, "#{option} #{text}: #{forms}" }
+        number = lambda do |text, option|
+          found = Float(text, exception: false)
+          found&.finite? && found >= 0 ? found : refuse[text, option, "a number, such as 20 or 0.5"]
+        end
+        whole = lambda do |text, option|
+          found = Integer(text, 10, exception: false)
+          found&.positive? ? found : refuse[text, option, "a whole number from 1 on"]
+        end
+        share = lambda do |text, option|
+          found = Float(text.delete_suffix("%"), exception: false)
+          found && (0.0..100.0).cover?(found) ? found / 100 : refuse[text, option, "a share, such as 90%"]
+        end
+        one_of = lambda do |names|
+          ->(text, option) { names.include?(text) ? text : refuse[text, option, "one of #{names.join(", ")}"] }
+        end
+        room = ->(text, option) { Units.size(text, option) unless text == "any" }
+        several = ->(one, more) { ->(question) { question.hosts > 1 ? more : one } }
+
+        # @return [Array<Field>]
+        FIELDS = [
+          [:reads, "--reads N", "10", nil, number, ["reads for each write"]],
+          [:hosts, "--hosts N", "1", nil, whole, ["machines that run the application"]],
+          [:shared_by, "--shared-by WHO", several["processes", "hosts"], "hosts if there are several", one_of[WHO],
+           ["who must see the same values: hosts, processes", "(of one host) or nobody"]],
+          [:rtt, "--rtt TIME", several["0", "0.5ms"], "0; of several hosts 0.5ms", Units.method(:duration),
+           ["round trip to a server, besides that of one on", "this machine, which is in what is measured"]],
+          [:bandwidth, "--bandwidth BITS", several["none", "1gbit"], "none; of several hosts 1gbit",
+           Units.method(:bandwidth), ["of a connection to a server, or none: no limit"]],
+          [:hit_ratio, "--hit-ratio SHARE", "90%", nil, share,
+           ["reads that a copy on the machine itself would", "answer"]],
+          [:stale, "--stale TIME", "5s", nil, Units.method(:duration),
+           ["how long after a change other machines may", "answer the old value, whatever fails"]],
+          [:size, "--size BYTES", "1gb", nil, Units.method(:size), ["all that is cached, before compression"]],
+          [:memory, "--memory BYTES", ->(_) { "#{(Environment.facts("/")[:memory_bytes] || 8e9).to_i / 2_000_000}mb" },
+           "half of this machine", room, ["memory that a cache may take"]],
+          [:disk, "--disk BYTES", "any", nil, room, ["room on disk that it may take"]],
+          [:survive, "--survive WHAT", "nothing", nil, one_of[EVENTS],
+           ["the worst that entries must survive: nothing,", "restart (of the application), crash (of a machine)"]],
+          [:user_sessions, "--user-sessions", nil, nil, nil, ["lines for the sessions of users, too"]]
+        ].map { |fields| Field.new(*fields) }.freeze
+
+        FIELDS.each { |field| define_method(field.key) { value(field) } }
+
+        # @param texts [Hash{Symbol=>String, true}] as typed, by field
         # @raise [UsageError] naming the offender and the forms
-        def answer(field, text)
-          @values[field.key] = field.parse.call(text, field.option)
-          @texts[field.key] = text
+        def initialize(texts = {})
+          @texts = texts
+          @values = {}
+          FIELDS.each { |field| value(field) if texts.key?(field.key) }
         end
 
-        # @param key [Symbol]
-        # @return [Boolean] was it said, not assumed?
-        def given?(key)
-          @texts.key?(key)
-        end
-
-        # @param key [Symbol]
-        # @return [String] as it was typed
-        def said(key)
-          @texts.fetch(key) { default(key) }
-        end
-
-        # @param key [Symbol]
-        # @return [String] what is taken where nobody says
-        def default(key)
-          field(key).default_for(self)
-        end
-
-        # The same circumstances but for some.
         # @param changes [Hash{Symbol=>String}]
-        # @return [Question]
+        # @return [Question] the same but for these
         def with(**changes)
           Question.new(@texts.merge(changes))
         end
 
-        # The time of a round trip, as the mean of the machines sees it: with several regions the server is near to one
-        # of them.
-        # @param local [Float] seconds of a round trip on one host
-        # @return [Float] seconds
-        def mean_rtt(local)
-          ((rtt || local) + (region_rtt * (regions - 1))) / regions
+        # @param key [Symbol]
+        # @return [String] as it was typed, or the default
+        def said(key)
+          default = FIELDS.find { |field| field.key == key }.default
+          @texts.fetch(key) { default.respond_to?(:call) ? default.call(self) : default }
         end
 
-        # @return [Array<Field>] that were not said and matter
+        # @return [Array<String>] options that were not given, with their defaults
         def assumed
-          Fields::ALL.select { |field| !given?(field.key) && field.apt_for?(self) }
+          FIELDS.select { |field| field.parse && !@texts.key?(field.key) }
+                .map { |field| "#{field.option} #{said(field.key)}" }
+        end
+
+        # @return [Boolean] whether several machines share what is cached
+        def several?
+          hosts > 1 && shared_by == "hosts"
         end
 
         private
 
-        def field(key)
-          Fields::ALL.find { |field| field.key == key } || raise(ArgumentError, "no field #{key}")
-        end
+        def value(field)
+          return @texts.key?(field.key) unless field.parse
 
-        def fetch(key)
-          @values.fetch(key) { field(key).parse.call(default(key), field(key).option) }
+          @values.fetch(field.key) { @values[field.key] = field.parse.call(said(field.key), field.option) }
         end
       end
     end

@@ -1,101 +1,122 @@
 # frozen_string_literal: true
 
-# Orders the choices for one question: those without a constraint first, by time. Tells which of them do not differ
-# from the first.
+# Chooses: the simplest of those choices that are not shown to be slower than the fastest.
 
+require_relative "../bench/verdict"
 require_relative "constraints"
-require_relative "model"
 
 module Larder
   module Lab
     module Advice
-      # Ranks.
+      # The choices under the circumstances of one question.
       class Ranking
+        # Values of other circumstances that are tried, in their order.
+        decades = ->(powers, unit) { powers.flat_map { |power| [1, 2, 5].map { |n| "#{n * (10**power)}#{unit}" } } }
+        TRIED = { bandwidth: [*decades[0..4, "mbit"], "none"], rtt: ["0", *decades[1..5, "us"]],
+                  size: decades[0..6, "mb"], reads: ["0", "0.1", *decades[0..2, ""]], hosts: %w[1 2] }.freeze
+        # Another advice: the field, its values, and what is advised then.
+        Flip = Struct.new(:field, :change, :choice)
+        FORMATS = { bandwidth: :bits, rtt: :duration, size: :bytes }.freeze
+        private_constant :TRIED, :FORMATS
+
         # @return [Question]
         attr_reader :question
         # @return [Model]
         attr_reader :model
         # @return [Constraints]
         attr_reader :constraints
-        # @return [Parts]
-        attr_reader :parts
 
         # @param question [Question]
-        # @param parts [Parts]
-        def initialize(question, parts)
+        # @param model [Model]
+        def initialize(question, model)
           @question = question
-          @parts = parts
-          @model = Model.new(parts, Circumstances.of(question, parts.round_trip))
-          @constraints = Constraints.new(question, parts, @model)
+          @model = model
+          @constraints = Constraints.new(question, model)
+          @costs = {}
         end
 
-        # @return [Array<Choice>] that may be chosen, the best first
+        # @return [Array<Choice>] that may be chosen, the fastest first; those that something speaks against are last
         def choices
-          @choices ||= possible.sort_by { |choice| [constraints.clear?(choice) ? 0 : 1, mean(choice)] }
+          @choices ||= model.choices.reject { |choice| constraints.against(choice).any?(&:final) }
+                            .sort_by { |choice| [constraints.against(choice).size, seconds(choice)] }
         end
 
-        # @return [Choice, nil]
+        # @return [Array<Choice>] those without an objection; if there is none, those with the fewest
+        def candidates
+          @candidates ||= choices.select do |choice|
+            constraints.against(choice).size == constraints.against(choices.first).size
+          end
+        end
+
+        # @return [Array<Choice>] the fastest, and those that are not shown to be slower in a way that matters
+        def alike
+          @alike ||= candidates.select { |choice| holds?(choice) }
+        end
+
+        # @return [Choice, nil] the advice; nil if nothing may be chosen
         def best
-          @best ||= possible.min_by { |choice| [constraints.clear?(choice) ? 0 : 1, mean(choice)] }
+          @best ||= alike.min_by { |choice| [choice.codecs.size + servers(choice), seconds(choice)] }
         end
 
-        # @return [Array<Choice>] of which no difference to the first is shown; nothing speaks against them
-        def ties
-          @ties ||= candidates.drop(1).select { |choice| same?(choice, best) }
+        # @param choice [Choice]
+        # @return [Boolean] whether it is as good as the fastest
+        def holds?(choice)
+          fastest = candidates.first
+          choice == fastest || (candidates.include?(choice) &&
+                                Bench::Verdict.for_an_application(ratio(choice, fastest)) != :slower)
         end
 
         # @param choice [Choice]
         # @param other [Choice]
-        # @return [Boolean] is no difference shown: is it within its interval, or within the noise of what was measured?
-        def same?(choice, other)
-          one, two = [choice, other].map { |each| model.mixed(each) }
-          one.same?(two) || (one.value - two.value).abs < parts.noise * [choice, other].map { |each| work(each) }.max
+        # @return [Bench::Stats::Estimate]
+        def ratio(choice, other)
+          model.ratio(cost(choice), cost(other))
         end
 
-        # @return [Array<Choice>] that stand as well as the first, but for their time
-        def candidates
-          level = constraints.clear?(best)
-          choices.select { |choice| constraints.clear?(choice) == level }
+        # @param choice [Choice]
+        # @return [Float] seconds of a call, the mean of a write and its reads
+        def seconds(choice)
+          model.seconds(cost(choice))
         end
 
-        # @param choice [Choice] the first under other circumstances
-        # @return [Boolean] is it here as good as the first?
-        def holds?(choice)
-          choice == best || (candidates.include?(choice) && same?(choice, best))
-        end
-
-        # The first few, and the best of every store.
-        # @param count [Integer]
-        # @return [Array<Choice>]
-        def shown(count)
-          leaders = choices.group_by(&:store).values.map(&:first)
-          defaults = choices.select(&:rails_default?)
-          choices & [*choices.first(count), *leaders, *defaults]
-        end
-
-        # Why choices are left out or put behind, each reason once.
-        # @param final [Boolean]
-        # @return [Array<Array(String, String)>] what, and why
-        def objections(final:)
-          found = model.choices.select { |choice| constraints.out?(choice) == final }
-          all = found.flat_map { |choice| constraints.against(choice) }.select { |each| each.final == final }
-          all.uniq.map { |each| [each.about, each.reason] }
+        # The nearest other circumstances under which the advice is another: because this one is then shown to be
+        # slower, or must not be chosen.
+        # @return [Array<Flip>] one below and one above for each of the circumstances, where there is one
+        def flips
+          TRIED.flat_map do |key, texts|
+            below, above = texts.map { |text| question.with(key => text) }
+                                .reject { |other| place(key, other) == place(key, question) }
+                                .partition { |other| place(key, other) < place(key, question) }
+            [flip(key, below.reverse, "up to"), flip(key, above, "from")].compact
+          end
         end
 
         private
 
-        # Seconds of a call that were measured, without what the network adds.
-        def work(choice)
-          model.work_mixed(choice.serializer, choice.compressor, choice.store).value
+        def cost(choice)
+          @costs[choice] ||= model.mean(model.call("read", choice, question), model.call("write", choice, question),
+                                        question)
         end
 
-        def possible
-          @possible ||= model.choices.select { |choice| model.fits?(choice) && !constraints.out?(choice) }
+        # Another server that machines need, to learn of each other's changes.
+        def servers(choice)
+          question.several? && choice.facts.messages.nil? ? 1 : 0
         end
 
-        # Without resampling, which is wanted of a few only.
-        def mean(choice)
-          (@means ||= {})[choice] ||= model.line(choice, :rtt).cost(model.circumstances.rtt)
+        def flip(key, questions, word)
+          questions.each do |other|
+            ranking = Ranking.new(other, model)
+            next if ranking.best.nil? || ranking.holds?(best)
+
+            value = other.public_send(key)
+            words = FORMATS.key?(key) && value ? Reports::Figures.public_send(FORMATS[key], value) : other.said(key)
+            return Flip.new(Question::FIELDS.find { |field| field.key == key }, "#{word} #{words}", ranking.best)
+          end
+          nil
+        end
+
+        def place(key, other)
+          other.public_send(key) || Float::INFINITY
         end
       end
     end

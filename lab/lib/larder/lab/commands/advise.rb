@@ -1,59 +1,141 @@
 # frozen_string_literal: true
 
-require_relative "command"
-require_relative "../advice/interview"
-require_relative "../advice/measuring"
-require_relative "../advice/options"
-require_relative "../advice/report"
-require_relative "../advice/sections/published"
+require_relative "suite"
+require_relative "../advice/chapter"
 
 module Larder
   module Lab
     module Commands
       # `larder-lab advise`: which store, serializer and compressor to take.
-      class Advise < Command
-        Commands.register("advise", self)
+      class Advise < Suite
+        NAME = "advise"
+        Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
-        NAME = "advise"
-        SUMMARY = "recommends a store, serializer and compressor for your value and network"
+        SUMMARY = "which store, serializer and compressor suit your value and network, and the lines for it"
+        # The suites that it runs.
+        SUITES = %w[matrix].freeze
+        # The first lines of --help.
+        BANNER = <<~TEXT
+          Usage: larder-lab advise [--payload SOURCE] [options]
+                 larder-lab advise --from FILE [options]
 
-        # @param arguments [Array<String>]
-        # @return [Advice::Options]
-        # @raise [UsageError]
-        def options_for(arguments)
-          Advice::Options.new.parse(arguments)
-        end
+          Reads and writes 50 products, or your value, in stores as they come and with
+          each serializer and compressor, on this machine. Adds the time of your network,
+          leaves out what your circumstances exclude, and advises the simplest choice that
+          is not shown to be slower than the fastest. If several machines share the store,
+          it says whether to put Larder in front. It prints the lines of configuration.
 
-        # Asks, where there is somebody to answer.
-        # @param arguments [Array<String>]
-        # @return [Integer] exit code
-        # @raise [UsageError]
-        def run(arguments)
-          @asking = true
-          super
-        end
+            larder-lab advise --payload product.json --reads 20 --hosts 4 --size 10gb
+            larder-lab advise --from run.json --hosts 40 --stale 10s
+        TEXT
 
-        # @param options [Advice::Options]
-        # @return [Document::Chapter]
-        def chapter(options)
-          return Advice::Sections::Published.new.chapter if options.published?
+        # The parts of a run that a report has kept, see {Bench::Conductor}.
+        Kept = Struct.new(:absent, :skipped, :recorded, :spent)
+        private_constant :Kept
 
-          interview(options) if @asking && !options.silent? && @input.tty? && @err.interactive?
-          advise(options)
+        # The options of the suite, and the circumstances of an advice.
+        class Options < SuiteOptions
+          ROWS = %w[larder memory file solid_cache redis memcached].freeze
+          # Rows that cannot be advised, by who shares values; and one that is advised after crashes of machines.
+          BLIND = { "nobody" => [], "processes" => ["memory"], "hosts" => %w[memory file solid_cache] }.freeze
+          DATABASE = "solid_cache-postgresql"
+          SLOW = %w[marshal message_pack].freeze
+          private_constant :ROWS, :BLIND, :DATABASE, :SLOW
+
+          # @return [String, nil] the report whose samples are used
+          attr_reader :from
+
+          # @return [Advice::Question]
+          def question
+            @question ||= Advice::Question.new(@circumstances)
+          end
+
+          # @return [Array<String>] codecs
+          def left_out
+            quick? && !@blocks ? SLOW : []
+          end
+
+          private
+
+          def understood
+            question
+            measuring = @given.keys - Advice::Question::FIELDS.map(&:option) - OUTPUTS - ["--from"]
+            return super unless @from && measuring.any?
+
+            raise UsageError, "--from #{@from}: nothing is measured then; leave out #{measuring.first}"
+          end
+
+          def registry
+            Advice::Stores
+          end
+
+          def chosen_contenders
+            @only || (ROWS - BLIND.fetch(question.shared_by) + (question.survive == "crash" ? [DATABASE] : []))
+          end
+
+          # The store's own part is not needed.
+          def chosen(suite)
+            return super if @blocks
+
+            super.select { |block| %w[read write].include?(block.heading) && !block.axes.values.intersect?(left_out) }
+          end
+
+          def amount_options(options)
+            @circumstances = {}
+            options.separator("\nYour circumstances (defaults in parentheses):")
+            Advice::Question::FIELDS.each do |field|
+              default = field.help || field.default
+              options.on(field.flag, *(String if field.parse), *field.words, *("(#{default})" if default)) do |text|
+                @circumstances[field.key] = text
+              end
+            end
+            options.separator("\nWithout measuring:")
+            options.on("--from FILE", "advise by the samples of a report, which advise,",
+                       "matrix or all has written with --json FILE") { |file| @from = file }
+            super
+          end
+
+          # Ratios refer to the advice.
+          def base_option(options); end
         end
 
         private
 
-        def interview(options)
-          Advice::Interview.new(@input, @err).run(options.question) { |field, text| options.check(field, text) }
+        def parsed(arguments)
+          Options.new(self.class::SUITES, self.class::BANNER).parse(arguments)
         end
 
-        def advise(options)
-          measuring = Advice::Measuring.new(options, progress: Progress.new(@err))
-          report = Advice::Report.new(options, measuring.parts)
-          tried = measuring.pasted(report.configuration) if report.configuration&.tried?
-          report.chapter(measuring.environment, tried)
+        def report(run, options, environment)
+          Advice::Chapter.new(*run, question: options.question, environment: environment)
+        end
+
+        def findings(options, started)
+          options.from ? document([again(options)], started) : super
+        end
+
+        # Another advice by the samples of a report.
+        def again(options)
+          found = Document.load(options.from)
+          stored = found.chapters.find { |chapter| SUITES.include?(chapter.key) && chapter.details["samples"] } or
+            raise UsageError, "#{options.from}: it has no samples of stores with codecs; larder-lab advise --json " \
+                              "FILE writes them"
+
+          report(kept(stored), options, found.environment.transform_keys(&:to_sym)).to_chapter.tap do |chapter|
+            chapter.facts << "measured by: #{found.line}"
+          end
+        end
+
+        def kept(chapter)
+          details = { "skipped" => [], **chapter.details.slice("absent", "skipped", "recorded") }
+          session = Bench::Journal::Session.from_h({ "suite" => chapter.key, "number" => 0, **details,
+                                                     "turns" => chapter.details["samples"] })
+          measured = session.turns.map(&:block).uniq
+          suite = Suites.fetch(chapter.key)
+          plan = Bench::Plan.new(suite: suite, blocks: suite.blocks.select { |block| measured.include?(block.key) },
+                                 **chapter.details["settings"].transform_keys(&:to_sym))
+          [Kept.new(session.absent, session.skipped, session.recorded, {}), plan,
+           session.turns.inject(Bench::Samples.new, :add)]
         end
       end
     end

@@ -21,11 +21,9 @@ module Larder
 
         # @param out [Terminal] for results
         # @param err [Terminal] for progress
-        # @param input [IO] for answers
-        def initialize(out, err, input = $stdin)
+        def initialize(out, err, _input = nil)
           @out = out
           @err = err
-          @input = input
         end
 
         # @param arguments [Array<String>]

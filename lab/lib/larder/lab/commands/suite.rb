@@ -116,7 +116,13 @@ module Larder
           conductor = Bench::Conductor.new(plan, samples, progress: Progress.new(@err), journal: @journal,
                                                        later: later)
           conductor.run
-          chapter_class.new(conductor, plan, samples, environment: @before, base: options.base).to_chapter
+          report([conductor, plan, samples], options, @before).to_chapter
+        end
+
+        # @param run [Array] conductor, plan and samples
+        # @return [SuiteReport::Chapter]
+        def report(run, options, environment)
+          chapter_class.new(*run, environment: environment, base: options.base)
         end
       end
     end

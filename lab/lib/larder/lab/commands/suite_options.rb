@@ -207,10 +207,14 @@ module Larder
           options.separator("\nChoice:")
           contender_options(options)
           options.on("--blocks A,B", Array, "these blocks of code") { |names| @blocks = names }
-          options.on("--base NAME", "row that ratios refer to (default #{@suites.first.base})") { |name| @base = name }
+          base_option(options)
           given_option(options)
           extension_options(options)
           options.on("--list", "list contenders and blocks") { @list = true }
+        end
+
+        def base_option(options)
+          options.on("--base NAME", "row that ratios refer to (default #{@suites.first.base})") { |name| @base = name }
         end
 
         def given_option(options)

@@ -238,8 +238,8 @@ module Larder
         def details
           { environment: @environment, base: @findings.base,
             settings: @plan.to_h.slice(:rows, :sessions, :passes, :turn_seconds, :limit_seconds, :seed),
-            absent: @conductor.absent.transform_values(&:to_h), recorded: @conductor.recorded,
-            spent: @conductor.spent,
+            absent: @conductor.absent.transform_values(&:to_h), skipped: @conductor.skipped.to_a,
+            recorded: @conductor.recorded, spent: @conductor.spent,
             samples: @samples.map(&:to_h) }
         end
       end

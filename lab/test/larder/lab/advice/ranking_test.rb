@@ -1,114 +1,89 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/sample_parts"
-require "larder/lab/advice/flips"
+require "support/advice_runs"
 
 module Larder
   module Lab
     module Advice
       class RankingTest < ActiveSupport::TestCase
-        def ranking(parts = SampleParts.build, **answers)
-          SampleParts.ranking(parts, **answers)
+        test "a call is the mean of a write and its reads, with round trips and bytes on the wire to a server" do
+          ranking = AdviceRuns.ranking({ hosts: "4", reads: "3" })
+          assert_in_delta (50 + (3 * 35)) * 1e-6 / 4, ranking.seconds(choice("larder")), 1e-6
+          far = choice("redis", "native", "zstd-3")
+          assert_in_delta ((210 + (3 * 150)) * 1e-6 / 4) + 0.5e-3 + (2700 * 8e-9), ranking.seconds(far), 2e-6
+          plain = choice("redis", "native", "none")
+          estimate = ranking.ratio(plain, far)
+          assert_in_delta ranking.seconds(plain) / ranking.seconds(far), estimate.value, 0.01
+          assert_equal [true, 6], [(estimate.low...estimate.high).cover?(estimate.value), estimate.sessions]
         end
 
-        def reasons(ranking, about, final: true)
-          ranking.objections(final: final).select { |name, _| name == about }.map(&:last).join
+        test "the advice depends on who shares the values, on the network and on the events that they must survive" do
+          { {} => "larder", { hosts: "4", bandwidth: "none" } => "redis + native",
+            { hosts: "4", bandwidth: "50mbit" } => "redis + native + zstd-3",
+            { survive: "crash" } => "solid_cache + native" }.each { |given, advice| assert_equal advice, best(given) }
+          memory = AdviceRuns::STORES.slice("memory", "file")
+          assert_equal "memory", best({ shared_by: "nobody" }, stores: memory)
+          assert_equal "file + native", best({ survive: "crash" }, stores: memory)
+          assert_equal "", best({ survive: "crash" }, stores: AdviceRuns::SERVERS)
         end
 
-        test "on one host Larder as it is; on several the server, and why Larder is left out" do
-          assert_equal "larder", ranking.best.to_s
-          four = ranking(hosts: "4")
-          assert_equal "redis + native + zstd-3", four.best.to_s
-          assert_match(/each of 4 would fill its own/, reasons(four, "larder"))
-          assert_equal "larder", ranking(hosts: "4", shared_by: "processes").best.to_s
+        test "the simplest choice is advised where none is shown to be faster in a way that matters" do
+          codecs = { %w[default default] => [105, 105, 9000], %w[native none] => [100, 100, 9000] }
+          redis = AdviceRuns::STORES.slice("redis")
+          ranking = AdviceRuns.ranking({ shared_by: "hosts" }, stores: redis, codecs: codecs)
+          assert_equal ["redis + native", "redis"], ranking.choices.map(&:to_s)
+          assert_equal "redis", ranking.best.to_s
+          noisy = AdviceRuns.ranking({}, stores: redis, noise: 3.0, codecs: codecs)
+          assert_equal :unknown, Bench::Verdict.of(noisy.ratio(*noisy.model.choices))
+          assert_equal "redis", noisy.best.to_s
         end
 
-        test "the memory store only where no process must see another's" do
-          assert_match(/every process has its own/, reasons(ranking, "memory"))
-          assert_includes ranking(shared_by: "nobody").choices.map(&:store), "memory"
+        test "for several machines a server that can be a backplane is simpler" do
+          stores = AdviceRuns::SERVERS.merge("memcached" => [80, 90]).except("larder")
+          assert_equal "memcached + native", best({ shared_by: "hosts" }, stores: stores)
+          assert_equal "redis + native", best({ hosts: "4" }, stores: stores)
         end
 
-        test "a file store that nobody prunes comes after all others" do
-          clear, behind = ranking(trust: "yes").choices.partition { |choice| choice.store != "file" }
-          assert_equal clear + behind, ranking(trust: "yes").choices
-          assert_match(/grows until/, reasons(ranking, "file", final: false))
+        test "reasons against a choice exclude it or put it behind" do
+          { [{ hosts: "2" }, "larder"] => [true, /each of the 2 machines would have entries of its own/],
+            [{}, "memory"] => [true, /each process has entries of its own/],
+            [{ survive: "restart", shared_by: "nobody" }, "memory"] => [true, /empty after a restart/],
+            [{ survive: "crash" }, "larder"] => [true, /empty after a crash$/],
+            [{ survive: "crash" }, "redis"] => [true, /a crash of the server's machine, unless it also writes/],
+            [{ size: "20gb" }, "memcached"] => [false, nil],
+            [{ size: "100gb" }, "memcached"] => [true, /does not fit into 8.00 GB of memory/],
+            [{ disk: "100mb" }, "larder"] => [true, /does not fit into 100 MB of disk/],
+            [{ size: "20gb" }, "larder"] => [false, /are read from the disk, which was not measured/],
+            [{}, "file"] => [false, /grows until its entries are removed/], [{}, "larder"] => [false, nil] }
+            .each do |(answers, store), (final, reason)|
+              found = AdviceRuns.ranking(answers).constraints.against(choice(store))
+              assert_equal [final, reason.nil?], [found.any?(&:final), found.empty?], "#{answers} #{store}"
+              assert_match reason, found.first.reason if reason
+            end
         end
 
-        test "types that a serializer loses leave it out" do
-          lossy = ranking(SampleParts.build(losses: { "json" => ["Symbol becomes String"] }))
-          refute_includes lossy.choices.map(&:serializer), "json"
-          assert_match(/Symbol becomes String/, reasons(lossy, "json"))
+        test "the nearest circumstances under which the advice is shown to be slower, or is not possible" do
+          found = flips({ hosts: "4" }, stores: AdviceRuns::SERVERS)
+          assert_includes found, ["--bandwidth", "up to 500 Mbit/s", "redis + native + zstd-3"]
+          assert_includes found, ["--size", "from 10.0 GB", "redis + native + zstd-3"]
+          assert_includes found, ["--hosts", "up to 1", "larder"]
+          assert_equal %w[--bandwidth --hosts --rtt --size], found.map(&:first).sort
+          assert_includes flips({}), ["--hosts", "from 2", "redis + native"]
         end
 
-        test "Marshal on a server that is not trusted is put behind, Rails' default with it" do
-          distrusting = ranking(hosts: "4")
-          assert_match(/runs code/, reasons(distrusting, "marshal on a server", final: false))
-          choices = distrusting.choices
-          assert_operator choices.index { |one| one.serializer == "marshal" }, :>,
-                          choices.rindex { |one| one.serializer != "marshal" }
-          assert_empty ranking(hosts: "4", trust: "yes").objections(final: false).to_h.slice("marshal on a server")
+        private
+
+        def choice(store, serializer = "default", compressor = "default")
+          Choice.new(store, serializer, compressor)
         end
 
-        test "a Redis shared with jobs, or one that does not evict" do
-          assert_match(/jobs need.*noeviction/, reasons(ranking(redis_shared_with_jobs: "yes"), "redis"))
-          assert_equal "memcached", ranking(hosts: "2", redis_shared_with_jobs: "yes").best.store
-          assert_match(/refuses writes/, reasons(ranking(redis_policy: "noeviction"), "redis", final: false))
-          assert_match(/only what expires/, reasons(ranking(redis_policy: "volatile-lru"), "redis", final: false))
+        def best(...)
+          AdviceRuns.ranking(...).best.to_s
         end
 
-        test "what must survive a crash, and what does not fit into memory" do
-          assert_match(/empty after a crash/, reasons(ranking(persistent: "yes"), "larder"))
-          assert_match(/RDB or AOF/, reasons(ranking(persistent: "yes"), "redis", final: false))
-          large = ranking(hosts: "2", size: "10gb", memory: "4gb")
-          assert_match(/9.00 GB do not fit into 4.00 GB/, reasons(large, "redis + native"))
-          assert_equal "redis + native + zstd-3", large.best.to_s
-        end
-
-        test "what hosts share and must survive a crash is in a database" do
-          stores = SampleParts::STORES.merge("solid_cache-postgresql" => [900e-6, 500e-6])
-          found = ranking(SampleParts.build(stores: stores), hosts: "4", persistent: "yes")
-          assert_equal "solid_cache-postgresql", found.best.store
-          assert found.constraints.clear?(found.best)
-        end
-
-        test "a value that a store refuses" do
-          small = ranking(SampleParts.build(largest: { "redis" => 1000, "memcached" => 1000 }), hosts: "2")
-          assert_nil small.best
-          assert_match(/refuses a value of/, reasons(small, "redis"))
-        end
-
-        test "what does not differ by more than the noise ties with the first" do
-          assert_empty ranking(SampleParts.build(wobble: 0.001), hosts: "2").ties.select { |one| one.store == "file" }
-          noisy = ranking(SampleParts.build(wobble: 0.3), hosts: "2")
-          assert_includes noisy.ties.map(&:to_s), "memcached + native + zstd-3"
-        end
-
-        test "several regions: the mean machine is far from the server" do
-          three = ranking(hosts: "3", regions: "3", rtt: "1ms", region_rtt: "30ms")
-          assert_in_delta 61e-3 / 3, three.model.circumstances.rtt, 1e-9
-        end
-
-        test "what would change the answer" do
-          found = Flips.new(ranking(hosts: "4", bandwidth: "1gbit")).all
-          hosts = found.find { |flip| flip.input == "--hosts" }
-          assert_equal ["4", "1", "larder"], [hosts.now, hosts.change, hosts.choice.to_s]
-          assert(found.any? { |flip| flip.input == "--bandwidth" && flip.change.start_with?("above") })
-          assert_equal found.filter_map(&:factor).sort_by { |factor| Math.log(factor).abs }, found.filter_map(&:factor)
-        end
-
-        test "at the bandwidth that changes the answer both take as long" do
-          now = ranking(hosts: "4", bandwidth: "1gbit", trust: "yes")
-          flip = Flips.new(now).all.find { |each| each.input == "--bandwidth" }
-          there = ranking(hosts: "4", bandwidth: "#{(1e9 / flip.factor).round}bit", trust: "yes").model
-          one, other = [now.best, flip.choice].map { |choice| there.mixed(choice).value }
-          assert_in_delta 1.0, one / other, 1e-3
-        end
-
-        test "what no longer fits changes the answer by size" do
-          flip = Flips.new(ranking(hosts: "2", size: "10gb", memory: "4gb")).all.find { |each| each.input == "--size" }
-          assert_match(/\Aabove 14.8 GB/, flip.change)
-          assert_equal "zlib", flip.choice.compressor
+        def flips(...)
+          AdviceRuns.ranking(...).flips.map { |flip| [flip.field.option, flip.change, flip.choice.to_s] }
         end
       end
     end

@@ -1,101 +1,95 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/report_schema"
+require "larder/lab/commands"
 
 module Larder
   module Lab
     module Commands
-      # Advice from the command line to the report, with real processes and real servers.
+      # Advice from the command line to the report, with real processes and real stores.
       class AdviseTest < ActiveSupport::TestCase
-        include LabHelper
+        SMALL = ["--sessions", "5", "--passes", "1", "--turn-ms", "1", "--seed", "1", "--only", "larder,memory",
+                 "--blocks", "read_default_given,write_default_given,read_native_none_given,write_native_none_given"]
+                .freeze
 
-        SMALL = ["--quick", "--rounds", "1", "--seed", "1", "--memory", "8gb", "--serializers",
-                 "larder,marshal", "--compressors", "none,zlib"].freeze
-
-        test "the published figures, to the digits that are known" do
-          run = lab("advise", "--published")
-          assert_equal 0, run.status, run.err
-          text = run.out.gsub(/\s+/, " ")
-          assert_includes text, "Brotli up to 3.12 Mbit/s, Zstd from there to 755 Mbit/s, Snappy from there to " \
-                                "3.17 Gbit/s, no compression above"
-          assert_match(/Never the fastest: LZ4Flex and LZ4\./, text)
-          assert_match(/Gzip: its size was not given.* less than 577,629 bytes/, text)
-        end
-
-        test "on one host: the value, a ranking, the lines to paste, which work, and all of it in JSON" do
+        test "a value of the user's is measured, and other questions are answered from the report" do
           with_directory do |dir|
-            json = File.join(dir, "out.json")
-            run = lab("advise", *SMALL, "--stores", "larder,memory", "--shared-by", "nobody", "--payload",
-                      "ruby:{ name: 'pear ' * 500, at: Time.at(0) }", "--json", json)
+            file = File.join(dir, "run.json")
+            run = lab("advise", *SMALL, "--payload", "ruby:{ name: 'pear ' * 500, at: Time.at(0) }", "--json", file)
             assert_equal 0, run.status, run.err
-            assert_match(/5 objects, 2 levels deep/, run.out)
-            assert_match(/Tried here with your value: a read took/, run.out)
-            assert_match(/^  - Take (?:larder|memory)/, run.out)
-            assert_match(/Assumed, not said: .*--rtt/m, run.out)
-            assert_document(json)
+            assert_match(/^  - Take larder/, run.out)
+            assert_match(/^  config.cache_store = :larder_store, \{$/, run.out)
+            again = lab("advise", "--from", file, "--survive", "restart", "--shared-by", "nobody")
+            assert_equal 0, again.status, again.err
+            assert_match(/measured by: larder-lab advise --sessions 5/, again.out.gsub(/\s+/, " "))
+            assert_match(/memory: it is empty after a restart/, again.out)
+            none = lab("advise", "--from", file, "--hosts", "2")
+            assert_equal 1, none.status
+            assert_match(/Nothing is advised: something speaks against each choice/, none.out)
           end
         end
 
-        def assert_document(json)
-          document = Document.load(json)
-          assert_empty ReportSchema.errors(JSON.parse(File.read(json)))
-          chapter = document.chapters.first
-          assert_equal "advise", chapter.key
-          keys = document.measures.map(&:key)
-          assert_includes keys, "advise/serialize/marshal"
-          assert_includes keys, "advise/compress zlib/marshal"
-          assert_equal "2", chapter.details.dig("value", "depth").to_s
-          kinds = chapter.sections.flat_map(&:blocks).map(&:kind)
-          assert_empty %w[intervals stacked code] - kinds
-        end
-
-        slow_test "on several hosts: a server, where there is one" do
-          run = lab("advise", *SMALL, "--stores", "larder,redis", "--hosts", "4", "--payload", "hash",
-                    "--serializers", "larder,native")
-          skip "redis-server is not installed" if run.out.include?("redis-server is not on the PATH")
-          assert_equal 0, run.status, run.err
-          assert_match(/^  - Take redis \+ native/, run.out)
-          assert_match(/larder: it is one host's: each of 4 would fill its own/, run.out)
-          assert_match(/--hosts +4 +1 +larder/, run.out)
-          assert_match(/url: ENV.fetch\("REDIS_URL"\)/, run.out)
-          assert_match(/Tried here with your value and a server on this machine/, run.out)
-        end
-
-        slow_test "with a server on the one host: the round trip to it is measured, and the lines are tried with it" do
-          run = lab("advise", *SMALL, "--stores", "redis", "--payload", "hash", "--serializers", "native")
-          skip "redis-server is not installed" if run.out.include?("redis-server is not on the PATH")
-          assert_equal 0, run.status, run.err
-          assert_match(/^  --rtt +local: \S+ µs, measured \(assumed\)$/, run.out)
-          assert_match(/Tried here with your value and a server on this machine: .* The parts add up to/m, run.out)
-        end
-
-        slow_test "nothing can be advised: a chapter that says why, and exit code 1" do
-          run = lab("advise", *SMALL, "--stores", "larder", "--hosts", "2", "--payload", "hash", "--serializers",
-                    "larder")
-          assert_equal 1, run.status, run.err
-          assert_match(/Nothing can be advised/, run.out)
-          assert_match(/larder: it is one host's/, run.out)
-        end
-
-        slow_test "a payload that cannot be made, or that nothing takes, ends in a clear line" do
-          { "ruby:nonsense" => /--payload ruby:nonsense: the payload cannot be made: NameError: undefined/,
-            "ruby:(" => /--payload ruby:\(: the payload cannot be made: SyntaxError/,
-            "ruby:-> {}" => /no serializer takes it\n  .*marshal: .*Proc/m }.each do |payload, message|
-            run = lab("advise", *SMALL, "--stores", "larder", "--payload", payload)
-            assert_equal 2, run.status
-            assert_match(message, run.err)
+        {
+          %w[--reads many] => /--reads many: a number, such as 20 or 0.5/,
+          %w[--rtt 5] => /--rtt 5: a duration is written/,
+          %w[--hosts 0] => /--hosts 0: a whole number from 1 on/,
+          %w[--shared-by all] => /--shared-by all: one of hosts, processes, nobody/,
+          %w[--hit-ratio 101%] => /--hit-ratio 101%: a share, such as 90%/,
+          %w[--memory much] => /--memory much: a size is written/,
+          %w[--only litecache] => /unknown store litecache; known: larder, memory/,
+          %w[--payload none.json] => /--payload none.json: no such file/,
+          %w[--from none.json] => /none.json: No such file/,
+          ["--from", __FILE__] => /advise_test.rb: not a report of larder-lab/,
+          %w[--from run.json --only redis] => /--from run.json: nothing is measured then; leave out --only/
+        }.each do |arguments, message|
+          test "#{arguments.map { |word| File.basename(word) }.join(" ")} is refused" do
+            assert_refused message, *arguments
           end
         end
 
-        test "what makes no sense is refused, help fits the screen" do
-          run = lab("advise", "--reads", "many")
+        test "a report without samples of codecs is refused" do
+          with_directory do |dir|
+            file = File.join(dir, "other.json")
+            chapter = Document::Chapter.new(key: "x", title: "X")
+            File.write(file, JSON.generate(Document.new(command: "x", chapters: [chapter], elapsed: 1.0,
+                                                        environment: {}).to_h))
+            assert_refused(/it has no samples of stores with codecs; larder-lab advise --json/, "--from", file)
+          end
+        end
+
+        test "only stores that could be advised take part, and a database where entries must survive a crash" do
+          { [] => %w[larder file solid_cache redis memcached], %w[--hosts 4] => %w[larder redis memcached],
+            %w[--shared-by nobody] => %w[larder memory file solid_cache redis memcached],
+            %w[--hosts 4 --survive crash] => %w[larder redis memcached solid_cache-postgresql],
+            %w[--only valkey] => %w[valkey] }.each { |arguments, rows| assert_equal rows, plan(*arguments).rows }
+          assert_equal %w[read write], plan.blocks.map(&:heading).uniq
+          assert_equal %w[default native], plan("--quick").blocks.map { |block| block.axes["serializer"] }.uniq
+        end
+
+        test "the help fits the screen, and the list has the stores" do
+          assert_empty(here("--help").out.lines.map(&:chomp).select { |line| line.size > 80 })
+          assert_match(/^  solid_cache-postgresql /, here("--list").out)
+        end
+
+        private
+
+        # In this process.
+        def here(*arguments)
+          out, err = Array.new(2) { StringIO.new }
+          status = Lab.run(["advise", *arguments], out: out, err: err)
+          Outcome.new(out: out.string, err: err.string, status: status)
+        end
+
+        def assert_refused(message, *arguments)
+          run = here(*arguments)
           assert_equal 2, run.status
-          assert_match(/--reads many: a number of reads/, run.err)
-          help = lab("advise", "--help")
-          assert_equal 0, help.status
-          assert_empty(help.out.lines.map(&:chomp).select { |line| line.size > 80 })
-          assert_equal 0, lab("advise", "--list").status
+          assert_match message, run.err
+          assert_match(/Try: larder-lab advise --help/, run.err)
+        end
+
+        def plan(*arguments)
+          silent = CLI::Terminal.new(StringIO.new)
+          Advise.new(silent, silent).options_for(arguments).plans.first
         end
       end
     end
