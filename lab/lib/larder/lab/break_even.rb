@@ -14,22 +14,9 @@ module Larder
     #   BreakEven.new(lines).pieces.map(&:name)   # => ["a", "b"]: b is lower from x = 0.5 on
     class BreakEven
       # name: anything; fixed: cost where x is 0; slope: cost that each x adds
-      Line = Struct.new(:name, :fixed, :slope, keyword_init: true) do
-        # @param at [Float]
-        # @return [Float]
-        def cost(at)
-          fixed + (slope * at)
-        end
-      end
-
+      Line = Struct.new(:name, :fixed, :slope, keyword_init: true)
       # Where a line is the lowest. to: Infinity where nothing follows
-      Piece = Struct.new(:name, :from, :to, keyword_init: true) do
-        # @param at [Float]
-        # @return [Boolean]
-        def cover?(at)
-          at >= from && at < to
-        end
-      end
+      Piece = Struct.new(:name, :from, :to, keyword_init: true)
 
       # For compressors. What has to be sent takes `seconds + 8 * bytes / bandwidth`, so x is the seconds that one bit
       # takes, and a bandwidth is 1 / x.
@@ -38,9 +25,6 @@ module Larder
       def self.of_bandwidth(figures)
         new(figures.map { |name, (bytes, seconds)| Line.new(name: name, fixed: seconds, slope: 8.0 * bytes) })
       end
-
-      # @return [Array<Line>]
-      attr_reader :lines
 
       # @param lines [Array<Line>]
       def initialize(lines)
@@ -60,38 +44,14 @@ module Larder
         end
       end
 
-      # @param at [Float]
-      # @return [Piece]
-      def at(at)
-        pieces.find { |piece| piece.cover?(at) } || pieces.last
-      end
-
-      # @param name [Object]
-      # @return [Boolean] is it nowhere the lowest?
-      def never?(name)
-        pieces.none? { |piece| piece.name == name }
-      end
-
-      # Where one of two becomes cheaper than the other.
-      # @param one [Object] a name
-      # @param other [Object] a name
-      # @return [Float, nil] nil: one is cheaper everywhere
-      def crossing(one, other)
-        meeting(line(one), line(other))
-      end
-
       private
-
-      def line(name)
-        lines.find { |line| line.name == name } || raise(ArgumentError, "no line #{name.inspect}")
-      end
 
       # At each point the next line is the one that is met first, going right, by a flatter one.
       def walk
-        return [] if lines.empty?
+        return [] if @lines.empty?
 
         at = 0.0
-        lowest = lines.min_by { |line| [line.fixed, line.slope] }
+        lowest = @lines.min_by { |line| [line.fixed, line.slope] }
         found = []
         loop do
           point, follower = successor(lowest, at)
@@ -104,7 +64,7 @@ module Larder
       end
 
       def successor(lowest, from)
-        met = lines.filter_map do |line|
+        met = @lines.filter_map do |line|
           point = line.slope < lowest.slope && meeting(lowest, line)
           [point, line] if point && point >= from
         end
