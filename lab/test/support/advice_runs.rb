@@ -52,9 +52,7 @@ module AdviceRuns
     L::Advice::Chapter.new(*run(**how), question: question(answers), environment: {}).to_chapter
   end
 
-  def question(answers)
-    L::Advice::Question.new({ memory: "8gb", **answers })
-  end
+  def question(answers) = L::Advice::Question.new({ memory: "8gb", **answers })
 
   def codec(codecs, row, block)
     block.axes.values.include?("default") && %w[larder memory].include?(row) ? OWN : codecs[block.axes.values]

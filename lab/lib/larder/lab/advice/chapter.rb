@@ -34,15 +34,11 @@ module Larder
         end
 
         # @return [Document::Chapter]
-        def to_chapter
-          super.tap { |chapter| chapter.title, chapter.lead = TITLE, LEAD }
-        end
+        def to_chapter = super.tap { |chapter| chapter.title, chapter.lead = TITLE, LEAD }
 
         private
 
-        def failed?
-          super || @best.nil?
-        end
+        def failed? = super || @best.nil?
 
         def conclusions
           return ["Nothing could be measured."] unless @findings.base
@@ -96,9 +92,7 @@ module Larder
             "#{time(way.seen)}, and after #{time(way.bound)} whatever fails."
         end
 
-        def layered?
-          @machines.any? && @machines.best != @machines.ways.first
-        end
+        def layered? = @machines.any? && @machines.best != @machines.ways.first
 
         def sections
           return [absences].compact unless @findings.base
@@ -111,9 +105,7 @@ module Larder
            left_out, axes, absences, software].compact
         end
 
-        def axes
-          super&.tap { |section| section.folded = true }
-        end
+        def axes = super&.tap { |section| section.folded = true }
 
         def ranking
           first = @ranking.choices.group_by(&:store).values.map(&:first)
@@ -178,9 +170,7 @@ module Larder
           @question.user_sessions ? store + own.sessions(@question) : store
         end
 
-        def way
-          @machines.best
-        end
+        def way = @machines.best
 
         def own
           @own ||= Lines.new(@best, bytes: @constraints.needed(@best))
@@ -206,9 +196,7 @@ module Larder
           [*super, ("Assumed, because it was not given: #{assumed.join(", ")}." if @best && assumed.any?)].compact
         end
 
-        def time(seconds)
-          Figures.duration(seconds)
-        end
+        def time(seconds) = Figures.duration(seconds)
       end
     end
   end

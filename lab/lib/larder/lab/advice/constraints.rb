@@ -33,9 +33,7 @@ module Larder
 
         # @param choice [Choice]
         # @return [Float] bytes of all that is cached
-        def needed(choice)
-          @question.size * @model.share(choice)
-        end
+        def needed(choice) = @question.size * @model.share(choice)
 
         private
 

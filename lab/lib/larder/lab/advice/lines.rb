@@ -11,19 +11,13 @@ module Larder
       # A store with a serializer and a compressor, see {Suites::Matrix}.
       Choice = Struct.new(:store, :serializer, :compressor) do
         # @return [Stores::Facts]
-        def facts
-          Stores::ALL.fetch(store)
-        end
+        def facts = Stores::ALL.fetch(store)
 
         # @return [Array<String>] codecs that an application must configure
-        def codecs
-          [serializer, compressor] - %w[default none]
-        end
+        def codecs = [serializer, compressor] - %w[default none]
 
         # @return [String] "redis + message_pack + zstd-3"
-        def to_s
-          [store, *codecs].join(" + ")
-        end
+        def to_s = [store, *codecs].join(" + ")
       end
 
       # Source code for one choice.
@@ -106,13 +100,9 @@ module Larder
           "Larder::Serializers[:marshal, #{how}]"
         end
 
-        def compressor
-          ":#{Codecs::Compressors.fetch(@choice.compressor).codec}"
-        end
+        def compressor = ":#{Codecs::Compressors.fetch(@choice.compressor).codec}"
 
-        def backplane
-          "ENV.fetch(\"#{@facts.messages || "REDIS_URL"}\")"
-        end
+        def backplane = "ENV.fetch(\"#{@facts.messages || "REDIS_URL"}\")"
       end
     end
   end

@@ -31,9 +31,7 @@ module Larder
         end
 
         # @return [Boolean] whether several machines share the advised store, and Larder was measured
-        def any?
-          !@remote.nil? && @remote.facts.remote? && @question.several? && @model.choices.include?(FRONT)
-        end
+        def any? = !@remote.nil? && @remote.facts.remote? && @question.several? && @model.choices.include?(FRONT)
 
         # A miss is a read of the server and a write of the file; a write is one of both, and of the backplane.
         # @return [Array<Way>] the server alone, with Larder in front of it, and with a backplane
@@ -61,19 +59,13 @@ module Larder
 
         # @param way [Way]
         # @return [Float] seconds of a call, the mean of a write and its reads
-        def seconds(way)
-          @model.seconds(cost(way))
-        end
+        def seconds(way) = @model.seconds(cost(way))
 
         private
 
-        def faster?(way)
-          Bench::Verdict.for_an_application(@model.ratio(cost(ways.first), cost(way))) == :slower
-        end
+        def faster?(way) = Bench::Verdict.for_an_application(@model.ratio(cost(ways.first), cost(way))) == :slower
 
-        def cost(way)
-          @model.mean(way.read, way.write, @question)
-        end
+        def cost(way) = @model.mean(way.read, way.write, @question)
       end
     end
   end

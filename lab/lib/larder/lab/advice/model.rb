@@ -45,9 +45,7 @@ module Larder
 
         # @param choice [Choice]
         # @return [Integer] bytes of the value in the store
-        def bytes(choice)
-          @findings.figure(choice.store, block("write", choice), "bytes")
-        end
+        def bytes(choice) = @findings.figure(choice.store, block("write", choice), "bytes")
 
         # @param choice [Choice]
         # @return [Float] bytes in the store for each byte that the value has without compression
@@ -70,22 +68,16 @@ module Larder
         # @param write [Cost]
         # @param question [Question]
         # @return [Cost] the mean of a write and its reads
-        def mean(read, write, question)
-          (write + (read * question.reads)) * (1.0 / (question.reads + 1))
-        end
+        def mean(read, write, question) = (write + (read * question.reads)) * (1.0 / (question.reads + 1))
 
         # @param cost [Cost]
         # @return [Float]
-        def seconds(cost)
-          cost.measured.sum { |at, weight| weight * @seconds[at] } + cost.added
-        end
+        def seconds(cost) = cost.measured.sum { |at, weight| weight * @seconds[at] } + cost.added
 
         # @param cost [Cost]
         # @param other [Cost]
         # @return [Bench::Stats::Estimate] of the seconds of one, divided by those of the other
-        def ratio(cost, other)
-          @ratios[[cost, other]] ||= Bench::Stats.ratio(series(cost), series(other))
-        end
+        def ratio(cost, other) = @ratios[[cost, other]] ||= Bench::Stats.ratio(series(cost), series(other))
 
         private
 
@@ -96,9 +88,7 @@ module Larder
           end
         end
 
-        def block(operation, choice)
-          @blocks.fetch([operation, choice.serializer, choice.compressor])
-        end
+        def block(operation, choice) = @blocks.fetch([operation, choice.serializer, choice.compressor])
 
         # Turns as they would have been with the network: those of the same session, pass and copy are added up.
         def series(cost)

@@ -19,9 +19,7 @@ module Larder
         # of the option (nil: an option without a text). `help` says what the default is where that is a proc.
         Field = Struct.new(:key, :flag, :default, :help, :parse, :words) do
           # @return [String] "--rtt"
-          def option
-            flag[/--[a-z-]+/]
-          end
+          def option = flag[/--[a-z-]+/]
         end
 
         refuse = ->(text, option, forms) { raise UsageError, "#{option} #{text}: #{forms}" }
@@ -78,9 +76,7 @@ module Larder
 
         # @param changes [Hash{Symbol=>String}]
         # @return [Question] the same but for these
-        def with(**changes)
-          Question.new(@texts.merge(changes))
-        end
+        def with(**changes) = Question.new(@texts.merge(changes))
 
         # @param key [Symbol]
         # @return [String] as it was typed, or the default
@@ -96,9 +92,7 @@ module Larder
         end
 
         # @return [Boolean] whether several machines share what is cached
-        def several?
-          hosts > 1 && shared_by == "hosts"
-        end
+        def several? = hosts > 1 && shared_by == "hosts"
 
         private
 

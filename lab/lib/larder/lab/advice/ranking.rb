@@ -69,15 +69,11 @@ module Larder
         # @param choice [Choice]
         # @param other [Choice]
         # @return [Bench::Stats::Estimate]
-        def ratio(choice, other)
-          model.ratio(cost(choice), cost(other))
-        end
+        def ratio(choice, other) = model.ratio(cost(choice), cost(other))
 
         # @param choice [Choice]
         # @return [Float] seconds of a call, the mean of a write and its reads
-        def seconds(choice)
-          model.seconds(cost(choice))
-        end
+        def seconds(choice) = model.seconds(cost(choice))
 
         # The nearest other circumstances under which the advice is another: because this one is then shown to be
         # slower, or must not be chosen.
@@ -99,9 +95,7 @@ module Larder
         end
 
         # Another server that machines need, to learn of each other's changes.
-        def servers(choice)
-          question.several? && choice.facts.messages.nil? ? 1 : 0
-        end
+        def servers(choice) = question.several? && choice.facts.messages.nil? ? 1 : 0
 
         def flip(key, questions, word)
           questions.each do |other|
@@ -115,9 +109,7 @@ module Larder
           nil
         end
 
-        def place(key, other)
-          other.public_send(key) || Float::INFINITY
-        end
+        def place(key, other) = other.public_send(key) || Float::INFINITY
       end
     end
   end

@@ -21,14 +21,10 @@ module Larder
         # options, gems, and the variable with the address of its server if that can be a backplane.
         Facts = Struct.new(:seen_by, :room, :survives, :arguments, :sized, :options, :gems, :messages,
                            keyword_init: true) do
-          def initialize(options: {}, gems: [], **others)
-            super
-          end
+          def initialize(options: {}, gems: [], **others) = super
 
           # @return [Boolean] whether it is asked over a network
-          def remote?
-            seen_by == "hosts"
-          end
+          def remote? = seen_by == "hosts"
         end
 
         redis = Facts.new(seen_by: "hosts", room: :memory, survives: "restart", arguments: [":redis_cache_store"],

@@ -52,9 +52,7 @@ module Larder
           end
 
           # @return [Array<String>] codecs
-          def left_out
-            quick? && !@blocks ? SLOW : []
-          end
+          def left_out = quick? && !@blocks ? SLOW : []
 
           private
 
@@ -66,9 +64,7 @@ module Larder
             raise UsageError, "--from #{@from}: nothing is measured then; leave out #{measuring.first}"
           end
 
-          def registry
-            Advice::Stores
-          end
+          def registry = Advice::Stores
 
           def chosen_contenders
             @only || (ROWS - BLIND.fetch(question.shared_by) + (question.survive == "crash" ? [DATABASE] : []))
@@ -102,17 +98,13 @@ module Larder
 
         private
 
-        def parsed(arguments)
-          Options.new(self.class::SUITES, self.class::BANNER).parse(arguments)
-        end
+        def parsed(arguments) = Options.new(self.class::SUITES, self.class::BANNER).parse(arguments)
 
         def report(run, options, environment)
           Advice::Chapter.new(*run, question: options.question, environment: environment)
         end
 
-        def findings(options, started)
-          options.from ? document([again(options)], started) : super
-        end
+        def findings(options, started) = options.from ? document([again(options)], started) : super
 
         # Another advice by the samples of a report.
         def again(options)

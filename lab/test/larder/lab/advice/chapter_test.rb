@@ -59,9 +59,7 @@ module Larder
 
         private
 
-        def document(chapter)
-          Document.new(command: "advise", chapters: [chapter], elapsed: 1.0, environment: {})
-        end
+        def document(chapter) = Document.new(command: "advise", chapters: [chapter], elapsed: 1.0, environment: {})
 
         def text(chapter)
           Reports.fetch("plain").new(document(chapter), terminal: CLI::Terminal.new(StringIO.new)).to_s

@@ -74,17 +74,11 @@ module Larder
 
         private
 
-        def choice(store, serializer = "default", compressor = "default")
-          Choice.new(store, serializer, compressor)
-        end
+        def choice(store, serializer = "default", compressor = "default") = Choice.new(store, serializer, compressor)
 
-        def best(...)
-          AdviceRuns.ranking(...).best.to_s
-        end
+        def best(...) = AdviceRuns.ranking(...).best.to_s
 
-        def flips(...)
-          AdviceRuns.ranking(...).flips.map { |flip| [flip.field.option, flip.change, flip.choice.to_s] }
-        end
+        def flips(...) = AdviceRuns.ranking(...).flips.map { |flip| [flip.field.option, flip.change, flip.choice.to_s] }
       end
     end
   end
