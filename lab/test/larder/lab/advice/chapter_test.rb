@@ -52,8 +52,8 @@ module Larder
           assert_match(/Assumed, because it was not given: --hosts 1, /, made.warnings.join)
           assert_no_match(/--reads|--memory/, made.warnings.join)
           assert_empty ReportSchema.errors(JSON.parse(JSON.generate(document(made).to_h)))
-          %w[data csv markdown html].each do |form|
-            assert_operator Reports.fetch(form).new(document(made)).to_s.size, :>, 500, form
+          %w[json markdown html].each do |form|
+            assert_operator Reports.of(form).new(document(made)).to_s.size, :>, 500, form
           end
         end
 
@@ -62,7 +62,7 @@ module Larder
         def document(chapter) = Document.new(command: "advise", chapters: [chapter], elapsed: 1.0, environment: {})
 
         def text(chapter)
-          Reports.fetch("plain").new(document(chapter), terminal: CLI::Terminal.new(StringIO.new)).to_s
+          Reports::Text.new(document(chapter), terminal: CLI::Terminal.new(StringIO.new)).to_s
         end
       end
     end
