@@ -46,7 +46,7 @@ module Larder
         end
       end
 
-      # What was published, transcribed from the articles and not from {Published}. Findings: how a chapter names each,
+      # The published figures, transcribed from the articles and not from {Published}. Findings: how a chapter names each,
       # and its words; of those that follow from a table some, as OTHERS says how many there are besides.
       FINDINGS = {
         "published-a" => {
@@ -151,7 +151,7 @@ module Larder
                                   "PostgreSQL's memory", "Dragonfly was left off the charts"],
                 "published-b" => ["MessagePack with Snappy or LZ4Flex in memcached", "where one deploys",
                                   "Decompressing was not measured"],
-                "published-c" => ["Ruby 3.3.4", "What a network does", "in two levels"],
+                "published-c" => ["Ruby 3.3.4", "network does to each", "in two levels"],
                 "published-d" => ["warns against binary", "id is an attribute", "strategy, which can change"],
                 "published-e" => ["10,000 sessions", "1,000 requests a page", "without spread",
                                   "statistics of their use"],

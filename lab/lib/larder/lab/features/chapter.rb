@@ -75,7 +75,7 @@ module Larder
           end, *(%w[evicts limited_by].map { |key| row.note(key) } if probes.first.table == :full)]
         end
 
-        # What was published of it; nil: nothing.
+        # The published answer; nil: none.
         def there(row, probe) = Probes.published.dig(Probes.published_row(row.name), probe.title)
 
         def compared?(row, probe, answer) = !there(row, probe).nil? && !OPEN.include?(answer)

@@ -144,7 +144,7 @@ module Larder
             [policy, all.sum / all.size] if all.any?
           end
           named = parts.sort_by { |_, part| -part }.map { |policy, part| "#{policy} #{Figures.percent(part)}" }
-          "Of the distance from LRU to Belady, the mean covered: #{named.join(", ")}." if named.any?
+          "Part of the distance from LRU to Belady that was covered, in the mean: #{named.join(", ")}." if named.any?
         end
 
         # Whether the simulations are those of the published figures.

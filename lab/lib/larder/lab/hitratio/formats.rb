@@ -10,7 +10,7 @@ require_relative "trace"
 module Larder
   module Lab
     module Hitratio
-      # A format is told by the end of a file's name; each file may be compressed by gzip.
+      # The end of a file's name decides its format; each file may be compressed by gzip.
       module Formats
         # name => what ends a file's name (nil: all others), what it is
         TABLE = {
@@ -27,7 +27,7 @@ module Larder
 
         # @param path [String]
         # @return [Trace]
-        # @raise [UsageError] if it cannot be read or is no trace
+        # @raise [UsageError] if it cannot be read or is not a trace
         def read(path)
           name = File.basename(path).delete_suffix(".gz")
           format, = TABLE.find { |_, (ending, _)| ending.nil? || name.match?(ending) }
@@ -61,13 +61,13 @@ module Larder
 
         def text(name, data, format)
           lines = data.lines.map(&:strip).reject { |line| line.empty? || line.match?(/\A[#*]/) }
-          raise UsageError, "#{name} is no trace: it has no lines" if lines.empty?
+          raise UsageError, "#{name} is not a trace: it has no lines" if lines.empty?
 
           # Keys may be anything but a comma; an object is as large as its request says.
-          pattern, what = format == "csv" ? [/\A([^,]+),\s*(\d+)\z/, "key,size"] : [/\A(-?\d+)\z/, "integer"]
+          pattern, what = format == "csv" ? [/\A([^,]+),\s*(\d+)\z/, "a line key,size"] : [/\A(-?\d+)\z/, "an integer"]
           lines.shift if format == "csv" && lines.size > 1 && !lines.first.match?(pattern)
           odd = lines.find { |line| !line.match?(pattern) }
-          raise UsageError, "#{name} is no trace: #{odd[0, 20].inspect} is no #{what}" if odd
+          raise UsageError, "#{name} is not a trace: #{odd[0, 20].inspect} is not #{what}" if odd
 
           keys, sizes = lines.map { |line| line.match(pattern).captures }.transpose
           [keys.map(&:strip), sizes&.map { |size| Integer(size, 10) }]
