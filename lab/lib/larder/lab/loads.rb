@@ -18,4 +18,3 @@ end
 require_relative "loads/load"
 require_relative "loads/scaling"
 require_relative "loads/soak"
-require_relative "loads/stampede"

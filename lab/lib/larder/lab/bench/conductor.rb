@@ -88,8 +88,7 @@ module Larder
         def measure_sessions
           @pace = pace
           @spent = @pace.spent
-          steps = @left.size * (@plan.blocks.size + 1)
-          @progress.start("measuring", steps, seconds: expected(0), nouns: %w[step steps])
+          @progress.start("measuring", @left.size * @plan.steps, seconds: expected(0), nouns: %w[step steps])
           Scratch.open(@plan.directory) do |scratch|
             @files = ServerFiles.new(scratch.path)
             until @left.empty? || @pace.over?
@@ -111,10 +110,10 @@ module Larder
                    pass_seconds: 2 * seats * @plan.blocks.size * @plan.turn_seconds)
         end
 
-        # @param done [Integer] blocks of the present session
+        # @param done [Integer] steps of the present session
         # @return [Float, nil] seconds until the end of all suites
         def expected(done)
-          share = done.fdiv(@plan.blocks.size)
+          share = done.fdiv(@plan.steps - 1)
           left = @pace.left(share)
           left && (left + (@later * @pace.overrun(share)))
         end
@@ -131,16 +130,21 @@ module Larder
         def session(scratch, number)
           @pace.begin_session
           @random = Random.new((@plan.seed * SEEDS) + number)
-          @seats = []
-          scratch.directory do |dir|
-            @preloaders = Preloader::Group.new(@plan.suite.key, dir)
-            @pace.during(:starting) { attend_all(dir).then { seat_all(dir, number) } }
-            measure(number)
-            weigh("after")
-          ensure
-            @pace.during(:stopping) { leave_all }
-          end
+          @done = -1
+          @plan.parts.each { |blocks| scratch.directory { |dir| part(dir, number, blocks) } }
           @pace.end_session
+        end
+
+        # Blocks of a session, in fresh processes.
+        def part(dir, session, blocks)
+          @seats = []
+          @preloaders = Preloader::Group.new(@plan.suite.key, dir)
+          @pace.during(:starting) { attend_all(dir).then { seat_all(dir, session) } }
+          blocks.each { |block| measure(block, session) }
+          @block = nil
+          weigh("after")
+        ensure
+          @pace.during(:stopping) { leave_all }
         end
 
         # Starts the server that all rows use besides their own, always one of the lab's.
@@ -154,7 +158,6 @@ module Larder
         # All processes start at once; each is then waited for.
         def seat_all(dir, number)
           rows = [*@plan.rows, Reference::KEY] - @absent.keys
-          @done = -1
           step("starting #{rows.size * COPIES} processes", number)
           places = rows.product((0...COPIES).to_a).shuffle(random: @random)
           by_hands(places) { |row, copy| attempt(row) { @seats << seat(row, copy, dir) } }
@@ -201,10 +204,10 @@ module Larder
           end
         end
 
-        def measure(session)
-          @pace.during(:turns) { @plan.cold_blocks.each { |block| once(block, session) } }
-          @plan.warm_blocks.each { |block| block.paced ? at_once(block, session) : turns(block, session) }
-          @block = nil
+        def measure(block, session)
+          return @pace.during(:turns) { once(block, session) } if block.cold
+
+          block.paced ? at_once(block, session) : turns(block, session)
         end
 
         # A store that only its own process sees has no entries of another one.
@@ -231,7 +234,8 @@ module Larder
             able.each { |seat| seat.request(:pace) } unless block.alone
             able.each do |seat|
               seat.request(:pace) if block.alone
-              attempt(seat.row) { keep(seat, block, session, 0, [note(seat, block)]) }
+              answer = attempt(seat.row) { note(seat, block) }
+              keep(seat, block, session, 0, [answer]) if answer && answer["seconds"]
             end
           end
         end

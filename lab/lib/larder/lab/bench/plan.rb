@@ -25,9 +25,14 @@ module Larder
           blocks.select(&:cold)
         end
 
-        # @return [Array<Suite::Block>]
-        def warm_blocks
-          blocks.reject(&:cold)
+        # @return [Array<Array<Suite::Block>>] what the same processes measure in a session, first calls first
+        def parts
+          blocks.partition(&:cold).flatten.slice_before(&:fresh).to_a
+        end
+
+        # @return [Integer] of a session, for progress: processes start, and blocks are measured
+        def steps
+          parts.size + blocks.size
         end
       end
     end

@@ -13,6 +13,7 @@ require_relative "../errors"
 require_relative "../proving"
 require_relative "../yjit"
 require_relative "../suites"
+require_relative "callers"
 require_relative "reference_loop"
 require_relative "turn"
 
@@ -73,7 +74,7 @@ module Larder
         # @return [Hash]
         def cold(key)
           block = @suite.fetch(key)
-          return in_child { first_calls(block) } if @suite.blocks.count(&:cold) > 1
+          return Callers.all(1) { first_calls(block) }.first if @suite.blocks.count(&:cold) > 1
 
           first_calls(block)
         end
@@ -99,7 +100,7 @@ module Larder
           before = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
           answer = @paced.call
           cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - before
-          { "cpu" => cpu / answer["calls"], **answer }
+          { "cpu" => cpu / [answer["calls"], 1].max, **answer }
         end
 
         # Finds out how many calls a turn must have.
@@ -129,19 +130,7 @@ module Larder
         private
 
         def answer(&block)
-          @output.puts(JSON.generate(outcome(&block)))
-        end
-
-        # Each error becomes an answer: "unavailable", or "invalid" for everything else that goes wrong.
-        def outcome
-          yield
-        rescue Unavailable => error
-          { unavailable: error.message }
-        rescue Invalid => error
-          { invalid: error.message }
-        rescue StandardError, LoadError, NotImplementedError => error
-          warn error.full_message(highlight: false)
-          { invalid: "#{error.class}: #{error.message.lines.first.to_s.strip}" }
+          @output.puts(JSON.generate(Callers.outcome(&block)))
         end
 
         def compile
@@ -182,7 +171,7 @@ module Larder
         end
 
         def scene(contender)
-          Scene.new(contender, given: @job["given"])
+          Scene.new(contender, given: @job["given"], settings: @suite.settings)
         end
 
         def first_calls(block)
@@ -197,28 +186,15 @@ module Larder
         end
 
         def made
+          threads = [*@suite.blocks.map(&:threads), @suite.settings[:threads]].compact.max
           @suite.registry.fetch(@job["contender"]).new(dir: @job["dir"], endpoint: @job["endpoint"], size: @job["size"],
-                                                  threads: @suite.blocks.map(&:threads).max,
+                                                       threads: threads,
                                                        **(@job["companion"] ? { companion: @job["companion"] } : {}))
         end
 
         # In another process, before this one opens the store.
         def fill_beforehand
-          @job["endpoint"] = in_child { fill }["endpoint"]
-        end
-
-        # @return [Hash{String=>Object}] what the block answers, in another process
-        def in_child(&block)
-          reader, writer = IO.pipe
-          child = fork do
-            writer.write(JSON.generate(outcome(&block)))
-            writer.close
-            exit!(0) # no handler of the lab's runs here
-          end
-          writer.close
-          said = reader.read
-          Process.wait(child)
-          said.empty? ? raise(Invalid, "the child of its process died") : checked(JSON.parse(said))
+          @job["endpoint"] = Callers.all(1) { fill }.first["endpoint"]
         end
 
         # @return [Hash] where the entries are
@@ -227,14 +203,6 @@ module Larder
           prove_all(contender)
           @job["cold"].each { |key| @suite.fetch(key).setup.call(scene(contender)) }
           { endpoint: @job["endpoint"]&.merge("inherited" => true) }
-        end
-
-        # Raises the error that another process answered.
-        def checked(answer)
-          raise Unavailable, answer["unavailable"] if answer["unavailable"]
-          raise Invalid, answer["invalid"] if answer["invalid"]
-
-          answer
         end
       end
     end

@@ -2,6 +2,7 @@
 
 # Declares suites: which blocks of code are measured, and along which axes. Suites are data; nothing here measures.
 
+require "json"
 require_relative "../contenders"
 
 module Larder
@@ -27,15 +28,33 @@ module Larder
         # stands in a table of many, by the names of axes ({"payload" => "books"}); `heading` is its column there. A
         # block that is `given` works on what the user gives, and is measured only then. One that is `slow` has one pass
         # in a session, and none in a quick run. `paced` stands in for `call` where calls come at times of their own:
-        # all rows make theirs at once, and each measures itself; of a block that is `alone`, one after the other.
+        # all rows make theirs at once, and each measures itself; of a block that is `alone`, one after the other. One
+        # that is `fresh` has servers and processes that no block before it has used. `columns` and `curves` show its
+        # figures.
         Block = Struct.new(:key, :title, :short, :about, :load, :setup, :call, :teardown, :threads, :cold, :unit,
-                           :axes, :heading, :given, :slow, :paced, :alone, keyword_init: true)
+                           :axes, :heading, :given, :slow, :paced, :alone, :fresh, :columns, :curves,
+                           keyword_init: true)
+        # A column of the table of a block. `format` is that of its cells, `value` a proc. `sentence`, if any, is
+        # one of the chapter, before the names and values of all rows. A column that is `better` "lower" or "higher" is
+        # a measure with this `unit` for `compare`.
+        Column = Struct.new(:title, :format, :value, :sentence, :better, :unit, :optional, keyword_init: true)
+        # A line for each row. `x` and `y` are its axes; `points` is a proc.
+        Curve = Struct.new(:title, :x, :y, :points, keyword_init: true)
+        # A number that the user may choose by an option. `usual` and `quick` are its values otherwise, `words` its
+        # help, and `most` the greatest that it may be.
+        Setting = Struct.new(:name, :usual, :quick, :words, :most, keyword_init: true) do
+          # @return [String]
+          def option
+            "--#{name.to_s.tr("_", "-")}"
+          end
+        end
 
         # Collects the parts of a block.
         class BlockBuilder
           # @param fields [Hash] of {Block}
           def initialize(**fields)
-            @block = Block.new(threads: 1, unit: "call", load: ->(_) {}, setup: ->(_) {}, teardown: ->(_) {}, **fields)
+            @block = Block.new(threads: 1, unit: "call", load: ->(_) {}, setup: ->(_) {}, teardown: ->(_) {},
+                               columns: [], curves: [], **fields)
           end
 
           # @yieldparam scene [Scene] whose entries stay untouched
@@ -57,7 +76,8 @@ module Larder
           end
 
           # @yieldparam scene [Scene]
-          # @yieldreturn [Hash{String=>Object}] "calls", "seconds" of one, and "figures", which the run records
+          # @yieldreturn [Hash{String=>Object}] "calls", "seconds" of one (nil: no time is known), and "figures", which
+          #   the run records
           def paced(&code)
             @block.paced = code
           end
@@ -65,6 +85,23 @@ module Larder
           # @yieldparam scene [Scene]
           def teardown(&code)
             @block.teardown = code
+          end
+
+          # @param title [String]
+          # @param format [String] of its cells, see {Reports::Cells}
+          # @param more [Hash] see {Column}
+          # @yieldparam processes [Array<Hash{String=>Object}>] the figures of each process of a row
+          # @yieldreturn [Object, nil] the cell
+          def column(title, format, **more, &value)
+            @block.columns << Column.new(title: title, format: format, value: value, **more)
+          end
+
+          # @param title [String]
+          # @param axes [Hash{Symbol=>Hash}] x and y, see {Document::Axis}
+          # @yieldparam processes [Array<Hash{String=>Object}>] the figures of each process of a row
+          # @yieldreturn [Array<Array(Numeric, Numeric)>] points
+          def curve(title, **axes, &points)
+            @block.curves << Curve.new(title: title, points: points, **axes)
           end
 
           # @return [Block]
@@ -76,6 +113,10 @@ module Larder
             @block.freeze
           end
         end
+
+        # The variable of the environment with the settings of suites.
+        SETTINGS = "LARDER_LAB_SETTINGS"
+        private_constant :SETTINGS
 
         class << self
           # @param key [String] what users type
@@ -158,9 +199,56 @@ module Larder
         end
 
         # @param bytes [Integer, nil] of room that stores and servers get; nil: no change
+        # @param chosen [Boolean] whether the user may choose another size
         # @return [Integer]
-        def size(bytes = nil)
+        def size(bytes = nil, chosen: sized?)
+          @sized = chosen
           @size = bytes || @size || Contender::SIZE
+        end
+
+        # @return [Boolean] whether the user may choose the size
+        def sized?
+          @sized == true
+        end
+
+        # Declares that the figures of the suite are counted in few sessions, and that no times are compared.
+        # @param sessions [Integer] of a run; a quick one has one
+        # @return [void]
+        def counts(sessions:)
+          @sessions = sessions
+        end
+
+        # @return [Integer, nil] see {#counts}; nil where times are compared
+        attr_reader :sessions
+
+        # Lets the user choose a number, see {Setting}.
+        # @param name [Symbol]
+        # @param usual [Numeric]
+        # @param words [String] of the help
+        # @param quick [Numeric] the value of a quick run
+        # @param most [Numeric, nil] the greatest that it may be
+        # @return [void]
+        def setting(name, usual, words, quick: usual, most: nil)
+          declared << Setting.new(name: name, usual: usual, quick: quick, words: words, most: most)
+        end
+
+        # @return [Array<Setting>]
+        def declared
+          @declared ||= []
+        end
+
+        # Sets what differs from the usual settings, for this process and those that it starts.
+        # @param given [Hash{Symbol=>Numeric}]
+        # @return [void]
+        def choose(given)
+          ENV[SETTINGS] = JSON.generate(JSON.parse(ENV.fetch(SETTINGS, "{}")).merge(key => given))
+          @settings = nil
+        end
+
+        # @return [Hash{Symbol=>Numeric}] the chosen or usual values
+        def settings
+          @settings ||= declared.to_h { |one| [one.name, one.usual] }
+                                .merge(JSON.parse(ENV.fetch(SETTINGS, "{}")).fetch(key, {}).transform_keys(&:to_sym))
         end
 
         # @param row [String, nil] the row that others are compared with, if it was measured; nil: no change
@@ -225,14 +313,18 @@ module Larder
         attr_reader :contender
         # @return [String, nil] what the user gives to blocks that are `given`
         attr_reader :given
+        # @return [Hash{Symbol=>Numeric}] of the suite
+        attr_reader :settings
         # @return [Hash{String=>Numeric}] what setup found out besides times
         attr_reader :figures
 
         # @param contender [Contender, Codecs::Row] opened
         # @param given [String, nil]
-        def initialize(contender, given: nil)
+        # @param settings [Hash{Symbol=>Numeric}]
+        def initialize(contender, given: nil, settings: {})
           @contender = contender
           @given = given
+          @settings = settings
           @figures = {}
           @kept = {}
         end
@@ -245,6 +337,16 @@ module Larder
         # @return [Boolean] false if each read is a miss by design
         def keeps?
           contender.class.keeps_values?
+        end
+
+        # For blocks that fill a store.
+        # @return [void]
+        # @raise [Unavailable] if this one keeps nothing, or its server is the user's own
+        def must_be_filled
+          raise Unavailable, "it keeps nothing" unless keeps?
+          return unless contender.endpoint && !contender.endpoint["private"]
+
+          raise Unavailable, "a server that is not the lab's own is not filled"
         end
 
         # @param name [Symbol]

@@ -54,11 +54,11 @@ module Larder
           # Who takes part in these, where not all do: an option and its names.
           CHOSEN = { "replay" => ["--only", KINDS], "latency" => ["--only", KINDS], "scaling" => ["--only", KINDS],
                      "soak" => ["--only", KINDS], "capacity" => ["--only", [*KINDS, "valkey"]],
-                     "stampede" => ["--only", Loads::StampedeOptions::QUICKLY],
+                     "stampede" => ["--only", %w[larder-single-flight memcached-lock larder redis]],
                      "network" => ["--only", %w[larder memory redis memcached]],
                      "matrix" => ["--only", %w[larder redis]] }.freeze
           # Less than by itself.
-          LESS = { "stampede" => %w[--rounds 1] }.freeze
+          LESS = { "stampede" => %w[--sessions 1] }.freeze
           # Pages of an application take long, and so does a long round trip.
           LESS_QUICKLY = { "sessions" => %w[--blocks unchanged,changed,new,empty_off,empty_on],
                            "machines" => %w[--blocks hit_500us,write_500us,hit_20000us,reading_20000us,seen_20000us] }

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "contender_options"
+require_relative "../units"
 require_relative "../bench/plan"
 require_relative "../suites"
 
@@ -31,8 +32,10 @@ module Larder
         QUICK = { sessions: 5, passes: 2, limit_seconds: 40.0 }.freeze
         # Seconds of a block, because a process must answer in time.
         LONGEST = 60
+        # Bytes of room that each server can be given.
+        LEAST_SIZE = 4 << 20
         OUTPUTS = FORMS.keys.map { |form| "--#{form}" }.freeze
-        private_constant :HOW, :FOOTER, :LONGEST, :OUTPUTS
+        private_constant :HOW, :FOOTER, :LONGEST, :LEAST_SIZE, :OUTPUTS
 
         # @param suites [Array<String>] names in {Suites}
         # @param banner [String] the first lines of --help
@@ -40,6 +43,7 @@ module Larder
           @suites = suites.map { |name| Suites.fetch(name) }
           @banner = banner
           @amounts = {}
+          @settings = {}
         end
 
         # @param arguments [Array<String>]
@@ -95,7 +99,7 @@ module Larder
           @plans ||= @suites.map { |suite| [suite, chosen(suite)] }.reject { |_, blocks| blocks.empty? }
                             .map do |suite, blocks|
             Bench::Plan.new(suite: suite, rows: rows(suite), blocks: blocks, seed: seed, urls: urls, requires: requires,
-                            directory: @directory, given: @given_text, **amounts)
+                            directory: @directory, given: @given_text, size: @bytes, **amounts)
           end
         end
 
@@ -127,6 +131,7 @@ module Larder
         def amounts
           usual = quick? ? QUICK : USUAL
           usual = usual.except(:limit_seconds) if @amounts.any? && !@amounts.key?(:limit_seconds)
+          usual = usual.merge(sessions: quick? ? 1 : @suites.first.sessions) if @suites.first.sessions
           usual.merge(@amounts)
         end
 
@@ -160,14 +165,22 @@ module Larder
           load_extensions
           return if list?
 
+          choose_settings
           check_blocks
           base
           plans
         end
 
+        def choose_settings
+          suite = @suites.first
+          quick = quick? ? suite.declared.to_h { |setting| [setting.name, setting.quick] } : {}
+          suite.choose(quick.merge(@settings)) if suite.declared.any?
+        end
+
         def parser
           @parser ||= explained(@banner + HOW, FOOTER) do |options|
             amount_options(options)
+            setting_options(options)
             choice_options(options)
             server_options(options)
           end
@@ -201,6 +214,33 @@ module Larder
           seed_option(options, "seed of the order of turns, to repeat a run")
           options.on("--continue FILE", "finish a run that was stopped; it has said",
                      "which file has its sessions and options") { |file| @continued = file }
+        end
+
+        def setting_options(options)
+          suite = @suites.first
+          options.separator("\nThe load:") if suite.declared.any? || suite.sized?
+          suite.declared.each do |setting|
+            words = "#{setting.words} (default #{setting.usual})"
+            options.on("#{setting.option} N", setting.usual.class, words) do |number|
+              @settings[setting.name] = within(setting, number)
+            end
+          end
+          size_option(options) if suite.sized?
+        end
+
+        def within(setting, number)
+          some(setting.option, number)
+          return number unless setting.most && number > setting.most
+
+          raise UsageError, "#{setting.option} must be #{setting.most} or less, not #{number}"
+        end
+
+        def size_option(options)
+          usual = Reports::Figures.bytes(@suites.first.size)
+          options.on("--size BYTES", "room of each store, as 64MiB", "(default #{usual})") do |text|
+            @bytes = Units.size(text, "--size")
+            raise UsageError, "--size #{text}: at least 4MiB" if @bytes < LEAST_SIZE
+          end
         end
 
         def choice_options(options)

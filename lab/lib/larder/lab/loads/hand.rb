@@ -3,7 +3,6 @@
 # Does in one process of a crew what it is told to.
 
 require_relative "../contenders"
-require_relative "herd"
 require_relative "mix"
 
 module Larder
@@ -18,15 +17,10 @@ module Larder
           @number = number
         end
 
-        # @param order [Hash{String=>Object}] "do" => "open"; "mix" with "mix", "start" and "seconds"; or a method of
-        #   {Herd} with its arguments
+        # @param order [Hash{String=>Object}] "do" => "open", or "mix" with "mix", "start" and "seconds"
         # @return [Hash] the answer
         def serve(order)
-          case (name = order["do"])
-          when "open" then open_store(order["endpoint"])
-          when "mix" then mix(order)
-          else Herd.new(@store, @job).public_send(name, **order.except("do").transform_keys(&:to_sym))
-          end
+          order["do"] == "open" ? open_store(order["endpoint"]) : mix(order)
         end
 
         private

@@ -6,6 +6,7 @@ require_relative "../document"
 require_relative "../warnings"
 require_relative "answer"
 require_relative "axis_tables"
+require_relative "figure_tables"
 require_relative "findings"
 require_relative "published_findings"
 require_relative "server_memory"
@@ -37,6 +38,7 @@ module Larder
           @findings = Findings.new(plan, samples, base: base, recorded: conductor.recorded)
           @published = PublishedFindings.new(plan, @findings, conductor.absent.transform_values(&:reason))
           @axes = AxisTables.new(plan, @findings, method(:why))
+          @figures = FigureTables.new(plan, reported, @findings.base, method(:why))
         end
 
         # @return [Document::Chapter]
@@ -65,7 +67,12 @@ module Larder
         def facts
           sessions = @samples.map(&:session).uniq.size
           ["#{sessions} #{sessions == 1 ? "session" : "sessions"} of fresh processes",
-           "turns of #{Figures.duration(@plan.turn_seconds)}", "seed #{@plan.seed}", *spent]
+           ("turns of #{Figures.duration(@plan.turn_seconds)}" unless @plan.blocks.all?(&:paced)), *settings,
+           "seed #{@plan.seed}", *spent].compact
+        end
+
+        def settings
+          @plan.suite.settings.map { |name, value| "#{name.to_s.tr("_", " ")} #{Figures.significant(value)}" }
         end
 
         # Where the time of this run went.
@@ -75,6 +82,11 @@ module Larder
 
           parts = @conductor.spent.map { |kind, seconds| "#{kind} #{Figures.percent(seconds / whole)}" }
           ["#{Figures.duration(whole)}: #{parts.join(", ")}"]
+        end
+
+        # Rows that broke a rule have no figures.
+        def reported
+          @conductor.recorded.except(*@conductor.absent.keys)
         end
 
         # Only a suite about applications has one.
@@ -87,7 +99,7 @@ module Larder
         def conclusions
           return ["Nothing could be measured."] unless @findings.base
 
-          [@published.summary].compact
+          [@published.summary, *@figures.sentences].compact
         end
 
         def warnings
@@ -96,7 +108,7 @@ module Larder
 
         def few
           sessions = @samples.map(&:session).uniq.size
-          return if sessions >= Bench::Verdict::LEAST_SESSIONS || @samples.empty?
+          return if sessions >= Bench::Verdict::LEAST_SESSIONS || @samples.empty? || @plan.suite.sessions
 
           "#{sessions == 1 ? "One session shows" : "#{sessions} sessions show"} no difference: " \
             "#{Bench::Verdict::LEAST_SESSIONS} or more do."
@@ -104,9 +116,10 @@ module Larder
 
         def sections
           return [*published, (section("Times and sizes", wire) if wire), absences].compact unless @findings.base
+          return [*@figures.sections, absences, software].compact if @plan.suite.sessions
 
-          [section("Times as long as #{@findings.base}", decisive, headline: true), *published, axes, absences,
-           *(@plan.blocks.map { |block| block_section(block) } unless @axes.together?), software].compact
+          [*@figures.sections, section("Times as long as #{@findings.base}", decisive, headline: true), *published,
+           axes, absences, *(block_sections unless @axes.together?), software].compact
         end
 
         def axes
@@ -146,6 +159,10 @@ module Larder
 
         def compared(row, block)
           row == @findings.base ? @findings.time(row, block) : @findings.cell(row, block)
+        end
+
+        def block_sections
+          @plan.blocks.reject { |block| block.columns.any? }.map { |block| block_section(block) }
         end
 
         def block_section(block)
@@ -223,8 +240,12 @@ module Larder
           section("Software", Document::List.new(items: [gems.join(", "), *servers]), folded: true)
         end
 
-        # For `compare`: the seconds of a call, one for each session.
+        # For `compare`: figures, and the seconds of a call, one for each session.
         def measures
+          @figures.measures + (@plan.suite.sessions ? [] : times)
+        end
+
+        def times
           @findings.rows.product(@plan.blocks).filter_map do |row, block|
             series = @samples.of(row, block.key)
             next if series.empty?

@@ -23,9 +23,10 @@ module Larder
 
         test "what takes long by itself is measured in less here, and no quick run in more" do
           arguments = ->(name, *told) { All::Options.new.parse(told).arguments_for(name).each_cons(2).to_a }
-          assert_includes arguments["stampede"], ["--rounds", "1"]
+          assert_includes arguments["stampede"], ["--sessions", "1"]
           assert_includes arguments["matrix"], ["--only", "larder,redis"]
-          assert_empty All.parts.select { |name| arguments[name, "--quick"].flatten.intersect?(%w[--rounds --seconds]) }
+          more = %w[--rounds --seconds --passes]
+          assert_empty All.parts.select { |name| arguments[name, "--quick"].flatten.intersect?(more) }
         end
 
         slow_test "two comparisons become two chapters of one report, which is there after the first" do

@@ -48,24 +48,6 @@ module Larder
           end
         end
 
-        test "a member that is killed while it computes is known from one that answers" do
-          program = PROGRAM.sub(/^start = .*dismiss$/m, <<~RUBY)
-            start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-            begin
-              crew.ask(1, from: 1, do: "die", key: "key", start: start, after: 0)
-            rescue Larder::Lab::Loads::Crew::Ended => error
-              puts error.message
-            end
-            puts crew.ask(1, do: "rush", key: "key", start: start).first["callers"].size
-            crew.dismiss
-          RUBY
-          with_directory do |dir|
-            out, = Open3.capture2(*command("file", dir, program: program))
-            assert_equal ["one of its processes ended early", "2", "dismissed"], out.lines.map(&:chomp)
-            assert_empty processes(dir)
-          end
-        end
-
         test "what a member raises is told" do
           with_directory do |dir|
             out, status = Open3.capture2e(*command("no-such-store", dir))

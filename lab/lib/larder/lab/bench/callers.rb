@@ -1,0 +1,105 @@
+# frozen_string_literal: true
+
+# Forks processes that call one store at once, as those of a server do that has loaded its application before it forks.
+
+require "json"
+require_relative "../clock"
+require_relative "../errors"
+
+module Larder
+  module Lab
+    module Bench
+      # Processes with the store of the one that forks them. They begin together, and end when that one does.
+      module Callers
+        # Seconds until the beginning, in which all processes read when it is.
+        NOTICE = 0.02
+        # The bytes of a time in the pipe from which the processes read it.
+        TIME = "E"
+        private_constant :NOTICE, :TIME
+
+        extend Clock
+
+        module_function
+
+        # @param count [Integer]
+        # @param ready [#call] runs in each process before the beginning: connects, warms up
+        # @yieldparam number [Integer] of the process
+        # @yieldparam start [Float] when to begin, on the monotonic clock, which all processes share
+        # @yieldreturn [Object] plain data
+        # @return [Array<Object, nil>] as JSON has them; nil for a process that was killed
+        # @raise [Unavailable, Invalid] what any of them raised
+        def run(count, ready: -> {}, &call)
+          gate, opener = IO.pipe.each(&:binmode)
+          life, keeper = IO.pipe # it ends when this process does
+          others = [opener, keeper]
+          members = Array.new(count) { |number| member(number, gate, life, others) { ready.call.then { call } } }
+          first = members.map { |_, answers| answers.gets }
+          opener.write([now + NOTICE].pack(TIME) * count)
+          first.zip(members).map { |line, (_, answers)| answer(line == "\n" ? answers.read : line.to_s) }
+        ensure
+          [gate, life, opener, keeper].each(&:close)
+          members.to_a.each { |pid, _| Process.wait(pid) }
+        end
+
+        # As {.run}, where no process may be killed.
+        # @return [Array<Object>]
+        # @raise [Unavailable, Invalid] what any of them raised; Invalid if one was killed
+        def all(...)
+          run(...).each { |answer| answer.nil? && raise(Invalid, "a process that called the store ended early") }
+        end
+
+        # Sleeps until then.
+        # @param time [Float] on the monotonic clock
+        # @return [void]
+        def wait_until(time)
+          left = time - now
+          sleep(left) if left.positive?
+        end
+
+        # Each error becomes an answer: "unavailable", or "invalid" for everything else that goes wrong.
+        # @return [Hash, Object] what the block answers
+        def outcome
+          yield
+        rescue Unavailable => error
+          { unavailable: error.message }
+        rescue Invalid => error
+          { invalid: error.message }
+        rescue StandardError, LoadError, NotImplementedError => error
+          warn error.full_message(highlight: false)
+          { invalid: "#{error.class}: #{error.message.lines.first.to_s.strip}" }
+        end
+
+        # In the process: gets ready and says so, reads when to begin, and calls.
+        def member(number, gate, life, others)
+          reader, writer = IO.pipe
+          pid = fork do
+            others.each(&:close)
+            Thread.new { life.read && exit!(1) }
+            text = outcome do
+              call = yield
+              writer.syswrite("\n")
+              call.call(number, gate.readpartial([0.0].pack(TIME).size).unpack1(TIME))
+            end
+            writer.write(JSON.generate([text]))
+            writer.close
+          ensure
+            exit!(0) # no handler of the process that forked it runs here
+          end
+          writer.close
+          [pid, reader]
+        end
+
+        def answer(text)
+          return if text.empty?
+
+          found = JSON.parse(text).first
+          raise Unavailable, found["unavailable"] if found.is_a?(Hash) && found["unavailable"]
+          raise Invalid, found["invalid"] if found.is_a?(Hash) && found["invalid"]
+
+          found
+        end
+        private_class_method :member, :answer
+      end
+    end
+  end
+end

@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+# Declares the blocks in which many callers want one value at once.
+
+require "etc"
+require_relative "stampede/herd"
+
+module Larder
+  module Lab
+    module Suites
+      # Counts computations, and how long callers wait.
+      module Stampede
+        module_function
+
+        # @param processes [Array<Hash{String=>Object}>] the figures of each process of a row
+        # @param name [String] of figures that have one number for each key
+        # @return [String] the least and the most of them
+        def range(processes, name)
+          processes.flat_map { |process| process[name] }.minmax.uniq.join("–")
+        end
+
+        # @return [Float, nil] seconds that this share of the callers did not exceed; nil if they are too few
+        def percentile(processes, name, share)
+          times(processes, name).percentile(share)
+        end
+
+        # @return [Float, nil] seconds of the longest
+        def slowest(processes, name)
+          longest = times(processes, name).max
+          longest && (longest * Histogram::SECONDS)
+        end
+
+        # @return [Float, nil] the sum of one figure divided by that of another
+        def share(processes, part, whole)
+          parts, wholes = [part, whole].map { |name| processes.sum { |process| process[name] } }
+          parts.fdiv(wholes) if wholes.positive?
+        end
+
+        def times(processes, name)
+          Histogram.merge(processes.map { |process| Histogram.from_h(process[name]) })
+        end
+        private_class_method :times
+
+        # The columns of a block in which all want a key that is absent.
+        RUSH = lambda do |sentence|
+          column("runs of the block", "text", sentence: sentence) { |all| Stampede.range(all, "runs") }
+          column("median runs", "number", better: "lower", unit: "count", optional: 4) do |all|
+            Bench::Stats.median(all.flat_map { |process| process["runs"] })
+          end
+          column("answers", "text", optional: 3) { |all| Stampede.range(all, "answers") }
+          column("no value", "text") { |all| Stampede.range(all, "none") }
+          column("p50", "millis") { |all| Stampede.percentile(all, "waits", 0.5) }
+          column("p90", "millis", better: "lower", unit: "seconds") { |all| Stampede.percentile(all, "waits", 0.9) }
+          column("slowest", "millis", optional: 1) { |all| Stampede.slowest(all, "waits") }
+          column("CPU/wait", "percent", optional: 2) { |all| Stampede.share(all, "busy", "waited") }
+        end
+      end
+
+      register("stampede", Bench::Suite.define("stampede") do
+        title "Many callers want one key"
+        question "How often is a value computed that many callers want at once, and how long do they wait?"
+        registry Contenders::SingleFlights
+        counts sessions: 3
+        setting :processes, 4, "processes that call"
+        setting :threads, 25, "threads of each"
+        setting :block_ms, 50.0, "time that the value takes", most: 1000
+
+        block(:absent, "the key is absent", alone: true, unit: "caller",
+                                            about: "for each key, the least and the most; times in ms") do
+          paced { |scene| Stampede::Herd.new(scene).absent }
+          instance_exec("Computations of an absent key that all callers want", &Stampede::RUSH)
+        end
+
+        block(:killed, "the process that computes is killed", alone: true, unit: "caller",
+                                                              about: "without the computation that was killed") do
+          setup { |scene| Stampede::Herd.new(scene).must_compute_for_all }
+          paced { |scene| Stampede::Herd.new(scene).killed }
+          instance_exec("Computations after the process that computed was killed",
+                        &Stampede::RUSH)
+        end
+
+        block(:expired, "the value expires", alone: true, unit: "read",
+                                             about: "reads that begin while the block runs, compared with other " \
+                                                    "hits; times in µs") do
+          paced { |scene| Stampede::Herd.new(scene).expired }
+          column("hits p99", "micros") { |all| Stampede.percentile(all, "plain", 0.99) }
+          column("meanwhile p99", "micros", better: "lower", unit: "seconds") do |all|
+            Stampede.percentile(all, "during", 0.99)
+          end
+          column("slowest", "micros") { |all| Stampede.slowest(all, "during") }
+          column("runs of the block", "number", sentence: "Computations when a value has expired, in the mean",
+                                                better: "lower", unit: "count") do |all|
+            Stampede.share(all, "runs", "expiries")
+          end
+        end
+      end)
+    end
+  end
+end
