@@ -60,6 +60,8 @@ module Larder
       attr_reader :recorded
       # @return [Hash, nil] where its server listens, see {Endpoint}
       attr_reader :endpoint
+      # @return [Integer] bytes of room that the store gets
+      attr_reader :size
 
       # @param dir [String] an empty directory of its own
       # @param endpoint [Hash, nil] where its server listens, see {Endpoint}
@@ -118,9 +120,14 @@ module Larder
         bytes.zero? ? nil : bytes
       end
 
+      # @return [Array<String>] where its files are, and after it those of its server
+      def directories
+        [dir, endpoint && endpoint["dir"]].compact
+      end
+
       private
 
-      attr_reader :dir, :threads, :size
+      attr_reader :dir, :threads
 
       # Overridden where code must be loaded before the store is looked up.
       def load_code; end

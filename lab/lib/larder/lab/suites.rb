@@ -17,6 +17,7 @@ end
 
 require_relative "suites/applications"
 require_relative "suites/calls"
+require_relative "suites/capacity"
 require_relative "suites/published_a"
 require_relative "suites/published_b"
 require_relative "suites/published_c"

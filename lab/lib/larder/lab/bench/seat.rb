@@ -109,7 +109,8 @@ module Larder
 
         def job(plan, dir, proofs)
           cold = shared? ? plan.cold_blocks.map(&:key) : []
-          { contender: type.key, dir: dir, endpoint: @hosting.endpoint&.merge("place" => place(plan)), size: plan.size,
+          endpoint = @hosting.endpoint&.merge("place" => place(plan), "dir" => "#{dir}-server")
+          { contender: type.key, dir: dir, endpoint: endpoint, size: plan.size,
             suite: reference? ? Reference::KEY : plan.suite.key, yjit: type.yjit?, cold: cold, requires: plan.requires,
             proofs: proofs, given: plan.given, companion: (@companion unless reference?) }
         end

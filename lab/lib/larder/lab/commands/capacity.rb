@@ -1,55 +1,33 @@
 # frozen_string_literal: true
 
-require_relative "command"
-require_relative "../capacity/chapter"
-require_relative "../capacity/fill"
-require_relative "../capacity/options"
-require_relative "../scratch"
-require_relative "../visits"
+require_relative "suite"
 
 module Larder
   module Lab
     module Commands
       # `larder-lab capacity`: how many objects fit.
-      class Capacity < Command
+      class Capacity < Suite
         NAME = "capacity"
         Commands.register(NAME, self)
 
         # One line for `larder-lab --help`.
         SUMMARY = "number of objects that fit a given size, and memory or disk per object"
-        # Seconds that a filling takes for each megabyte, by experience, and beside that.
-        SECONDS_PER_MEGABYTE = 0.25
-        SECONDS = 2.0
+        # The suites that it runs.
+        SUITES = %w[capacity].freeze
+        # The first lines of --help.
+        BANNER = <<~TEXT
+          Usage: larder-lab capacity [options]
 
-        # @param arguments [Array<String>]
-        # @return [Lab::Capacity::Options]
-        # @raise [UsageError]
-        def options_for(arguments)
-          Lab::Capacity::Options.parse(arguments)
-        end
+          Measures how many objects a store holds in a given amount of memory or disk, and
+          the bytes of each object. Objects with different keys are written until the
+          store starts to evict and a tenth more, or until 1.5 times the given size is
+          written.
+          Then they are read from the last to the first, compared and counted.
 
-        # @param options [Lab::Capacity::Options]
-        # @return [Document::Chapter]
-        def chapter(options)
-          Scratch.open(options.directory) do |scratch|
-            facts = Environment.facts(scratch.path)
-            seconds = SECONDS + (SECONDS_PER_MEGABYTE * options.size / 1e6)
-            filled = Visits.each(tasks(options), progress: Progress.new(@err), title: "filling the stores",
-                                                 seconds: seconds) do |task|
-              Lab::Capacity::Fill.new(task, options, scratch).run
-            end
-            Lab::Capacity::Chapter.new(filled, options, facts).to_chapter
-          end
-        end
-
-        private
-
-        # In an order that the seed repeats.
-        def tasks(options)
-          all = options.contenders.product(options.kinds, (1..options.rounds).to_a)
-          all.map { |contender, kind, round| Lab::Capacity::Task.new(contender: contender, kind: kind, round: round) }
-             .shuffle(random: Random.new(options.seed))
-        end
+          The size of an object is measured by growth: of the blocks of files, of the
+          memory of the server, or of the memory of the process. A store that accepts no
+          limit is stopped at three times the size that the others may use.
+        TEXT
       end
     end
   end

@@ -1,42 +1,63 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/reported_runs"
 
 module Larder
   module Lab
     module Commands
       # Real stores filled until they evict.
       class CapacityTest < ActiveSupport::TestCase
-        test "what is held is counted, weighed and compared with the limit" do
-          with_directory do |dir|
-            file = File.join(dir, "out.json")
-            outcome = lab("capacity", "--quick", "--objects", "10k", "--only", "larder,file,null", "--dir", dir,
-                          "--check", "2000", "--seed", "1", "--json", file)
-            assert_equal 0, outcome.status, outcome.out + outcome.err
-            assert_equal ["out.json"], Dir.children(dir)
-            larder, files = fillings(file).values_at("larder", "file")
-            assert_equal "evicting", larder["stopped"]
-            assert_equal larder["found"], larder["held"]
-            assert_includes 600..838, larder["held"]
-            assert_operator larder["growth"]["disk"], :<=, 10 << 20 # 8 MiB, and the statistics
-            assert_nil files["stopped"]
-            assert_equal [1259, 1259, 1259], files.values_at("written", "looked_for", "held")
-            assert_match(/^  null +not measured: it keeps nothing/, outcome.out)
-          end
+        include ReportedRuns
+
+        SMALL = %w[capacity --quick --size 8MiB --seed 1].freeze
+
+        test "held objects are counted, weighed and compared with the limit" do
+          report, out = run_reported(*SMALL, "--blocks", "10k,1k", "--only", "larder,file,null")
+          larder, files = figures(report).values_at("larder", "file").map { |blocks| blocks.fetch("10k") }
+          assert_equal [2, 2], [larder, files].map { |all| all["held"].size }
+          larder["held"].each { |held| assert_includes 600..838, held }
+          assert(larder["evicting_at"].all?)
+          assert_operator larder["disk"].max, :<=, 10 << 20 # 8 MiB, and the statistics
+          assert_equal [[nil, nil], [1259, 1259], [1259, 1259]], files.values_at("evicting_at", "written", "held")
+          assert_match(/^  null +not measured: it keeps nothing/, out)
+          assert_match(/^  file +1,259 .* never/, out)
+          keys = %w[10k 1k].product(%w[B-each objects]).map { |parts| "capacity/#{parts.join("/")}/larder" }
+          assert_equal keys.sort, measures(report).grep(/larder/).sort
         end
 
-        test "what makes no sense is refused, help is not" do
-          assert_match(/unknown objects 5k; known: 100b, 1k/, lab("capacity", "--objects", "5k").err)
-          assert_match(/--rounds must be 1 or more/, lab("capacity", "--rounds", "0").err)
-          help = lab("capacity", "--help")
-          assert_equal 0, help.status
-          assert_empty(help.out.lines.map(&:chomp).select { |line| line.size > 80 })
+        test "each kind of objects is in a fresh server" do
+          skip "memcached is not installed" unless Servers.fetch("memcached").path
+          report, = run_reported(*SMALL, "--blocks", "10k,1k", "--only", "memcached")
+          assert_equal [["memory (server)"]], where(report, "memcached")
+        end
+
+        test "a store that answers another object is invalid, and the run fails" do
+          outcome = lab(*SMALL, "--blocks", "10k", "--require", fixture("liar"), "--only", "exchanger")
+          assert_equal 1, outcome.status
+          assert_match(%r{exchanger: invalid, a wrong value for object/\d+}, outcome.out.gsub(/\s+/, " "))
+        end
+
+        test "sizes and kinds that make no sense are refused, help is not" do
+          { %w[--blocks 5k] => /unknown block 5k; known: 1k, 100b/, %w[--size 1kb] => /--size 1kb: at least 4MiB/,
+            %w[--size 5%] => /--size 5%: a size is written 64kb/ }.each do |arguments, message|
+            assert_match(message, assert_raises(UsageError) { options_of(Capacity, *arguments) }.message)
+          end
+          help = options_of(Capacity, "--help").help
+          assert_empty(help.lines.map(&:chomp).select { |line| line.size > 80 })
         end
 
         private
 
-        def fillings(file)
-          JSON.parse(File.read(file))["chapters"].first["details"]["fillings"].to_h { |one| [one["contender"], one] }
+        def figures(report)
+          report["chapters"].first.dig("details", "recorded").transform_values { |facts| facts["figures"] }
+        end
+
+        def where(report, row)
+          figures(report)[row].values.map do |block|
+            processes = block.values.transpose.map { |values| block.keys.zip(values).to_h }
+            processes.map { |process| Suites::Capacity::PLACES[Suites::Capacity.place(process)] }.uniq
+          end.uniq
         end
       end
     end

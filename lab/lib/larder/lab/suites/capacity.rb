@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+# Declares the blocks that fill a store with objects of one kind each.
+
+require_relative "capacity/filling"
+
+module Larder
+  module Lab
+    module Suites
+      # Counts objects, and what they take.
+      module Capacity
+        # Places where objects can be, and their names.
+        PLACES = { "disk" => "disk", "tmpfs" => "memory (tmpfs)", "server" => "memory (server)",
+                   "own" => "memory (own)" }.freeze
+
+        module_function
+
+        # @param processes [Array<Hash{String=>Object}>] the figures of each process of a row
+        # @yieldparam process [Hash{String=>Object}]
+        # @yieldreturn [Numeric, nil]
+        # @return [Numeric, nil] the median; nil unless all have one
+        def median(processes, &figure)
+          values = processes.map(&figure)
+          Bench::Stats.median(values) if values.all?
+        end
+
+        # @param process [Hash{String=>Object}] its figures
+        # @return [String, nil] the first place that has grown by half of the objects that are held, or by more
+        def place(process)
+          PLACES.keys.find { |name| process[name] > process["held"] * process["payload"] / 2 }
+        end
+
+        # @param process [Hash{String=>Object}]
+        # @return [Integer, nil] bytes that the objects take in their place
+        def taken(process)
+          name = place(process)
+          name && process[name]
+        end
+
+        # @param process [Hash{String=>Object}]
+        # @return [Float, nil] bytes that each object takes
+        def bytes_each(process)
+          bytes = taken(process)
+          bytes.fdiv(process["held"]) if bytes && process["held"].positive?
+        end
+      end
+
+      register("capacity", Bench::Suite.define("capacity") do
+        title "How many objects a store holds"
+        question "How many objects does a store hold in the room that it gets, and how many bytes does each take?"
+        counts sessions: 1
+        size 16 << 20, chosen: true
+        usual(*Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? })
+
+        %w[1k 100b 10k hash].each do |kind|
+          name = Capacity::Objects::KINDS.fetch(kind)
+          block(kind, name, alone: true, fresh: true, slow: kind != "1k", unit: "write",
+                            about: "where: the place that grew by the objects; taken: by how much, overhead too") do
+            setup(&:must_be_filled)
+            paced { |scene| Capacity::Filling.new(scene.contender, kind).found }
+            column("objects", "integer", sentence: "#{name} that are held", better: "higher", unit: "count") do |all|
+              Capacity.median(all) { |process| process["held"] }
+            end
+            column("B each", "number", better: "lower", unit: "bytes") do |all|
+              Capacity.median(all) { |process| Capacity.bytes_each(process) }
+            end
+            column("where", "text") { |all| Capacity::PLACES[Capacity.place(all.first)] }
+            column("taken", "bytes", optional: 1) { |all| Capacity.median(all) { |process| Capacity.taken(process) } }
+            column("of its room", "percent") do |all|
+              Capacity.median(all) { |process| Capacity.taken(process)&.fdiv(process["size"]) }
+            end
+            column("evicts from", "integer") do |all|
+              Capacity.median(all) { |process| process["evicting_at"] } || "never"
+            end
+            column("refused", "integer", optional: 2) { |all| all.sum { |process| process["refused"] } }
+            Capacity::PLACES.each do |place, words|
+              column(words, "bytes", optional: 3) { |all| Capacity.median(all) { |process| process[place] } }
+            end
+          end
+        end
+      end)
+    end
+  end
+end

@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+# Makes the small objects that stores are filled with. Each is made from its number alone, so it can be verified when
+# it is read back and need not be kept. Its bytes cannot be compressed.
+
+module Larder
+  module Lab
+    module Suites
+      module Capacity
+        # Objects of one kind.
+        class Objects
+          # Kinds by the names users type, and what they are.
+          KINDS = { "100b" => "Strings of 100 bytes", "1k" => "Strings of 1,000 bytes",
+                    "10k" => "Strings of 10,000 bytes", "hash" => "Hashes of six entries" }.freeze
+          # Bytes of those that are Strings.
+          STRINGS = { "100b" => 100, "1k" => 1000, "10k" => 10_000 }.freeze
+          # Room for strings to begin at different places of the noise.
+          SLACK = 8192
+
+          # @param kind [String]
+          # @param seed [Integer]
+          def initialize(kind, seed)
+            @bytes = STRINGS[kind]
+            @noise = Random.new(seed).bytes((@bytes || 0) + SLACK)
+          end
+
+          # @param number [Integer]
+          # @return [String, Hash]
+          def [](number)
+            @bytes ? string(number) : hash(number)
+          end
+
+          # @return [Integer] bytes of one, without key: of a Hash, as Marshal writes it
+          def bytes
+            @bytes || Marshal.dump(hash(123_456)).bytesize
+          end
+
+          # @param number [Integer]
+          # @return [String]
+          def self.key(number)
+            "object/#{number}"
+          end
+
+          private
+
+          # The number makes it the only one.
+          def string(number)
+            head = "#{number}:"
+            head + @noise.byteslice((number * 7919) % SLACK, @bytes - head.bytesize)
+          end
+
+          def hash(number)
+            { "id" => number, "name" => "name of #{number}", "price" => number / 100.0, "active" => number.even?,
+              "tags" => ["a#{number % 10}", "b#{number % 7}"], "note" => nil }
+          end
+        end
+      end
+    end
+  end
+end
