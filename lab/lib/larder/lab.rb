@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Loads the lab's command. The stores themselves are loaded only in worker processes (lab/worker.rb).
+# Loads the lab's command. The stores themselves are loaded only in worker processes.
 
 require_relative "lab/version"
 require_relative "lab/errors"

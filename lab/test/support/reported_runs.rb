@@ -29,8 +29,9 @@ module ReportedRuns
     end
   end
 
-  def events(report, type)
-    report["chapters"].first.dig("details", "events").select { |event| event["event"] == type }
+  # @return [Hash] row => block => name => a figure of each process
+  def figures(report)
+    report["chapters"].first.dig("details", "recorded").transform_values { |facts| facts["figures"] }
   end
 
   def measures(report)

@@ -9,8 +9,7 @@ module Larder
   module Lab
     # Where a server listens: "url" for clients; "socket" (a path), or "host" and "port", for a proxy;
     # "private": whether the lab started it and may empty it; "pid" of a private one; "namespace" in use of one that is
-    # not, so that several processes share it; "joined": whether another process has made ready what is kept there;
-    # "dir": directory of the files of a private one, in suites.
+    # not, so that several processes share it; "dir": directory of the files of a private one, in suites.
     module Endpoint
       # Parameters of a URL that name a Unix socket, or the directory of one.
       SOCKET_PARAMETERS = %w[socket host].freeze
@@ -66,7 +65,7 @@ module Larder
         uri.host = host
         uri.port = port
         build(url: uri.to_s.delete_prefix(ANY), host: host, port: port)
-          .merge(given.slice("private", "namespace", "joined"))
+          .merge(given.slice("private", "namespace"))
       end
 
       def uri_of(url)

@@ -32,16 +32,6 @@ module Larder
         [job, output]
       end
 
-      # Takes a job and has a worker do it, once the user's own files are loaded.
-      #
-      # @param worker [Class] its objects are made of a job and of where events go, and run
-      # @return [void]
-      def self.begin(worker)
-        job, output = take
-        job["requires"].each { |file| require file }
-        worker.new(job, output).run
-      end
-
       # Keeps what is to be done before this process ends, also when the lab was killed.
       # @return [void]
       def self.finally(&block)

@@ -4,6 +4,7 @@
 
 require "json"
 require_relative "../contenders"
+require_relative "stats"
 
 module Larder
   module Lab
@@ -34,10 +35,28 @@ module Larder
         Block = Struct.new(:key, :title, :short, :about, :load, :setup, :call, :teardown, :threads, :cold, :unit,
                            :axes, :heading, :given, :slow, :paced, :alone, :fresh, :columns, :curves,
                            keyword_init: true)
-        # A column of the table of a block. `format` is that of its cells, `value` a proc. `sentence`, if any, is
-        # one of the chapter, before the names and values of all rows. A column that is `better` "lower" or "higher" is
-        # a measure with this `unit` for `compare`.
-        Column = Struct.new(:title, :format, :value, :sentence, :better, :unit, :optional, keyword_init: true)
+        # A column of the table of a block. `format` is that of its cells. `value` is a proc, which gets the figures of
+        # a process, or of `all` processes of a row, to merge them. A `sentence`, if any, is one of the chapter, before
+        # the names and values of all rows. A column that is `better` "lower" or "higher" has a range of all processes,
+        # and is a measure with this `unit` for `compare`.
+        Column = Struct.new(:title, :format, :value, :all, :sentence, :better, :unit, :optional, keyword_init: true) do
+          # @param processes [Array<Hash{String=>Object}>] the figures of each
+          # @return [Array<Object, nil>] a value of each process
+          def values(processes)
+            processes.map { |process| value.call(all ? [process] : process) }
+          end
+
+          # @param processes [Array<Hash{String=>Object}>]
+          # @return [Object, nil] the median of numbers, or the first of other values; nil unless each process has one
+          def of(processes)
+            return value.call(processes) if all
+
+            found = values(processes)
+            return if found.any?(&:nil?)
+
+            found.all?(Numeric) ? Stats.median(found.map(&:to_f)) : found.first
+          end
+        end
         # A line for each row. `x` and `y` are its axes; `points` is a proc.
         Curve = Struct.new(:title, :x, :y, :points, keyword_init: true)
         # A number that the user may choose by an option. `usual` and `quick` are its values otherwise, `words` its
@@ -90,7 +109,7 @@ module Larder
           # @param title [String]
           # @param format [String] of its cells, see {Reports::Cells}
           # @param more [Hash] see {Column}
-          # @yieldparam processes [Array<Hash{String=>Object}>] the figures of each process of a row
+          # @yieldparam figures [Hash{String=>Object}] of a process; with `all: true` a list of those of all processes
           # @yieldreturn [Object, nil] the cell
           def column(title, format, **more, &value)
             @block.columns << Column.new(title: title, format: format, value: value, **more)
@@ -98,7 +117,7 @@ module Larder
 
           # @param title [String]
           # @param axes [Hash{Symbol=>Hash}] x and y, see {Document::Axis}
-          # @yieldparam processes [Array<Hash{String=>Object}>] the figures of each process of a row
+          # @yieldparam figures [Hash{String=>Object}] of the first process of a row
           # @yieldreturn [Array<Array(Numeric, Numeric)>] points
           def curve(title, **axes, &points)
             @block.curves << Curve.new(title: title, points: points, **axes)

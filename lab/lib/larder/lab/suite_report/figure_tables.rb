@@ -35,7 +35,7 @@ module Larder
         def sentences
           each_column.select { |_, column| column.sentence }.filter_map do |block, column|
             words = measured(block).filter_map do |row|
-              value = column.value.call(processes(row, block))
+              value = column.of(processes(row, block))
               "#{row} #{Reports::Cells.text(value, column.format)}" if value
             end
             "#{column.sentence}: #{words.join(", ")}." if words.any?
@@ -56,10 +56,10 @@ module Larder
         end
 
         def measure(row, block, column)
-          samples = processes(row, block).map { |process| column.value.call([process]) }
+          samples = column.values(processes(row, block))
           return if samples.any?(&:nil?)
 
-          key = [@plan.suite.key, block.key, column.title.tr(" ", "-"), row].join("/")
+          key = [@plan.suite.key, block.key, column.title.tr(" /", "-"), row].join("/")
           Document::Measure.new(key: key, label: "#{row}: #{block.title}, #{column.title}", unit: column.unit,
                                 better: column.better, samples: samples)
         end
@@ -68,16 +68,22 @@ module Larder
           columns = block.columns.map do |column|
             { title: column.title, format: column.format, optional: column.optional, align: "right" }
           end
-          rows = measured(block).map do |row|
-            [row, *block.columns.map { |column| column.value.call(processes(row, block)) }]
-          end
+          rows = measured(block).map { |row| [row, *block.columns.map { |column| cell(row, block, column) }] }
           missing = (@plan.rows - measured(block)).map { |row| [row, "not measured: #{@why.call(row, block)}"] }
           Document::Table.build(columns: [{ title: "" }, *columns], rows: rows + missing)
         end
 
+        def cell(row, block, column)
+          value = column.of(processes(row, block))
+          return value if column.all || !column.better || value.nil?
+
+          low, high = column.values(processes(row, block)).minmax
+          low == high ? value : { "value" => value, "low" => low, "high" => high }
+        end
+
         def curve(block, curve)
           series = measured(block).map do |row|
-            { label: row, points: curve.points.call(processes(row, block)), highlight: row == @base }
+            { label: row, points: curve.points.call(processes(row, block).first), highlight: row == @base }
           end
           series.reject! { |line| line[:points].empty? }
           return if series.empty?

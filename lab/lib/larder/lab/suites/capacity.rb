@@ -15,15 +15,6 @@ module Larder
 
         module_function
 
-        # @param processes [Array<Hash{String=>Object}>] the figures of each process of a row
-        # @yieldparam process [Hash{String=>Object}]
-        # @yieldreturn [Numeric, nil]
-        # @return [Numeric, nil] the median; nil unless all have one
-        def median(processes, &figure)
-          values = processes.map(&figure)
-          Bench::Stats.median(values) if values.all?
-        end
-
         # @param process [Hash{String=>Object}] its figures
         # @return [String, nil] the first place that has grown by half of the objects that are held, or by more
         def place(process)
@@ -58,24 +49,16 @@ module Larder
                             about: "where: the place that grew by the objects; taken: by how much, overhead too") do
             setup(&:must_be_filled)
             paced { |scene| Capacity::Filling.new(scene.contender, kind).found }
-            column("objects", "integer", sentence: "#{name} that are held", better: "higher", unit: "count") do |all|
-              Capacity.median(all) { |process| process["held"] }
+            column("objects", "integer", sentence: "#{name} that are held", better: "higher", unit: "count") do |found|
+              found["held"]
             end
-            column("B each", "number", better: "lower", unit: "bytes") do |all|
-              Capacity.median(all) { |process| Capacity.bytes_each(process) }
-            end
-            column("where", "text") { |all| Capacity::PLACES[Capacity.place(all.first)] }
-            column("taken", "bytes", optional: 1) { |all| Capacity.median(all) { |process| Capacity.taken(process) } }
-            column("of its room", "percent") do |all|
-              Capacity.median(all) { |process| Capacity.taken(process)&.fdiv(process["size"]) }
-            end
-            column("evicts from", "integer") do |all|
-              Capacity.median(all) { |process| process["evicting_at"] } || "never"
-            end
-            column("refused", "integer", optional: 2) { |all| all.sum { |process| process["refused"] } }
-            Capacity::PLACES.each do |place, words|
-              column(words, "bytes", optional: 3) { |all| Capacity.median(all) { |process| process[place] } }
-            end
+            column("B each", "number", better: "lower", unit: "bytes") { |found| Capacity.bytes_each(found) }
+            column("where", "text") { |found| Capacity::PLACES[Capacity.place(found)] }
+            column("taken", "bytes", optional: 1) { |found| Capacity.taken(found) }
+            column("of its room", "percent") { |found| Capacity.taken(found)&.fdiv(found["size"]) }
+            column("evicts from", "integer") { |found| found["evicting_at"] || "never" }
+            column("refused", "integer", optional: 2) { |found| found["refused"] }
+            Capacity::PLACES.each { |place, words| column(words, "bytes", optional: 3) { |found| found[place] } }
           end
         end
       end)

@@ -43,16 +43,18 @@ module Larder
 
         # The columns of a block in which all want a key that is absent.
         RUSH = lambda do |sentence|
-          column("runs of the block", "text", sentence: sentence) { |all| Stampede.range(all, "runs") }
-          column("median runs", "number", better: "lower", unit: "count", optional: 4) do |all|
-            Bench::Stats.median(all.flat_map { |process| process["runs"] })
+          column("runs of the block", "text", sentence: sentence, all: true) { |all| Stampede.range(all, "runs") }
+          column("median runs", "number", better: "lower", unit: "count", optional: 4) do |process|
+            Bench::Stats.median(process["runs"])
           end
-          column("answers", "text", optional: 3) { |all| Stampede.range(all, "answers") }
-          column("no value", "text") { |all| Stampede.range(all, "none") }
-          column("p50", "millis") { |all| Stampede.percentile(all, "waits", 0.5) }
-          column("p90", "millis", better: "lower", unit: "seconds") { |all| Stampede.percentile(all, "waits", 0.9) }
-          column("slowest", "millis", optional: 1) { |all| Stampede.slowest(all, "waits") }
-          column("CPU/wait", "percent", optional: 2) { |all| Stampede.share(all, "busy", "waited") }
+          column("answers", "text", optional: 3, all: true) { |all| Stampede.range(all, "answers") }
+          column("no value", "text", all: true) { |all| Stampede.range(all, "none") }
+          column("p50", "millis", all: true) { |all| Stampede.percentile(all, "waits", 0.5) }
+          column("p90", "millis", better: "lower", unit: "seconds", all: true) do |all|
+            Stampede.percentile(all, "waits", 0.9)
+          end
+          column("slowest", "millis", optional: 1, all: true) { |all| Stampede.slowest(all, "waits") }
+          column("CPU/wait", "percent", optional: 2, all: true) { |all| Stampede.share(all, "busy", "waited") }
         end
       end
 
@@ -83,13 +85,13 @@ module Larder
                                              about: "reads that begin while the block runs, compared with other " \
                                                     "hits; times in µs") do
           paced { |scene| Stampede::Herd.new(scene).expired }
-          column("hits p99", "micros") { |all| Stampede.percentile(all, "plain", 0.99) }
-          column("meanwhile p99", "micros", better: "lower", unit: "seconds") do |all|
+          column("hits p99", "micros", all: true) { |all| Stampede.percentile(all, "plain", 0.99) }
+          column("meanwhile p99", "micros", better: "lower", unit: "seconds", all: true) do |all|
             Stampede.percentile(all, "during", 0.99)
           end
-          column("slowest", "micros") { |all| Stampede.slowest(all, "during") }
+          column("slowest", "micros", all: true) { |all| Stampede.slowest(all, "during") }
           column("runs of the block", "number", sentence: "Computations when a value has expired, in the mean",
-                                                better: "lower", unit: "count") do |all|
+                                                better: "lower", unit: "count", all: true) do |all|
             Stampede.share(all, "runs", "expiries")
           end
         end

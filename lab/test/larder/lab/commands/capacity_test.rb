@@ -49,10 +49,6 @@ module Larder
 
         private
 
-        def figures(report)
-          report["chapters"].first.dig("details", "recorded").transform_values { |facts| facts["figures"] }
-        end
-
         def where(report, row)
           figures(report)[row].values.map do |block|
             processes = block.values.transpose.map { |values| block.keys.zip(values).to_h }

@@ -54,13 +54,6 @@ module Larder
           assert_equal %w[larder-single-flight memcached-lock],
                        options_of(Stampede, "--only", "all").contenders - Contenders.names
         end
-
-        private
-
-        # @return [Hash] row => block => the figures of all processes
-        def figures(report)
-          report["chapters"].first.dig("details", "recorded").transform_values { |facts| facts["figures"] }
-        end
       end
     end
   end

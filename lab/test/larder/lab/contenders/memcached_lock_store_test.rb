@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/loads"
+require "larder/lab/hosting"
+require "larder/lab/contenders"
 
 module Larder
   module Lab

@@ -12,12 +12,13 @@ module Larder
         SUITE = Bench::Suite.define("trial") do
           block(:reads, "many reads", about: "by one thread") do
             paced { |_| {} }
-            column("rate", "integer", sentence: "Reads a second", better: "higher", unit: "per second") do |all|
-              all.sum { |process| process["rate"] } / all.size
+            column("rate", "integer", sentence: "Reads a second", better: "higher", unit: "per second") do |process|
+              process["rate"]
             end
-            column("errors", "integer") { |all| all.sum { |process| process["errors"] } }
+            column("median", "number") { |process| process["rate"] }
+            column("errors", "integer", all: true) { |all| all.sum { |process| process["errors"] } }
             curve("Reads over time", x: { title: "seconds", format: "number" },
-                                     y: { title: "reads", format: "integer" }) { |all| all.first["points"] }
+                                     y: { title: "reads", format: "integer" }) { |process| process["points"] }
           end
         end
         RECORDED = { "larder" => { "figures" => { "reads" => { "rate" => [10, 20], "errors" => [0, 1],
@@ -34,8 +35,9 @@ module Larder
           assert_equal ["Many reads", true], [section.title, section.headline]
           prose, table, curves = section.blocks
           assert_equal "By one thread.", prose.text
-          assert_equal ["", "rate", "errors"], table.columns.map(&:title)
-          assert_equal [["larder", 15, 1], ["file", "not measured: no file here"]], table.rows
+          assert_equal ["", "rate", "median", "errors"], table.columns.map(&:title)
+          assert_equal [["larder", { "value" => 15.0, "low" => 10, "high" => 20 }, 15.0, 1],
+                        ["file", "not measured: no file here"]], table.rows
           assert_equal [{ "label" => "larder", "points" => [[1, 7], [2, 9]], "highlight" => true }], curves.series
           assert_equal "Reads over time, least and most: larder 7–9.", curves.sentence
         end

@@ -91,7 +91,7 @@ module Larder
         # The place of this process in a server, whose tables another process may have made.
         # @param place [OwnPlace]
         def settle(place)
-          return place.share if endpoint["private"] || endpoint["joined"]
+          return place.share if endpoint["private"]
 
           endpoint["inherited"] ? place.inherit : place.take
         end

@@ -4,13 +4,11 @@
 # connection. Each opens the store when it is told to. They end when the process that forked them does.
 
 require "json"
-require_relative "../contenders"
 require_relative "../errors"
-require_relative "hand"
 
 module Larder
   module Lab
-    module Loads
+    module Layered
       # Several processes, asked in turn by lines of JSON.
       class Crew
         # One process as it is seen from outside.
@@ -18,8 +16,8 @@ module Larder
 
         # @param size [Integer]
         # @param job [Hash{String=>Object}] of the worker
-        # @param hand [Class] what serves in each process, made of the job and a number, as {Hand} is
-        def initialize(size, job, hand: Hand)
+        # @param hand [Class] what serves in each process, made of the job and a number
+        def initialize(size, job, hand:)
           @job = job
           @hand = hand
           @members = []

@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+# Declares the blocks in which more and more callers use one store.
+
+require_relative "scaling/mix"
+
+module Larder
+  module Lab
+    module Suites
+      # Counts calls of threads and of processes.
+      module Scaling
+        # Callers at once.
+        COUNTS = [1, 2, 4].freeze
+        # Seconds that all callers call.
+        SECONDS = 0.15
+        private_constant :SECONDS
+
+        module_function
+
+        # @param scene [Bench::Scene]
+        # @param mix [Symbol] see {Mix}
+        # @yieldparam count [Integer] callers
+        # @yieldreturn [Array(Integer, Integer)] processes, and threads of each
+        # @return [Hash{String=>Object}] see {Bench::Suite::BlockBuilder#paced}
+        def measure(scene, mix)
+          each = COUNTS.to_h { |count| [count.to_s, called(scene, mix, *yield(count))] }
+          rates = each.transform_values { |callers| callers.sum { |calls, seconds| calls / seconds } }
+          slowest, fastest = each.values.last.map { |calls, seconds| calls / seconds }.minmax
+          { "calls" => each.each_value.sum { |callers| callers.sum(&:first) }, "seconds" => 1 / rates.values.last,
+            "figures" => { **rates, "apart" => fastest / slowest } }
+        end
+
+        # @return [Array<Array(Integer, Float)>] calls and seconds of each caller
+        def called(scene, mix, processes, threads)
+          connect = -> { Array.new(threads) { |number| Thread.new { Mix.new(scene, mix, number).once } }.each(&:join) }
+          Bench::Callers.all(processes, ready: connect) do |process, start|
+            Array.new(threads) do |thread|
+              Thread.new { Mix.new(scene, mix, (process * threads) + thread).run(start, SECONDS) }
+            end.map(&:value)
+          end.flatten(1)
+        end
+        private_class_method :called
+      end
+
+      register("scaling", Bench::Suite.define("scaling") do
+        title "More threads, more processes"
+        question "How many calls a second does a store answer with more threads, and with more processes?"
+        counts sessions: 3
+
+        callers = { threads: ->(count) { [1, count] }, processes: ->(count) { [count, 1] } }
+        { hit: "hits", mixed: "95 hits to 5 writes" }.to_a.product(callers.to_a).each do |(mix, name), (kind, shape)|
+          block("#{mix}_#{kind}", "#{name}, by #{kind}", alone: true, about: "calls a second of 1, 2 and 4 #{kind}") do
+            setup { |scene| Scaling::Mix.fill(scene) }
+            paced { |scene| Scaling.measure(scene, mix, &shape) }
+            Scaling::COUNTS.each do |count|
+              sentence = "Calls a second, #{name}, by #{count} #{kind}" if count == Scaling::COUNTS.last
+              column(count.to_s, "rounded", sentence: sentence, better: "higher", unit: "per second") do |rates|
+                rates[count.to_s]
+              end
+            end
+            column("4 to 1", "number") { |rates| rates["4"] / rates["1"] }
+            column("fastest to slowest", "number", optional: 1) { |rates| rates["apart"] }
+            curve("Calls a second, #{name}, by #{kind}", x: { title: kind.to_s, format: "integer" },
+                                                         y: { title: "calls per second", format: "rounded",
+                                                              scale: "log" }) do |rates|
+              Scaling::COUNTS.map { |count| [count, rates[count.to_s]] }
+            end
+          end
+        end
+      end)
+    end
+  end
+end

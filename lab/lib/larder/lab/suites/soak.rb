@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+# Declares the block that uses a full store over time.
+
+require_relative "soak/full"
+
+module Larder
+  module Lab
+    module Suites
+      # Rate, latency, memory and size of a store that evicts.
+      module Soak
+        # Curves over time, by figures that have a number for each slice: title, and format of its axis.
+        CURVES = { "rates" => ["Calls a second over time", "rounded"],
+                   "tails" => ["The slowest call in a thousand over time", "seconds"],
+                   "memory" => ["Memory of process and server over time", "bytes"],
+                   "disk" => ["Blocks on the disk over time", "bytes"] }.freeze
+
+        module_function
+
+        # @param values [Array<Numeric, nil>] of slices
+        # @param part [Integer] 2: the halves are compared; 4: the first and the last quarter
+        # @return [Float, nil] how many times the median of the first slices that of the last is; nil without values
+        def growth(values, part)
+          return unless values.all? && values.first.positive?
+
+          size = [values.size / part, 1].max
+          first, last = [values.first(size), values.last(size)].map { |some| Bench::Stats.median(some.map(&:to_f)) }
+          last / first
+        end
+
+        # @param processes [Array<Hash{String=>Object}>] their figures
+        # @return [Histogram] of all calls
+        def calls(processes)
+          Histogram.merge(processes.map { |process| Histogram.from_h(process["histogram"]) })
+        end
+      end
+
+      register("soak", Bench::Suite.define("soak") do
+        title "Full, and evicting"
+        question "Does a full store that evicts stay fast and small?"
+        counts sessions: 1
+        size 16 << 20, chosen: true
+        setting :seconds, 10.0, "of calls on each store", quick: 1.0, most: 60
+        usual(*Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? })
+
+        block(:full, "a full store", alone: true, about: "filled with twice its room; then objects are read, few of " \
+                                                         "them often, and stored again if they were evicted") do
+          setup do |scene|
+            scene.must_be_filled
+            scene[:full] = Soak::Full.new(scene.contender).tap(&:fill)
+          end
+          paced { |scene| scene[:full].use(scene.settings[:seconds]) }
+          column("calls/s", "rounded", better: "higher", unit: "per second") { |found| 1 / Soak.calls([found]).mean }
+          column("misses", "percent") { |found| found["misses"].fdiv(found["histogram"]["count"]) }
+          column("p99.9", "seconds", better: "lower", unit: "seconds", all: true) do |all|
+            Soak.calls(all).percentile(0.999)
+          end
+          column("slowest", "seconds", optional: 1, all: true) { |all| Soak.calls(all).max * Histogram::SECONDS }
+          column("2nd half to 1st", "number",
+                 sentence: "Calls a second in the second half, as a multiple of the first") do |found|
+            Soak.growth(found["rates"], 2)
+          end
+          %w[memory disk].each do |place|
+            column(place, "bytes") { |found| found[place].last }
+            column("#{place} grows", "number",
+                   sentence: "The #{place} at the end, as a multiple of the beginning") do |found|
+              Soak.growth(found[place], 4)
+            end
+          end
+          column("failed", "text", optional: 2, all: true) do |all|
+            failures = all.map { |found| found["failures"] }.reduce { |sum, more| sum.merge(more) { |_, a, b| a + b } }
+            failures.map { |message, times| "#{times}: #{message}" }.join(", ") if failures.any?
+          end
+          Soak::CURVES.each do |name, (title, format)|
+            curve(title, x: { title: "slice", format: "integer" }, y: { title: title, format: format }) do |found|
+              found[name].each.with_index(1).filter_map { |value, slice| [slice, value] if value }
+            end
+          end
+        end
+      end)
+    end
+  end
+end

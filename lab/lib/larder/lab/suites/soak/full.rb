@@ -1,0 +1,140 @@
+# frozen_string_literal: true
+
+# Fills a store with twice as much as it has room for. Then it requests objects, few of them often (Zipf), and stores
+# those that were evicted. Time is divided into slices.
+
+require_relative "../../clock"
+require_relative "../../histogram"
+require_relative "../../hitratio/synthetic"
+require_relative "../../process_memory"
+
+module Larder
+  module Lab
+    module Suites
+      module Soak
+        # One store.
+        class Full
+          include Clock
+
+          # Bytes of a value: a little less than what Rails begins to compress.
+          BYTES = 900
+          # Bytes of all objects, as a multiple of the room.
+          FILLING = 2
+          # A store on the disk that takes so many times its room does not limit itself.
+          LIMIT = 3
+          # Objects that are written by one call, and calls between two looks at the disk.
+          BATCH = 100
+          LOOK = 20
+          SLICES = 20
+          # The skew of the objects' popularity; requests that are drawn beforehand, and repeated.
+          PATTERN = "zipf:objects=%d,skew=0.9,requests=100000,seed=1"
+          # Characters of a failure that are shown.
+          SHOWN = 80
+          private_constant :BYTES, :FILLING, :LIMIT, :BATCH, :LOOK, :SLICES, :PATTERN, :SHOWN
+
+          # @param contender [Contender] open and empty
+          def initialize(contender)
+            @contender = contender
+            @store = contender.store
+            @objects = contender.size * FILLING / BYTES
+            @noise = Random.new(1).bytes(1 << 16).freeze
+            @failures = Hash.new(0)
+          end
+
+          # @return [void]
+          # @raise [Unavailable] if the store does not limit itself
+          def fill
+            (0...@objects).each_slice(BATCH).with_index do |numbers, at|
+              objects = numbers.to_h { |number| [key(number), value(number)] }
+              counting { @store.write_multi(objects, expires_in: 5.minutes) }
+              disk if (at % LOOK).zero?
+            end
+          end
+
+          # @param seconds [Float]
+          # @return (see Bench::Suite::BlockBuilder#paced)
+          # @raise [Invalid] at a wrong value
+          def use(seconds)
+            @requests = Hitratio::Synthetic.make(format(PATTERN, @objects)).requests
+            @asked = @misses = 0
+            slices = Array.new(SLICES) { slice(seconds / SLICES) }
+            histograms, memory, disk = slices.transpose
+            all = Histogram.merge(histograms)
+            { "calls" => all.count, "seconds" => all.mean,
+              "figures" => { histogram: all.to_h, misses: @misses, failures: @failures, memory: memory, disk: disk,
+                             rates: histograms.map { |each| each.mean && (1 / each.mean) },
+                             tails: histograms.map { |each| each.quantile(0.999) } } }
+          end
+
+          private
+
+          # Lasts until its time is over, with at least one call.
+          # @return [Array(Histogram, Integer, Integer)] latencies, memory and disk
+          def slice(seconds)
+            histogram = Histogram.new
+            finish = now + seconds
+            loop do
+              number = @requests[@asked % @requests.size]
+              @asked += 1
+              counting { histogram.record(call(number)) }
+              break if now >= finish
+            end
+            [histogram, memory, disk]
+          end
+
+          # The block of a miss is not the store's work, but next to nothing.
+          # @return [Integer] nanoseconds
+          def call(number)
+            expected = value(number)
+            start = clock
+            found = @store.fetch(key(number), expires_in: 5.minutes) do
+              @misses += 1
+              expected
+            end
+            taken = clock - start
+            return taken if found == expected
+
+            raise Invalid, "a wrong value: #{found.inspect[0, SHOWN]} instead of that of object #{number}"
+          end
+
+          # A store that fails now and then while it is full is measured all the same, and its failures are counted.
+          def counting
+            yield
+          rescue Invalid
+            raise
+          rescue StandardError => error
+            @failures["#{error.class}: #{error.message.lines.first.to_s.strip[0, SHOWN]}"] += 1
+          end
+
+          def clock
+            Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+          end
+
+          def key(number)
+            ["object", number]
+          end
+
+          # Begins with the number of its key and cannot be compressed.
+          def value(number)
+            format("%016d", number) << @noise.byteslice((number * 37) % (@noise.bytesize - BYTES), BYTES - 16)
+          end
+
+          # @return [Integer, nil] bytes of this process and of the server
+          def memory
+            own = ProcessMemory.resident("self")
+            own && (own + (@contender.endpoint ? ProcessMemory.tree(@contender.endpoint["pid"]).to_i : 0))
+          end
+
+          # @return [Integer, nil] bytes of the store's files
+          def disk
+            bytes = @contender.disk_bytes
+            return bytes if bytes.to_i <= @contender.size * LIMIT
+
+            raise Unavailable, "it does not limit itself: it takes #{bytes / 1_000_000} MB on the disk, where " \
+                               "#{@contender.size / 1_000_000} MB were asked for"
+          end
+        end
+      end
+    end
+  end
+end
