@@ -113,21 +113,23 @@ module Larder
             raise UsageError, "#{options.from}: it has no samples of stores with codecs; larder-lab advise --json " \
                               "FILE writes them"
 
-          report(kept(stored), options, found.environment.transform_keys(&:to_sym)).to_chapter.tap do |chapter|
+          environment = found.environment.transform_keys(&:to_sym)
+          report(run_of(stored, options.from), options, environment).to_chapter.tap do |chapter|
             chapter.facts << "measured by: #{found.line}"
           end
         end
 
-        def kept(chapter)
-          details = { "skipped" => [], **chapter.details.slice("absent", "skipped", "recorded") }
-          session = Bench::Journal::Session.from_h({ "suite" => chapter.key, "number" => 0, **details,
-                                                     "turns" => chapter.details["samples"] })
+        def run_of(chapter, path)
+          details = { "suite" => chapter.key, "number" => 0, "skipped" => [], **chapter.details }
+          session = Bench::Journal::Session.from_h(details.merge("turns" => details["samples"]))
           measured = session.turns.map(&:block).uniq
           suite = Suites.fetch(chapter.key)
           plan = Bench::Plan.new(suite: suite, blocks: suite.blocks.select { |block| measured.include?(block.key) },
-                                 **chapter.details["settings"].transform_keys(&:to_sym))
+                                 **details.fetch("settings").transform_keys(&:to_sym))
           [Kept.new(session.absent, session.skipped, session.recorded, {}), plan,
            session.turns.inject(Bench::Samples.new, :add)]
+        rescue KeyError, ArgumentError, TypeError => error
+          raise UsageError, "#{path}: its samples cannot be read: #{error.message}"
         end
       end
     end

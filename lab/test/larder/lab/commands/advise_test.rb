@@ -47,13 +47,17 @@ module Larder
           end
         end
 
-        test "a report without samples of codecs is refused" do
+        test "a report without samples of codecs is refused, and so are samples that cannot be read" do
           with_directory do |dir|
             file = File.join(dir, "other.json")
-            chapter = Document::Chapter.new(key: "x", title: "X")
-            File.write(file, JSON.generate(Document.new(command: "x", chapters: [chapter], elapsed: 1.0,
-                                                        environment: {}).to_h))
-            assert_refused(/it has no samples of stores with codecs; larder-lab advise --json/, "--from", file)
+            { {} => /it has no samples of stores with codecs; larder-lab advise --json/,
+              { samples: [{}], absent: {}, recorded: {} } => /samples cannot be read: a turn without a time/,
+              { samples: [] } => /samples cannot be read: key not found: "absent"/ }.each do |details, message|
+              chapter = Document::Chapter.new(key: "matrix", title: "Matrix", details: details)
+              File.write(file, JSON.generate(Document.new(command: "matrix", chapters: [chapter], elapsed: 1.0,
+                                                          environment: {}).to_h))
+              assert_refused message, "--from", file
+            end
           end
         end
 
