@@ -81,15 +81,15 @@ module Larder
 
         def machines
           unless layered?
-            why = @question.stale.zero? ? "copies may be old, and --stale is 0" : "a call is not shown to be faster"
+            why = "copies may be old for a moment, and --stale is #{@question.said(:stale)}"
+            why = "a call is not shown to be faster" if @machines.copies?
             return "Larder in front of it is not advised: #{why}."
           end
 
           "Put Larder in front of it, with#{"out" unless way.messages} a backplane: " \
             "#{time(@machines.seconds(way))} a call in place of #{time(@machines.seconds(@machines.ways.first))}, if " \
-            "copies answer " \
-            "#{Figures.percent(@question.hit_ratio)} of the reads (--hit-ratio). Another machine sees a change after " \
-            "#{time(way.seen)}, and after #{time(way.bound)} whatever fails."
+            "copies answer #{Figures.percent(@question.hit_ratio)} of the reads (--hit-ratio). Another machine sees " \
+            "a change after #{time(way.seen)}, and after #{time(way.bound)} whatever fails."
         end
 
         def layered? = @machines.any? && @machines.best != @machines.ways.first
@@ -180,8 +180,9 @@ module Larder
           redis = "A Redis for a cache needs maxmemory and maxmemory-policy allkeys-lru, so one with jobs will not do."
           other = "memcached passes on no messages: REDIS_URL is a Redis or Valkey."
           sessions = "The Redis of the sessions needs maxmemory-policy noeviction."
-          ["Measured: the store with these codecs on this machine, without signatures and checksums of codecs.",
-           (redis if @best.facts.gems == ["redis"]), (other if layered? && @best.facts.messages.nil?),
+          measured = ["Measured: #{@best.store} on this machine", ("without Larder in front of it" if layered?),
+                      ("without signatures and checksums of codecs" if @best.codecs.any?)].compact.join(", ")
+          ["#{measured}.", (redis if @best.facts.gems == ["redis"]), (other if layered? && @best.facts.messages.nil?),
            (sessions if setting.include?("SESSIONS_REDIS_URL"))].compact.join(" ")
         end
 

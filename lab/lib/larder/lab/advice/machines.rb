@@ -47,11 +47,14 @@ module Larder
           end
         end
 
+        # @return [Boolean] whether old values are allowed for as long as a message takes
+        def copies? = @question.stale > MESSAGE
+
         # Larder in front only if that is shown to be faster and old values are allowed; with a backplane as long as it
         # still is, unless old values are gone before people notice.
         # @return [Way]
         def best
-          return ways.first unless @question.stale > MESSAGE
+          return ways.first unless copies?
 
           front, told = ways.drop(1).map { |way| way if faster?(way) }
           (told if @question.stale > NOTICED) || front || ways.first
