@@ -1,23 +1,117 @@
 # frozen_string_literal: true
 
-# The list of stores that are asked about sessions. A new one is one file in stores/ and one line at the end of this
-# file.
+# Lists the stores that are asked about sessions. Each proves that its answers are right before it is measured.
 
 require "larder/cli/registry"
+require_relative "../sessions/row"
 
 module Larder
   module Lab
+    # What questions about sessions cost.
     module SessionStats
+      # The questions, in words.
+      QUESTIONS = { logged_in: "is a user logged in, who is", logged_out: "is a user logged in, who is not",
+                    last_seen: "when was a user last seen", for: "the sessions of a user",
+                    active_5m: "sessions active in five minutes", active_1d: "sessions active in a day",
+                    all: "all sessions" }.freeze
+
       # Those that can take part, by the names users type.
       module Stores
         extend CLI::Registry
         holds "contender"
       end
+
+      # A store. A subclass has `connect`, `load`, `bytes`, `ask(question, argument)`, `uses(numbers)`, which notes uses
+      # of sessions that count as used a minute ago first, `restore(numbers)`, which takes both back, and
+      # `grain(seconds)`: to how many seconds an answer about so many is right.
+      class Row < Sessions::Row
+        # Uses that are noted to prove that they are counted.
+        USES = 50
+        # Seconds of the questions about activity.
+        WINDOWS = { active_5m: 300, active_1d: Sessions::Population::DAY }.freeze
+
+        class << self
+          private
+
+          def registry = Stores
+        end
+
+        # Loads the sessions.
+        # @return [self]
+        # @raise [Unavailable] see {Sessions::Row#open}
+        def open
+          @population = Sessions::Population.new(SESSIONS, at: Sessions::Population.moment(Time.now.to_i))
+          @popular = Sessions::Population.sample(SESSIONS, POPULAR, Random.new(SEED))
+          super
+        end
+
+        # Each question is answered rightly, and a use that is noted is counted.
+        # @param count [Integer] users who are asked about
+        # @return [void]
+        # @raise [Invalid]
+        def prove(count)
+          QUESTIONS.each do |name, title|
+            question = question(name)
+            count.times { |turn| question.call(turn) or raise Invalid, "a wrong value: #{title}" }
+          end
+          prove_use(@population.of_a_minute_ago(USES))
+        end
+
+        # @param name [Symbol] of {QUESTIONS}
+        # @return [#call] asks, and answers whether the answer is right
+        def question(name)
+          case name
+          when :logged_in then about(true) { |_, user| ask(:logged_in, user) }
+          when :logged_out then about(false) { |_, user| !ask(:logged_in, user) }
+          when :last_seen then about(true) { |number, user| near?(number, ask(:last_seen, user)) }
+          when :for then about(true) { |number, user| one?(number, ask(:for, user)) }
+          when :all then ->(_) { ask(:all, nil) == SESSIONS }
+          else ->(_) { counted?(WINDOWS.fetch(name), ask(:active, WINDOWS.fetch(name))) }
+          end
+        end
+
+        # @return [#call] notes a use of a session whose last one was a minute ago; the next call takes it back
+        def noting = uses(@population.of_a_minute_ago(POPULAR))
+
+        # @return [Integer] bytes of a session, with everything that answers need
+        def bytes_each = bytes / SESSIONS
+
+        private
+
+        def prove_use(numbers)
+          right = ask(:active, 1) + numbers.size
+          noting = uses(numbers)
+          numbers.each_index { |turn| noting.call(2 * turn) }
+          found = ask(:active, 1)
+          numbers.each_index { |turn| noting.call((2 * turn) + 1) }
+          restore(numbers)
+          raise Invalid, "a wrong value: sessions used just now are #{found} instead of #{right}" if found != right
+        end
+
+        def about(signed_in)
+          numbers = @popular[signed_in]
+          lambda do |turn|
+            number = numbers[turn % numbers.size]
+            yield number, user(number)
+          end
+        end
+
+        def user(number) = Sessions::Population.user(number)
+
+        def values(number) = Sessions::Population.values(user(number))
+
+        def one?(number, times) = times.size == 1 && near?(number, times.first)
+
+        def near?(number, time) = !time.nil? && (@population.used(number) - time).abs <= grain(0)
+
+        # As right as is documented.
+        def counted?(seconds, answer)
+          (@population.active(seconds)..@population.active(seconds + grain(seconds))).cover?(answer)
+        end
+      end
     end
   end
 end
 
-require_relative "row"
-require_relative "stores/larder"
-require_relative "stores/mariadb"
-require_relative "stores/postgresql"
+require_relative "larder_store"
+require_relative "tables"

@@ -2,7 +2,6 @@
 
 # Boots the recipes application with one session store, in the process that measures it.
 
-require "fileutils"
 require "json"
 require_relative "../contenders/own_database"
 require_relative "../errors"
@@ -31,8 +30,7 @@ module Larder
           @endpoint = endpoint
           raise Unavailable, Pages::MISSING unless Pages.application?
 
-          place = endpoint ? own_database : File.join(dir, "recipes.sqlite3")
-          boot(store, File.join(dir, "application"), place)
+          boot(store, File.join(dir, "application"), endpoint ? own_database : File.join(dir, "recipes.sqlite3"))
           store.ready
           config = @application.config
           @stack = Stack.new(config.session_store, config.session_options, @application.env_config)
@@ -40,9 +38,7 @@ module Larder
 
         # @param request [Hash{String=>Object}]
         # @return [Array] as Rack has it
-        def call(request)
-          @application.call(request)
-        end
+        def call(request) = @application.call(request)
 
         # Goes on with new connections.
         # @param word [String] "ON" or "OFF"
@@ -62,10 +58,9 @@ module Larder
         private
 
         def boot(store, storage, place)
+          sessions = [store.class.middleware, { key: Stack::KEY, **store.options }]
           ENV.update("RAILS_ENV" => "production", "RECIPES_STORAGE" => storage, "RECIPES_DATABASE" => place,
-                     "RECIPES_CACHE_STORE" => JSON.generate(CACHE),
-                     "RECIPES_SESSION_STORE" => JSON.generate([store.name, { key: Stack::KEY, **store.options }]),
-                     "RECIPES_REQUIRE" => store.definitions.join(File::PATH_SEPARATOR))
+                     "RECIPES_CACHE_STORE" => JSON.generate(CACHE), "RECIPES_SESSION_STORE" => JSON.generate(sessions))
           require File.join(Pages::APPLICATION, "config/environment")
           @application = Rails.application
         end
@@ -73,20 +68,15 @@ module Larder
         # All rows have one.
         def own_database
           require "trilogy"
-          options = Contenders::OwnDatabase.options(@endpoint["url"])
           Contenders::OwnDatabase.new(options, "the database").share
-          uri = URI.parse(@endpoint["url"])
-          uri.path = "/#{Contenders::OwnPlace::NAME}"
-          uri.to_s
+          URI.parse(@endpoint["url"]).tap { |uri| uri.path = "/#{Contenders::OwnPlace::NAME}" }.to_s
         end
+
+        def options = Contenders::OwnDatabase.options(@endpoint["url"])
 
         def database
-          { adapter: "trilogy", **Contenders::OwnDatabase.options(@endpoint["url"]),
-            database: Contenders::OwnPlace::NAME, pool_option => Store::POOL }
-        end
-
-        def pool_option
-          ActiveRecord.gem_version >= Gem::Version.new("8.1") ? :max_connections : :pool
+          pool = ActiveRecord.gem_version >= Gem::Version.new("8.1") ? :max_connections : :pool
+          { adapter: "trilogy", **options, database: Contenders::OwnPlace::NAME, pool => Store::POOL }
         end
       end
     end

@@ -9,7 +9,7 @@ module Larder
       module Pages
         # key: of its blocks; path; new: whether each request begins a session, or brings one; note: what is to be known
         # of the page
-        Page = Struct.new(:key, :path, :new, :note, keyword_init: true)
+        Page = Struct.new(:key, :path, :new, :note)
 
         # As published, in its order.
         ALL = [
@@ -21,19 +21,15 @@ module Larder
           ["category", "/rezept/cat/Hauptspeise", false, "a LIKE over text"],
           ["category_page", "/rezept/cat/Hauptspeise?page=5", false, "a LIKE over text"],
           ["letter", "/rezept/letter/G", false, "by an index"]
-        ].map { |key, path, new, note| Page.new(key: key, path: path, new: new, note: note).freeze }.freeze
+        ].map { |fields| Page.new(*fields).freeze }.freeze
 
         # What a checkout has.
         APPLICATION = File.expand_path("../../../../../examples/recipes", __dir__)
         MISSING = "the application that pages are asked of is not there: a checkout of Larder has it in " \
                   "examples/recipes, the gem larder-lab does not"
 
-        module_function
-
         # @return [Boolean]
-        def application?
-          File.exist?(File.join(APPLICATION, "config/environment.rb"))
-        end
+        def self.application? = File.exist?(File.join(APPLICATION, "config/environment.rb"))
       end
     end
   end

@@ -1,28 +1,198 @@
 # frozen_string_literal: true
 
-# The list of session stores. A new one is one file in stores/ and one line at the end of this file.
+# Lists the session stores that are compared: how an application would configure each, and what it needs beforehand.
 
+require "securerandom"
 require "larder/cli/registry"
+require_relative "row"
 
 module Larder
   module Lab
-    # The comparison of session stores.
     module Sessions
       # Those that can take part, by the names users type.
       module Stores
         extend CLI::Registry
         holds "session store"
       end
+
+      # A session store as `config.session_store NAME, **OPTIONS` names it. A subclass says its name by `configured`,
+      # its options by `settings(url)`, and what must be done beforehand by `connect`.
+      #
+      # @example
+      #   class MyStore < Larder::Lab::Sessions::Store
+      #     named "mine", "My own session store"
+      #     needs_gem "my_store"
+      #     configured :my_store
+      #
+      #     private
+      #
+      #     def settings(_url) = { path: File.join(dir, "sessions") }
+      #   end
+      class Store < Row
+        # Seconds that sessions live in a server of the user's.
+        EXPIRY = 3600
+        # Connections of a pool, where there is one: as many as Rails has by default.
+        POOL = 5
+
+        class << self
+          # @return [Symbol] as `config.session_store` takes it
+          def middleware = @middleware || superclass.middleware
+
+          private
+
+          def registry = Stores
+
+          def configured(name) = @middleware = name
+        end
+
+        # @return [Application] after {#open}
+        attr_reader :application
+        # @return [Visitors] after {#open}
+        attr_reader :visitors
+
+        # @param values [Integer] sessions that must be there
+        # @return [void]
+        # @raise [Invalid]
+        def prove(values) = visitors.prove(values)
+
+        # @return [Hash{Symbol=>Object}] its own options, plain data
+        def options = settings(endpoint && endpoint["url"])
+
+        # @return [Hash{Symbol=>Object}] for the record, without secrets
+        def recorded = { store: self.class.middleware, options: settings(endpoint && shown(endpoint["url"])) }
+
+        # Does what must be done once Rails is loaded and before the first request.
+        # @return [void]
+        # @raise [Unavailable]
+        def ready; end
+
+        # @return [Boolean] whether a session is kept anywhere but with its user
+        def keeps? = true
+
+        # Begins sessions, each by a request. Overridden where that takes long, and there is a shorter way.
+        # @param stack [Stack]
+        # @param users [Array<Integer>]
+        # @return [Array<String>] their cookies
+        # @raise [Invalid]
+        def fill(stack, users) = users.map { |user| stack.begin_session(user) }
+
+        private
+
+        def settings(_url) = {}
+
+        def connect
+          activate("actionpack", [">= 7.1"])
+          require "action_dispatch"
+        end
+
+        def load
+          require_relative "application"
+          require_relative "visitors"
+          @application = Application.new(self, dir, @companion)
+          @visitors = Visitors.new(self, application.stack)
+          visitors.arrive
+        end
+
+        # Of keys in a server of the user's.
+        def space = @space ||= "larder-lab:#{SecureRandom.hex(4)}:"
+      end
+
+      module Stores
+        # Larder's sessions, in a file of their own.
+        class LarderStore < Store
+          named "larder", "Larder's sessions: one mapped file (:larder_store)"
+          bundled_apart "sessions"
+          configured :larder_store
+
+          private
+
+          def settings(_url) = { file: File.join(dir, "sessions.larder"), ephemeral: true }
+        end
+
+        # Rails' default: the session is its encrypted cookie, and nothing is kept.
+        class CookieStore < Store
+          named "cookie", "the cookie itself, encrypted (:cookie_store, Rails' default)"
+          bundled_apart "sessions"
+          configured :cookie_store
+
+          # (see Store#keeps?)
+          def keeps? = false
+        end
+
+        # memcached through ActionDispatch's MemCacheStore, which is dalli's Rack::Session::Dalli.
+        class MemcachedStore < Store
+          named "memcached", "memcached: :mem_cache_store, by dalli"
+          needs_gem "dalli", ">= 3.0.1"
+          needs_server "memcached"
+          bundled_apart "sessions"
+          configured :mem_cache_store
+
+          private
+
+          # A pool, because its own client serves one thread at a time.
+          def settings(url)
+            { memcache_server: url, pool_size: POOL, **(apart? ? { namespace: space, expire_after: EXPIRY } : {}) }
+          end
+
+          # Dalli's sessions take a server that is not there for an empty one.
+          def connect
+            super
+            require "dalli"
+            client = Dalli::Client.new(endpoint["url"])
+            raise Unavailable, "no answer from #{shown(endpoint["url"])}" unless client.stats.values.all?
+
+            client.close
+          end
+        end
+
+        # CacheStore over a cache of its own, which `cache(url)` names.
+        class InCache < Store
+          configured :larder_lab_cache_store
+
+          private
+
+          def settings(url) = { within: cache(url), **(apart? ? { expire_after: EXPIRY } : {}) }
+
+          def connect
+            super
+            require_relative "cache_store"
+          end
+        end
+
+        # CacheStore over files.
+        class FileStore < InCache
+          named "file", "files: CacheStore over :file_store, a file for each"
+          bundled_apart "sessions"
+
+          private
+
+          def cache(_url) = ["file_store", File.join(dir, "files")]
+        end
+
+        # CacheStore over redis_cache_store: both are Rails' own and tested with each Rails, and sessions get the client
+        # and the pool that its cache has. redis-session-store and redis-actionpack bring clients or stores beside it.
+        class RedisStore < InCache
+          named "redis", "Redis: CacheStore over :redis_cache_store"
+          needs_gem "redis", ">= 4.0.1"
+          needs_server "redis"
+          bundled_apart "sessions"
+
+          private
+
+          def cache(url) = ["redis_cache_store", { url: url, **(apart? ? { namespace: space } : {}) }]
+
+          # Rails would take a server that is not there for an empty one.
+          def connect
+            super
+            require "redis"
+            ::Redis.new(url: endpoint["url"], reconnect_attempts: 0).tap(&:ping).close
+          rescue ::Redis::BaseError => error
+            raise no_answer(error)
+          end
+        end
+      end
     end
   end
 end
 
-require_relative "store"
-require_relative "stores/larder"
-require_relative "stores/mariadb"
-require_relative "stores/postgresql"
-require_relative "stores/memcached"
-require_relative "stores/redis"
-require_relative "stores/file"
-require_relative "stores/cookie"
-require_relative "stores/hash"
+require_relative "sql_stores"

@@ -3,6 +3,7 @@
 # The sessions that a store has before it is measured, and requests by those who have them.
 
 require_relative "../errors"
+require_relative "row"
 require_relative "stack"
 
 module Larder
@@ -10,33 +11,25 @@ module Larder
     module Sessions
       # Begins sessions, proves that they are kept, and sends requests with them: each checks its answer.
       class Visitors
-        # Sessions that are loaded first, as published.
-        SESSIONS = 10_000
-        # Sessions that requests are for: those of a popular minute.
-        POPULAR = 1000
         # Sessions that must come back before anything is measured, at most.
         PROOFS = 20
-        # Sessions that begin at once where a store can do many together.
-        TOGETHER = 1000
-        # The number of the first user, and of the first whose session begins while it is measured.
-        FIRST_USER = 1000
+        # The first user whose session begins while it is measured.
         NEWCOMERS = 1_000_000_000
-        SEED = 1
 
         # @param store [Store]
         # @param stack [Stack]
         def initialize(store, stack)
           @store = store
           @stack = stack
-          @random = Random.new(SEED)
+          @random = Random.new(Row::SEED)
         end
 
         # @return [void]
         # @raise [Invalid] if a session was not kept
         def arrive
-          numbers = Array.new(@store.keeps? ? SESSIONS : POPULAR) { |number| user(number) }
-          @cookies = numbers.each_slice(TOGETHER).flat_map { |some| @store.fill(@stack, some) }
-          @popular = [true, false].to_h { |signed_in| [signed_in, popular(signed_in)] }
+          users = Array.new(@store.keeps? ? Row::SESSIONS : Row::POPULAR) { |number| Population.user(number) }
+          @cookies = users.each_slice(Row::TOGETHER).flat_map { |some| @store.fill(@stack, some) }
+          @popular = Population.sample(users.size, Row::POPULAR, @random)
         end
 
         # Sessions are there, are changed, and new ones begin; one that nobody began is not there.
@@ -53,7 +46,7 @@ module Larder
         # @param name [Symbol] what each request does: :unchanged, :changed, :new or :none, without a session
         # @return [#call] makes a request, and answers whether it found what is right
         def work(name)
-          return ->(_) { Stack.value(@stack.call_without(@stack.request(Stack::NONE, nil, 7))) == 7 } if name == :none
+          return ->(_) { Stack.value(@stack.call_without(7)) == 7 } if name == :none
 
           popular = @popular[true]
           ->(turn) { public_send(name, popular[turn % popular.size], turn + 1) }
@@ -61,14 +54,14 @@ module Larder
 
         # @return [Boolean]
         def unchanged(number, _turn)
-          Stack.value(@stack.call(@stack.request(Stack::READ, @cookies[number]))) == user(number)
+          Stack.value(@stack.call(Stack::READ, @cookies[number])) == Population.user(number)
         end
 
         # The value of the last change is there before the next one.
         # @return [Boolean]
         def changed(number, turn)
           @written ||= {}
-          answer = @stack.call(@stack.request(Stack::CHANGE, @cookies[number], turn))
+          answer = @stack.call(Stack::CHANGE, @cookies[number], turn)
           @cookies[number] = Stack.cookie(answer) || @cookies[number]
           last, @written[number] = @written[number], turn
           Stack.value(answer) == [last || 0, turn]
@@ -76,7 +69,7 @@ module Larder
 
         # @return [Boolean]
         def new(_number, turn)
-          answer = @stack.call(@stack.request(Stack::BEGIN_SESSION, nil, NEWCOMERS + turn))
+          answer = @stack.call(Stack::BEGIN_SESSION, nil, NEWCOMERS + turn)
           Stack.value(answer) == NEWCOMERS + turn && !Stack.cookie(answer).nil?
         end
 
@@ -97,18 +90,8 @@ module Larder
 
         private
 
-        def user(number)
-          FIRST_USER + number
-        end
-
-        # Numbers of sessions whose users have signed in, or have not.
-        def popular(signed_in)
-          numbers = (0...@cookies.size).select { |number| Stack.signed_in?(user(number)) == signed_in }
-          numbers.sample([POPULAR, numbers.size].min, random: @random)
-        end
-
         def prove_session(number)
-          demand(user(number), @stack.visit(Stack::READ, @cookies[number]).first, "session #{number}")
+          demand(Population.user(number), @stack.visit(Stack::READ, @cookies[number]).first, "session #{number}")
           _, cookie = @stack.visit(Stack::CHANGE, @cookies[number], 0)
           @cookies[number] = cookie
           demand(0, @stack.visit(Stack::SEEN, cookie).first, "session #{number} after a change")

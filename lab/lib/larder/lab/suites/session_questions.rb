@@ -23,7 +23,7 @@ module Larder
         sessions = { "sessions" => "10,000" }
         preload { require "active_support/all" }
 
-        SessionStats::Questions::ALL.each do |key, title|
+        SessionStats::QUESTIONS.each do |key, title|
           block(key, title, axes: sessions, heading: title) do
             setup do |scene|
               scene.figures["bytes"] = scene.contender.bytes_each

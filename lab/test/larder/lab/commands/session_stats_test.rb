@@ -21,7 +21,7 @@ module Larder
           names = Lab::SessionStats::Stores.names.select { |name| here?(Lab::SessionStats::Stores.fetch(name)) }
           report, out = run_of("--only", names.join(","))
           assert_no_match(/invalid/, out)
-          blocks = [*Lab::SessionStats::Questions::ALL.keys, :use]
+          blocks = [*Lab::SessionStats::QUESTIONS.keys, :use]
           measured = names.product(blocks).map { |name, block| "session-questions/#{block}/#{name}" }
           assert_empty measured - measures(report)
           assert_match(/^  larder +\d+ +[\d.]+ [mµ]s/, out)

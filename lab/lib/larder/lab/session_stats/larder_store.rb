@@ -21,9 +21,7 @@ module Larder
           private_constant :ROOM, :LEAST, :ASKED
 
           # @return [Hash{Symbol=>Object}] for the record
-          def recorded
-            { store: :larder_store, options: { idle_timeout: idle, anonymous_timeout: anonymous, room: ROOM } }
-          end
+          def recorded = { store: :larder_store, options: { **lifetimes, room: ROOM } }
 
           private
 
@@ -34,36 +32,29 @@ module Larder
             @repository = repository
             @repository.index.announce
             ::Larder::Sessions.use(@repository)
-          rescue LoadError => error
-            raise Unavailable, "larder cannot be loaded: bin/lab, or bundle exec rake compile (#{error.message})"
           end
 
           # Begins all sessions, each at its time.
           def load
             SESSIONS.times do |number|
               @now = @population.used(number)
-              @repository.begin(key(number), @population.values(number)) or
+              @repository.begin(key(number), values(number)) or
                 raise Invalid, "session #{number} could not be begun"
             end
             @now = @population.at
           end
 
-          def bytes
-            @cache.stats[:used_bytes]
-          end
+          def bytes = @cache.stats[:used_bytes]
 
-          def ask(question, argument)
-            ASKED.fetch(question).call(argument)
-          end
+          def ask(question, argument) = ASKED.fetch(question).call(argument)
 
-          # Seconds to which an answer about so many is right, as documented.
+          # As documented.
           def grain(seconds)
-            return Population::MINUTE if seconds <= 2 * Population::HOUR
+            return Sessions::Population::MINUTE if seconds <= 2 * Sessions::Population::HOUR
 
-            seconds <= 3 * Population::DAY ? Population::HOUR : Population::DAY
+            seconds <= 3 * Sessions::Population::DAY ? Sessions::Population::HOUR : Sessions::Population::DAY
           end
 
-          # Sessions count as used a minute ago first.
           def uses(numbers)
             index = @repository.index
             pairs = numbers.map do |number|
@@ -85,29 +76,23 @@ module Larder
           # As it is, and used a minute ago.
           def records(number)
             real = @repository.record(key(number))
-            [real, real.with(used: @now - Population::MINUTE)]
+            [real, real.with(used: @now - Sessions::Population::MINUTE)]
           end
 
-          def key(number)
-            [@population.digest(number)].pack("H*")
-          end
+          def key(number) = [@population.digest(number)].pack("H*")
 
           # As the middleware makes it, but for the clock.
           def repository
             sessions = ::Larder::Sessions
             sessions::Repository.new(backend: sessions::Backends::File.new(@cache),
                                      format: sessions::Format.fetch(:json),
-                                     lifetimes: sessions::Lifetimes.new(idle: idle, anonymous: anonymous),
+                                     lifetimes: sessions::Lifetimes.new(**lifetimes),
                                      per_user: sessions::Configuration::PER_USER, clock: -> { @now },
                                      report: ->(error) { raise Invalid, error.message })
           end
 
-          def idle
-            ::Larder::Sessions::Configuration::IDLE
-          end
-
-          def anonymous
-            ::Larder::Sessions::Configuration::ANONYMOUS
+          def lifetimes
+            { idle: ::Larder::Sessions::Configuration::IDLE, anonymous: ::Larder::Sessions::Configuration::ANONYMOUS }
           end
         end
       end

@@ -7,12 +7,12 @@ module Larder
     module SessionStats
       module Stores
         # A table of sessions as an application makes it to answer questions about them, and hand-written SQL for each
-        # question. A subclass implements `database`, `prepared` (what it takes for SQL with "?" for values), `rows` of
-        # a statement, `settle` (done after loading) and `bytes`.
+        # question. A subclass has `database`, `prepared` (what it takes for SQL with "?" for values), `rows` of a
+        # statement, `settle` (done after loading) and `bytes`.
         class Table < Row
           TIME = "%Y-%m-%d %H:%M:%S"
           TABLE = "session_statistics"
-          # Beside the one of session_id, which is unique.
+          # Besides the one of session_id, which is unique.
           INDEXES = %i[user_id updated_at].freeze
           SQL = { logged_in: "SELECT 1 FROM #{TABLE} WHERE user_id = ? LIMIT 1",
                   last_seen: "SELECT MAX(updated_at) FROM #{TABLE} WHERE user_id = ?",
@@ -36,12 +36,10 @@ module Larder
             connection.select_value("SELECT 1")
             @statements = SQL.transform_values { |sql| prepared(sql) }
           rescue ActiveRecord::ActiveRecordError => error
-            raise Unavailable, "its server does not answer: #{error.message.lines.first.to_s.strip}"
+            raise no_answer(error)
           end
 
-          def connection
-            ActiveRecord::Base.connection
-          end
+          def connection = ActiveRecord::Base.connection
 
           # Many rows at once, then the indexes.
           def load
@@ -66,14 +64,10 @@ module Larder
             end
           end
 
-          # Answers are right to the second.
-          def grain(_seconds)
-            0
-          end
+          def grain(_seconds) = 0
 
-          # Sessions count as used a minute ago first.
           def uses(numbers)
-            times = [@population.at, @population.at - Population::MINUTE].map { |seconds| time(seconds) }
+            times = [@population.at, @population.at - Sessions::Population::MINUTE].map { |seconds| time(seconds) }
             ids = numbers.map { |number| @population.digest(number) }
             connection.transaction { ids.each { |id| rows(@statements[:use], times.last, id) } }
             lambda do |turn|
@@ -88,14 +82,12 @@ module Larder
             end
           end
 
-          def time(seconds)
-            Time.at(seconds).utc.strftime(TIME)
-          end
+          def time(seconds) = Time.at(seconds).utc.strftime(TIME)
 
           def row(number)
             used = "'#{time(@population.used(number))}'"
-            user = @population.signed_in?(number) ? @population.user(number) : "NULL"
-            data = connection.quote(JSON.generate(@population.values(number)))
+            user = Sessions::Population.signed_in?(user(number)) ? user(number) : "NULL"
+            data = connection.quote(JSON.generate(values(number)))
             "('#{@population.digest(number)}', #{user}, #{data}, #{used}, #{used})"
           end
 
@@ -107,6 +99,64 @@ module Larder
               columns.timestamps
             end
           end
+        end
+
+        # MariaDB by Trilogy, which prepares nothing on the server: values are put in by the adapter's quoting.
+        class MariadbTable < Table
+          named "sql-mariadb", "a table on MariaDB, indexed by session_id, user_id and updated_at; SQL by hand"
+          needs_gem "trilogy", ">= 2.4"
+          needs_server "mariadb"
+          bundled_apart "sessions"
+
+          private
+
+          def database
+            require "trilogy"
+            options = Contenders::OwnDatabase.options(endpoint["url"])
+            { adapter: "trilogy", **options, database: own_place(Contenders::OwnDatabase, options) }
+          end
+
+          # Cut where values go.
+          def prepared(query) = query.split("?", -1)
+
+          def rows(parts, *values)
+            sql = values.empty? ? parts.first : parts.zip(values.map { |value| connection.quote(value) }).join
+            sql.start_with?("SELECT") ? connection.select_rows(sql) : connection.update(sql)
+          end
+
+          def settle = connection.execute("ANALYZE TABLE #{TABLE}")
+
+          def bytes
+            connection.select_value("SELECT data_length + index_length FROM information_schema.tables " \
+                                    "WHERE table_schema = DATABASE() AND table_name = '#{TABLE}'")
+          end
+        end
+
+        # PostgreSQL as initdb leaves it, with statements that it prepares once.
+        class PostgresqlTable < Table
+          named "sql-postgresql", "the same table on PostgreSQL; SQL by hand, prepared on the server"
+          needs_gem "pg", ">= 1.1"
+          needs_server "postgresql"
+          bundled_apart "sessions_postgresql"
+
+          private
+
+          def database = own_schema
+
+          # Values have numbers.
+          def prepared(query)
+            number = 0
+            query.gsub("?") { "$#{number += 1}" }
+          end
+
+          def rows(query, *values)
+            connection.exec_query(query, "Statistics", values, prepare: true).rows
+          end
+
+          # Pages that are all visible need not be looked at for a count by index.
+          def settle = connection.execute("VACUUM ANALYZE #{TABLE}")
+
+          def bytes = connection.select_value("SELECT pg_total_relation_size('#{TABLE}')")
         end
       end
     end

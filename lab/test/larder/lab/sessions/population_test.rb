@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/session_stats/population"
+require "larder/lab/sessions/population"
 
 module Larder
   module Lab
-    module SessionStats
+    module Sessions
       class PopulationTest < ActiveSupport::TestCase
         AT = 1_700_000_000
 

@@ -1,0 +1,136 @@
+# frozen_string_literal: true
+
+module Larder
+  module Lab
+    module Sessions
+      module Stores
+        # activerecord-session_store, in the application's database unless a subclass connects to another one.
+        class InSql < Store
+          configured :active_record_store
+
+          # SqlBypass keeps one connection for all threads. Here each thread has its own, as models have.
+          module OwnConnection
+            # @return [ActiveRecord::ConnectionAdapters::AbstractAdapter] of this thread
+            def self.current
+              model = ActiveRecord::SessionStore::Session
+              model.respond_to?(:lease_connection) ? model.lease_connection : model.connection
+            end
+
+            # @return [ActiveRecord::ConnectionAdapters::AbstractAdapter] of this thread
+            def connection = OwnConnection.current
+          end
+
+          # Makes the table: the one of the gem's generator, or the one that SqlBypass makes for itself. Rows and their
+          # twins are in one database.
+          # @return [void]
+          # @raise [Unavailable]
+          def ready
+            @table = "sessions_#{SecureRandom.hex(4)}"
+            by_hand? ? bypass : model.table_name = @table
+            create
+          rescue ActiveRecord::ActiveRecordError => error
+            raise no_answer(error)
+          end
+
+          # Many rows at once, as the store itself would write them one by one.
+          # @return [Array<String>]
+          def fill(_stack, users)
+            ids = users.map { Rack::Session::SessionId.new(SecureRandom.hex(16)) }
+            insert(ids.zip(users).map { |id, user| [id.private_id, type.serialize(Population.values(user))] })
+            ids.map { |id| "#{Stack::KEY}=#{id.public_id}" }
+          end
+
+          # @return [Hash{Symbol=>Object}]
+          def recorded
+            { store: self.class.middleware, session_class: type.name,
+              server: connection.select_value("SELECT VERSION()") }
+          end
+
+          private
+
+          def connect
+            super
+            require "activerecord/session_store"
+          end
+
+          # Are sessions read and written by hand-written SQL?
+          def by_hand? = false
+
+          def model = ActiveRecord::SessionStore::Session
+
+          def type = ActionDispatch::Session::ActiveRecordStore.session_class
+
+          def connection = OwnConnection.current
+
+          def bypass
+            sql = ActiveRecord::SessionStore::SqlBypass
+            sql.singleton_class.prepend(OwnConnection)
+            sql.table_name = @table
+            ActionDispatch::Session::ActiveRecordStore.session_class = sql
+          end
+
+          def insert(rows)
+            times = by_hand? ? [] : %w[created_at updated_at]
+            values = rows.map do |row|
+              "(#{[*row.map { |value| connection.quote(value) }, *["CURRENT_TIMESTAMP"] * times.size].join(", ")})"
+            end
+            connection.execute("INSERT INTO #{@table} (#{["session_id", "data", *times].join(", ")}) " \
+                               "VALUES #{values.join(", ")}")
+          end
+
+          def create
+            connection.create_table(@table) do |columns|
+              columns.string :session_id, null: by_hand?, limit: 255
+              columns.text :data
+              columns.timestamps unless by_hand?
+            end
+            connection.add_index(@table, :session_id, unique: true)
+            connection.add_index(@table, :updated_at) unless by_hand?
+          end
+        end
+
+        # The gem's own defaults.
+        class MariadbStore < InSql
+          named "activerecord-mariadb", "activerecord-session_store on MariaDB, a model"
+          needs_gem "trilogy", ">= 2.4"
+          needs_gem "activerecord-session_store", ">= 2.0"
+          bundled_apart "sessions"
+        end
+
+        # SqlBypass in place of the model, as the published comparison had it.
+        class MariadbByHand < InSql
+          named "sql-mariadb", "activerecord-session_store's SqlBypass on MariaDB: SQL by hand, as was published"
+          needs_gem "trilogy", ">= 2.4"
+          needs_gem "activerecord-session_store", ">= 2.0"
+          bundled_apart "sessions"
+
+          private
+
+          def by_hand? = true
+        end
+
+        # PostgreSQL as initdb leaves it.
+        class PostgresqlStore < InSql
+          named "activerecord-postgresql", "activerecord-session_store on PostgreSQL, a model"
+          needs_gem "pg", ">= 1.1"
+          needs_gem "activerecord-session_store", ">= 2.0"
+          needs_server "postgresql"
+          bundled_apart "sessions_postgresql"
+
+          # (see InSql#ready)
+          def ready
+            model.establish_connection(**@database)
+            super
+          end
+
+          private
+
+          def connect
+            super
+            @database = own_schema
+          end
+        end
+      end
+    end
+  end
+end
