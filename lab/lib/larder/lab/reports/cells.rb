@@ -17,19 +17,16 @@ module Larder
           "text" => :to_s.to_proc,
           "number" => ->(value) { Figures.significant(value) },
           "integer" => ->(value) { Figures.thousands(value.round) },
-          "rounded" => ->(value) { Figures.thousands(Figures.significant_integer(value)) },
           "micros" => ->(value) { Figures.micros(value) },
           "millis" => ->(value) { Figures.significant(value * 1e3) },
           "seconds" => ->(value) { Figures.duration(value) },
-          "rate" => ->(value) { value.zero? ? NOTHING : Figures.rate(value) },
           "bytes" => ->(value) { Figures.bytes(value) },
           "bits" => ->(value) { Figures.bits(value) },
           "percent" => ->(value) { Figures.percent(value) },
           "share" => ->(value) { "#{format("%.2f", value * 100)} %" },
           "percentile" => ->(value) { "p#{format("%.6g", (value * 100).round(6))}" },
           "points" => ->(value) { format("%+.2f", value * 100) },
-          "ratio" => ->(value) { Figures.significant(value) },
-          "flag" => :to_s.to_proc
+          "ratio" => ->(value) { Figures.significant(value) }
         }.freeze
 
         module_function

@@ -34,13 +34,6 @@ module Larder
           significant(seconds * 1e6)
         end
 
-        # @param seconds [Float] per call
-        # @return [String] calls per second: "0.420", "94", "126,000"
-        def rate(seconds)
-          calls = 1.0 / seconds
-          calls < 10 ? significant(calls) : thousands(significant_integer(calls))
-        end
-
         # @param bytes [Numeric]
         # @return [String] in the unit that suits: "12 B", "1.02 kB", "256 MB"
         def bytes(bytes)
@@ -71,12 +64,6 @@ module Larder
         def percent(fraction)
           value = fraction * 100
           "#{value.abs < 10 ? format("%.1f", value) : value.round} %"
-        end
-
-        # @param number [Numeric]
-        # @return [Integer] of three significant digits, or less than 1,000
-        def significant_integer(number)
-          number < 1000 ? number.round : number.round(2 - Math.log10(number).floor).to_i
         end
 
         # Units go up by thousands, from a thousand.

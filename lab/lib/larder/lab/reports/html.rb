@@ -90,7 +90,7 @@ module Larder
           when "table" then Table.new(block, label: label).to_html
           when "list" then list(block.items)
           when "prose" then tag(:p, words(block.text))
-          when "code" then tag(:pre, tag(:code, block.text.chomp), class: "scroll", tabindex: 0)
+          when "code" then tag(:pre, tag(:code, block.text.chomp))
           else chart(block, id, label)
           end
         end

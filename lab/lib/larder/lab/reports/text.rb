@@ -15,10 +15,9 @@ module Larder
 
         # @param document [Document]
         # @param terminal [Terminal]
-        def initialize(document, terminal:)
+        def initialize(document, terminal: nil)
           @document = document
           @terminal = terminal
-          @room = terminal.width - INDENT
         end
 
         # @return [String]
@@ -32,67 +31,67 @@ module Larder
         # With the warnings that touch it.
         def answer
           found = @document.answer or return
-          lines = [*found.lines.map { |line| wrap(line) }, *(block(found.chart) if found.chart)]
-          [section(Document::QUESTION, apart(lines)), section("Warnings", items(@document.answering.warnings))]
+          [part(Document::QUESTION, list(found.lines), *(block(found.chart) if found.chart), level: 2),
+           section("Warnings", list(@document.answering.warnings))]
         end
 
         def chapter(chapter)
           warnings = chapter.equal?(@document.answering) ? [] : chapter.warnings
-          about = [chapter.lead, chapter.facts.join(", ")].flat_map { |text| wrap(text.to_s) }
-          [[*heading(chapter.title), *indent(about)].join("\n"),
-           section("Findings", items(chapter.conclusions)), section("Warnings", items(warnings)),
-           *chapter.scrolling_order.map do |each|
+          [part(chapter.title, paragraph(chapter.lead), paragraph(chapter.facts.join(", ")), level: 2),
+           section("Findings", list(chapter.conclusions)), section("Warnings", list(warnings)),
+           *order(chapter).map do |each|
              tabled = each.blocks.any? { |block| block.kind == "table" }
-             section(each.title, apart(each.blocks.flat_map { |block| block(block, tabled) }))
+             section(each.title, *each.blocks.flat_map { |block| block(block, tabled) })
            end]
         end
 
-        # @return [Array<Array<String>>] parts of a section
+        def order(chapter) = chapter.scrolling_order
+
+        # Nil without contents.
+        def section(title, *contents)
+          part(title, *contents) if contents.any?(&:any?)
+        end
+
+        # @return [Array<Array<String>>] lines of each part
         def block(block, tabled = false)
           case block.kind
-          when "table" then [table(block)]
-          when "list" then [items(block.items)]
-          when "prose" then [wrap(block.text)]
-          when "code" then [block.text.lines(chomp: true)]
-          else [wrap(block.sentence.to_s), *([table(block.data)] unless tabled)]
+          when "table"
+            [[*paragraph(block.caption), *table(block), *block.notes.flat_map { |note| paragraph(note) }]]
+          when "list" then [list(block.items)]
+          when "prose" then [paragraph(block.text)]
+          when "code" then [code(block)]
+          else [paragraph(block.sentence), *(block(block.data) unless tabled)]
           end
+        end
+
+        # A title with what is under it; `contents` are the lines of each part.
+        def part(title, *contents, **)
+          lines = contents.reject(&:empty?).flat_map { |part| ["", *part] }.drop(1)
+          [*paragraph(title).map { |line| @terminal.paint(line, :bold) }, *indent(lines)].join("\n")
         end
 
         def table(block)
-          lines = TextTable.new(block, @room).lines.map do |line|
+          TextTable.new(block, @terminal.width - INDENT).lines.map do |line|
             line.heading ? @terminal.paint(line.text, :dim) : line.text
           end
-          [*wrap(block.caption.to_s), *lines, *block.notes.flat_map { |note| wrap(note) }]
         end
 
-        # A title with its lines under it, or nil without lines.
-        def section(title, lines)
-          [*heading(title), *indent(lines)].join("\n") if lines.any?
-        end
-
-        def heading(title)
-          wrap(title).map { |line| @terminal.paint(line, :bold) }
-        end
-
-        def items(sentences)
+        def list(sentences)
           sentences.flat_map do |sentence|
-            first, *rest = wrap(sentence, @room - 2)
+            first, *rest = paragraph(sentence, 2)
             ["- #{first}", *indent(rest)]
           end
         end
 
-        # Parts with an empty line between them.
-        def apart(parts)
-          parts.flat_map { |lines| ["", *lines] }.drop(1)
+        def code(block) = block.text.lines(chomp: true)
+
+        # Lines of whole words; a word longer than a line keeps one for itself.
+        def paragraph(text, indent = 0)
+          text.to_s.scan(/\S.{0,#{@terminal.width - INDENT - indent - 1}}(?=\s|\z)|\S+/)
         end
 
         def indent(lines)
           lines.map { |line| line.empty? ? line : "#{" " * INDENT}#{line}" }
-        end
-
-        # Lines of whole words; a word longer than a line keeps one for itself.
-        def wrap(text, room = @room)
-          text.scan(/\S.{0,#{room - 1}}(?=\s|\z)|\S+/)
         end
 
         def environment
@@ -103,7 +102,7 @@ module Larder
           ruby = [facts["ruby"], facts["yjit"] && "YJIT #{facts["yjit"]}"]
           versions = facts["versions"].to_h.map { |name, version| "#{name} #{version}" }
           lists = [ruby, machine, versions].map { |list| list.compact.join(", ") }.reject(&:empty?)
-          section("Environment", items([@document.line, *lists])) if facts.any?
+          section("Environment", list([@document.line, *lists])) if facts.any?
         end
       end
     end

@@ -12,11 +12,10 @@ module Larder
           assert_equal expected.values, expected.keys.map { |number| Figures.significant(number) }
         end
 
-        test "seconds per call become microseconds and calls per second" do
-          assert_equal "0.812", Figures.micros(8.12e-7)
-          assert_equal "1,230,000", Figures.rate(8.12e-7)
-          assert_equal "20", Figures.rate(0.05)
-          assert_equal "0.420", Figures.rate(2.38)
+        test "units go up by thousands" do
+          assert_equal ["0.812", "12 B", "1.02 kB", "3.17 Gbit/s", "1.31 µs", "9.4 %", "45 %"],
+                       [Figures.micros(8.12e-7), Figures.bytes(12), Figures.bytes(1024), Figures.bits(3.17e9),
+                        Figures.duration(1.31e-6), Figures.percent(0.0941), Figures.percent(0.45)]
         end
       end
     end

@@ -42,15 +42,15 @@ module Larder
         test "the answer is the first thing in the terminal and in Markdown, with its warnings" do
           document = SimulatedRuns.document(SimulatedRuns.pages({ "larder" => 0.2, "redis" => 4.4 }, load: 9.0))
           text = text(document, 80)
-          assert text.start_with?("#{Document::QUESTION}\n  One server: A page of ten fragments takes ")
-          places = ["  Several", "  Sessions:", "Warnings", "Caches in Rails"].map { |each| text.index(/^#{each}/) }
+          assert text.start_with?("#{Document::QUESTION}\n  - One server: A page of ten fragments takes ")
+          places = ["  - Several", "  - Sessions:", "Warnings", "Caches in Rails"].map { |each| text.index(/^#{each}/) }
           assert_equal places.sort, places
           assert_match(/^  Redis +7\d % of 6\d\d µs$/, text)
           assert_equal 1, text.scan("Other work was running").size
           assert_operator text.lines.map { |line| line.chomp.size }.max, :<=, 80
           markdown = Markdown.new(document).to_s
           assert markdown.start_with?("## #{Document::QUESTION}\n\n- One server: A page")
-          assert_includes markdown, "`larder-lab overview --quick --seed 7`"
+          assert_includes markdown, "- larder-lab overview --quick --seed 7\n"
         end
 
         test "Markdown keeps its own signs apart from those of the text" do

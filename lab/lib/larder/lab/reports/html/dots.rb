@@ -44,7 +44,6 @@ module Larder
             return words(row["figure"]) if row["figure"]
 
             low, high = row.values_at("low", "high").map { |value| value && Cells.text(value, @block.x.format) }
-            low, high = high, low if @block.x.format == "rate" # which is more where the time is less
             [words(Cells.text(row["value"], @block.x.format)),
              (tag(:span, " (#{Cells.range(low, high)})", class: "range") if low && high)]
           end
