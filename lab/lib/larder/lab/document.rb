@@ -119,7 +119,7 @@ module Larder
       # @return [Answer, nil] of the first chapter that has one, with a sentence about sessions
       def answer
         found = answering&.answer or return
-        measured = chapters.find { |chapter| chapter.key == "published-e" }&.conclusions.to_a.first
+        measured = chapters.find { |chapter| chapter.key == "published-e" }&.conclusions.to_a.last
         Answer.new(sentences: [*found.sentences, Answer.sentence("Sessions", measured || SESSIONS)], chart: found.chart)
       end
 

@@ -99,7 +99,17 @@ module Larder
         def conclusions
           return ["Nothing could be measured."] unless @findings.base
 
-          [@published.summary, *@figures.sentences].compact
+          summary = @published.summary
+          [summary, (nearest if summary), *@figures.sentences].compact
+        end
+
+        # The fastest of the other rows, in the first block that the suite answers by.
+        def nearest
+          block = decisive_blocks.first
+          other = @findings.ranking(block).find { |row| row != @findings.base && compared?(row) }
+          return unless other && @findings.ratio(other, block)
+
+          "#{begun(block.title)}: #{@findings.clause(other, @findings.base, block)}."
         end
 
         def warnings
@@ -145,17 +155,22 @@ module Larder
         end
 
         # The blocks that the suite answers by; all others are folded.
-        def decisive
+        def decisive_blocks
           answers = @plan.blocks.select { |block| @plan.suite.answers.include?(block.key) }
-          blocks = answers.any? ? answers : @plan.blocks.first(COLUMNS)
+          answers.any? ? answers : @plan.blocks.first(COLUMNS)
+        end
+
+        def decisive
+          blocks = decisive_blocks
           columns = blocks.map { |block| { title: block.title, format: "ratio", align: "right" } }
-          keeping = ->(row) { @plan.suite.registry.fetch(row).compared? }
-          rows = (@findings.ranking(blocks.first) | @findings.rows).select(&keeping)
+          rows = (@findings.ranking(blocks.first) | @findings.rows).select { |row| compared?(row) }
           Document::Table.build(columns: [{ title: "" }, *columns],
                                 rows: rows.map { |row| [row, *blocks.map { |block| compared(row, block) }] },
                                 notes: ["The row of #{@findings.base} has its times. " \
                                         "#{Bench::Verdict::MARKS[:alike]}: #{Bench::Verdict::EXPLAINED}."])
         end
+
+        def compared?(row) = @plan.suite.registry.fetch(row).compared?
 
         def compared(row, block)
           row == @findings.base ? @findings.time(row, block) : @findings.cell(row, block)

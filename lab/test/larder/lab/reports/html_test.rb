@@ -16,7 +16,7 @@ module Larder
         test "text is escaped wherever it comes from" do
           html = page(hostile("<script>alert(1)</script>&\"'\u0000"))
           refute_includes html, "<script"
-          assert_operator html.scan("&lt;script&gt;alert(1)&lt;/script&gt;&amp;").size, :>=, 12
+          assert_operator html.scan("&lt;script&gt;alert(1)&lt;/script&gt;&amp;").size, :>=, 18
           assert_empty malformed(html)
         end
 
@@ -110,9 +110,12 @@ module Larder
           chart = d::Intervals.build(title: text, sentence: text, x: { title: text },
                                      rows: [{ label: text, note: text }])
           table = d::Table.build(caption: text, columns: [{ title: text }], rows: [[text]], notes: [text])
-          blocks = [chart, table, d::Prose.new(text: text), d::Code.new(text: text, language: text)]
+          lines = d::Curves.build(title: text, sentence: text, x: { title: text }, y: { title: text },
+                                  series: [{ label: text, points: [[1, 2]] }])
+          blocks = [chart, lines, table, d::Prose.new(text: text), d::Code.new(text: text, language: text)]
           chapter = d::Chapter.new(key: text, title: text, lead: text, facts: [text], conclusions: [text],
-                                   warnings: [text], sections: [d::Section.new(title: text, blocks: blocks)])
+                                   warnings: [text], answer: d::Answer.new(sentences: [d::Answer.sentence(text, text)]),
+                                   sections: [d::Section.new(title: text, blocks: blocks)])
           d.new(command: text, chapters: [chapter], elapsed: 1,
                 environment: { "cpu" => text, "time" => text, text => text })
         end

@@ -96,11 +96,13 @@ module Larder
 
           def value(cell, name) = cell.fetch(name) { cell[name.to_sym] }
 
+          # The first column of a group keeps a distance from the group before.
           def kind(at, cell = nil)
             verdict = value(cell, "verdict") if cell.is_a?(Hash)
-            return "tone-#{Bench::Verdict::COLORS.fetch(verdict.to_sym)}" if verdict
-
-            "text" if @table.left?(at) && !ranged?(at)
+            group, before = [at, at - 1].map { |column| @table.columns[column].group }
+            names = [("tone-#{Bench::Verdict::COLORS.fetch(verdict.to_sym)}" if verdict),
+                     ("text" if @table.left?(at) && !ranged?(at)), ("first" if group && group != before)].compact
+            names.join(" ") if names.any?
           end
 
           def ranged?(at)

@@ -28,7 +28,7 @@ module Larder
                          [["a", 1, 2], ["b", "not measured: none"]])
             assert_includes html, "<td class=\"rest\" colspan=\"2\">not measured: none</td>"
             assert_includes html, "<th scope=\"colgroup\" colspan=\"1\" class=\"group\">hit</th>"
-            assert_includes html, "<td data-label=\"miss, µs\">2.00</td>"
+            assert_includes html, "<td class=\"first\" data-label=\"miss, µs\">2.00</td>"
           end
 
           test "a figure has the color of its verdict, and Larder's row stands out" do
