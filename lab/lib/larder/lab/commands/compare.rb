@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "command"
-require_relative "../command_line"
+require_relative "report"
 require_relative "../comparing/chapter"
 
 module Larder
@@ -16,9 +15,7 @@ module Larder
         SUMMARY = "differences between two sets of reports; --fail-on 5% for CI"
 
         # Two sets of reports and how to compare them.
-        class Options
-          include CommandLine
-
+        class Options < Report::Options
           BANNER = <<~TEXT
             Usage: larder-lab compare FIRST SECOND [options]
 
@@ -28,9 +25,9 @@ module Larder
             takes turns with the stores, and times are compared relative to it, so a machine
             that was slower as a whole makes no difference.
 
-            One report of applications, stores or overview on each side is enough, because
-            each session counts. Other commands need several reports on each side, better
-            five or more: each report counts once. Alternate the runs of both sides.
+            One report of a suite on each side is enough, because each session counts. Other
+            commands need several reports on each side, better five or more: each report
+            counts once. Alternate the runs of both sides.
           TEXT
 
           FOOTER = <<~TEXT
@@ -45,21 +42,15 @@ module Larder
           TEXT
           private_constant :BANNER, :FOOTER
 
-          # @return [Array<String>] two paths
-          attr_reader :paths
           # @return [Float, nil] share
           attr_reader :fail_on
 
           private
 
-          def operands(rest)
-            @paths = rest
-          end
-
           def understood
-            return if paths.size == 2
+            return if files.size == 2
 
-            raise UsageError, "name two reports, or two directories of reports, not #{paths.size}"
+            raise UsageError, "name two reports, or two directories of reports, not #{files.size}"
           end
 
           def parser
@@ -89,7 +80,7 @@ module Larder
         # @return [Document::Chapter]
         # @raise [UsageError] if a file is not a report of the lab
         def chapter(options)
-          sides = options.paths.map { |path| Comparing::Runs.new(path) }
+          sides = options.files.map { |path| Comparing::Runs.new(path) }
           Comparing::Chapter.new(*sides, fail_on: options.fail_on).to_chapter
         end
       end
