@@ -81,7 +81,7 @@ module Larder
 
         # @return [Array<String>] rows, and blocks that take long
         def left_out
-          super + (quick? && !@blocks ? all_blocks.select(&:slow).map(&:key) : [])
+          (super & @suites.first.usual) + (quick? && !@blocks ? all_blocks.select(&:slow).map(&:key) : [])
         end
 
         # @return [String] contenders and blocks

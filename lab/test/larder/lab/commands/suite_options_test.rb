@@ -82,6 +82,7 @@ module Larder
           assert_equal ["solid_cache-postgresql", "solid_cache-postgresql-tuned"], quick.left_out
           assert_empty quick.plans.first.rows & quick.left_out
           assert_empty parse("--quick", "--only", "solid_cache-postgresql").left_out
+          assert_empty options(["machines"], "--quick").left_out, "they take part in no run of this suite"
         end
 
         test "help explains turns, tables and exit codes within 80 columns" do
