@@ -42,20 +42,23 @@ module Larder
           return super unless @findings.base
 
           first, *others = super
-          [first, *tables("A machine that reads while another changes values", "reading_", READING, READING_NOTE),
-           *tables("How old an answer is after a change on another machine", "seen_", SEEN, SEEN_NOTE), *others]
+          [first, table_of("A machine that reads while another changes values", "reading_", READING, READING_NOTE),
+           table_of("How old answers are after a change on another machine", "seen_", SEEN, SEEN_NOTE), *others].compact
         end
 
         def blocks(beginning)
           @plan.blocks.select { |block| block.key.start_with?(beginning) }
         end
 
-        def tables(title, beginning, columns, note)
-          made = blocks(beginning).map do |block|
-            rows = measured(block).map { |row| [row, *send("#{beginning}cells", row, block)] }
-            Document::Table.build(caption: begun(block.title), columns: columns, rows: rows, notes: [note])
+        def table_of(title, beginning, columns, note)
+          rows = blocks(beginning).flat_map do |block|
+            trip = block.title[/[^,]+\z/].strip
+            measured(block).map { |row| [trip, row, *send("#{beginning}cells", row, block)] }
           end
-          made.any? ? [section(title, *made, headline: true)] : []
+          return if rows.empty?
+
+          table = Document::Table.build(columns: [{ title: "" }, *columns], rows: rows, notes: [note])
+          section(title, table, headline: true)
         end
 
         def measured(block)
