@@ -213,8 +213,11 @@ module Larder
         # A store that only its own process sees has no entries of another one.
         def once(block, session)
           step(@block = block.title, session)
-          together(@seats.select { |seat| seat.shared? || seat.reference? }).each do |seat|
-            attempt(seat.row) { keep(seat, block, session, 0, [seat.ask(:cold, block.key)]) }
+          together(@seats.select { |seat| seat.shared? || seat.reference? || block.anywhere }).each do |seat|
+            attempt(seat.row) do
+              seat.request(:cold, block.key)
+              keep(seat, block, session, 0, [note(seat, block)])
+            end
           end
         end
 

@@ -108,7 +108,7 @@ module Larder
         end
 
         def job(plan, dir, proofs)
-          cold = shared? ? plan.cold_blocks.map(&:key) : []
+          cold = plan.cold_blocks.select { |block| shared? || block.anywhere }.map(&:key)
           endpoint = @hosting.endpoint&.merge("place" => place(plan), "dir" => "#{dir}-server")
           { contender: type.key, dir: dir, endpoint: endpoint, size: plan.size,
             suite: reference? ? Reference::KEY : plan.suite.key, yjit: type.yjit?, cold: cold, requires: plan.requires,

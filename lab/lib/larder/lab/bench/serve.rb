@@ -177,7 +177,7 @@ module Larder
         def first_calls(block)
           scene = scene(@contender)
           block.load.call(scene)
-          took(Turn.new(block, scene).take(block.cold))
+          { **took(Turn.new(block, scene).take(block.cold)), figures: scene.figures }
         end
 
         # A codec has no store in which values could stay.

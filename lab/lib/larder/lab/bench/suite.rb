@@ -25,7 +25,8 @@ module Larder
         # number of the call and of the thread, and must answer true; any other answer is a wrong value, and makes the
         # row invalid. `threads` call it at once. `cold` is nil, or how many calls are made in a process that has made
         # none before, on entries that another process has stored by `setup`; `load` runs before, and loads what the
-        # calls need besides the entries. `unit` names what a call is ("request"). `axes` is nil, or says where a block
+        # calls need besides the entries; `anywhere`: stores that other processes do not see take part as well. `unit`
+        # names what a call is ("request"). `axes` is nil, or says where a block
         # stands in a table of many, by the names of axes ({"payload" => "books"}); `heading` is its column there. A
         # block that is `given` works on what the user gives, and is measured only then. One that is `slow` has one pass
         # in a session, and none in a quick run. `paced` stands in for `call` where calls come at times of their own:
@@ -33,7 +34,7 @@ module Larder
         # that is `fresh` has servers and processes that no block before it has used. `columns` and `curves` show its
         # figures.
         Block = Struct.new(:key, :title, :short, :about, :load, :setup, :call, :teardown, :threads, :cold, :unit,
-                           :axes, :heading, :given, :slow, :paced, :alone, :fresh, :columns, :curves,
+                           :axes, :heading, :given, :slow, :paced, :alone, :fresh, :anywhere, :columns, :curves,
                            keyword_init: true)
         # A column of the table of a block. `format` is that of its cells. `value` is a proc, which gets the figures of
         # a process, or of `all` processes of a row, to merge them. A `sentence`, if any, is one of the chapter, before

@@ -17,7 +17,7 @@ module Larder
 
         # In the order in which they run: what is read first comes first, should the run be stopped.
         ORDER = %w[applications stores calls replay features sessions session-stats latency scaling soak stampede
-                   capacity network machines compressors serializers strategies matrix hitratio].freeze
+                   capacity network machines deploy compressors serializers strategies matrix hitratio].freeze
 
         # @return [Array<String>] names of commands
         def self.parts
