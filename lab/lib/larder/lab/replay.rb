@@ -9,6 +9,7 @@ module Larder
   module Lab
     # A recording, and how it is replayed. Worker processes get that from the environment.
     module Replay
+      autoload :Chapter, File.expand_path("replay/chapter", __dir__)
       autoload :Player, File.expand_path("replay/player", __dir__)
       autoload :Script, File.expand_path("replay/script", __dir__)
 

@@ -174,6 +174,13 @@ module Larder
           @command
         end
 
+        # Has a chapter of its own in reports.
+        # @yieldreturn [Class] called where a report is made, because workers load none of it; without a block: no change
+        # @return [Proc, nil]
+        def chapter(&found)
+          @chapter = found || @chapter
+        end
+
         # @param keys [Array<Symbol>] blocks that the suite answers by, in sentences; none: no change
         # @return [Array<String>]
         def answers(*keys)

@@ -2,7 +2,6 @@
 
 require_relative "replay_options"
 require_relative "suite"
-require_relative "../replay/chapter"
 
 module Larder
   module Lab
@@ -40,10 +39,6 @@ module Larder
 
         def parsed(arguments)
           ReplayOptions.new(self.class::SUITES, self.class::BANNER).parse(arguments)
-        end
-
-        def chapter_class
-          Lab::Replay::Chapter
         end
       end
     end

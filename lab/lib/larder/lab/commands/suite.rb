@@ -90,10 +90,6 @@ module Larder
           end
         end
 
-        def chapter_class
-          SuiteReport::Chapter
-        end
-
         def kept
           path = @journal&.path or return super
           "no report was written; continue by: larder-lab #{self.class::NAME} --continue #{path}"
@@ -122,7 +118,8 @@ module Larder
         # @param run [Array] conductor, plan and samples
         # @return [SuiteReport::Chapter]
         def report(run, options, environment)
-          chapter_class.new(*run, environment: environment, base: options.base)
+          chapter = run[1].suite.chapter&.call || SuiteReport::Chapter
+          chapter.new(*run, environment: environment, base: options.base)
         end
       end
     end

@@ -66,6 +66,12 @@ module Larder
           "#{value.abs < 10 ? format("%.1f", value) : value.round} %"
         end
 
+        # @param number [Numeric]
+        # @return [Integer] of three significant digits, or less than 1,000
+        def significant_integer(number)
+          number < 1000 ? number.round : number.round(2 - Math.log10(number).floor).to_i
+        end
+
         # Units go up by thousands, from a thousand.
         def scaled(number, units)
           power = (Math.log10(number.abs) / 3).floor.clamp(1, units.size)

@@ -4,7 +4,6 @@
 
 require_relative "chapter"
 require_relative "../histogram"
-require_relative "../suites/tails"
 
 module Larder
   module Lab
@@ -22,8 +21,8 @@ module Larder
         private
 
         def facts
-          rate, seconds, arrivals = Suites::Tails.settings.values_at(:rate, :seconds, :arrivals)
-          ["#{Figures.significant(rate)} calls a second for #{Figures.duration(seconds)}, #{arrivals} arrivals", *super]
+          rate, seconds = @plan.suite.settings.values_at(:rate, :block_seconds)
+          ["#{Figures.significant(rate)} calls a second for #{Figures.duration(seconds)}, at random times", *super]
         end
 
         def warnings

@@ -38,6 +38,17 @@ module Larder
 
       register("capacity", Bench::Suite.define("capacity") do
         title "How many objects a store holds"
+        command "capacity", "number of objects that fit a given size, and memory or disk per object", <<~TEXT
+          Measures how many objects a store holds in a given amount of memory or disk, and
+          the bytes of each object. Objects with different keys are written until the
+          store starts to evict and a tenth more, or until 1.5 times the given size is
+          written.
+          Then they are read from the last to the first, compared and counted.
+
+          The size of an object is measured by growth: of the blocks of files, of the
+          memory of the server, or of the memory of the process. A store that accepts no
+          limit is stopped at three times the size that the others may use.
+        TEXT
         question "How many objects does a store hold in the room that it gets, and how many bytes does each take?"
         counts sessions: 1
         size 16 << 20, chosen: true

@@ -60,6 +60,14 @@ module Larder
 
       register("deploy", Bench::Suite.define("deploy") do
         title "After a deploy"
+        command "deploy", "the first requests after a restart, and with an emptied cache", <<~TEXT
+          Measures the first 50 requests of a new process, for pages of ten fragments: with
+          the cache that the process before it has filled, and with an emptied one; and
+          later requests. A fragment that the cache has not got waits 2 ms for its
+          queries. The cache of a store inside the process is empty after a restart. The
+          report has the time of a request and how many fragments were computed again.
+        TEXT
+        chapter { SuiteReport::DeployChapter }
         question "How long do the first requests of a new process take, and what is computed again?"
         usual "larder", "redis", "memcached", "solid_cache", "file", "memory"
         answers :restart, :emptied, :later

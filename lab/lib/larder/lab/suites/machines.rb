@@ -143,6 +143,18 @@ module Larder
 
       register("machines", Bench::Suite.define("machines") do
         title "Machines that share a store"
+        command "machines", "Larder in front of a store that machines share: times near and far, age of answers", <<~TEXT
+          Measures a store that several machines share: alone, with Larder in front of it
+          (remote: of :larder_store), and with a backplane, which tells the machines of
+          changes. A proxy in front of a private Redis adds a short or a long round trip.
+          Processes with a file each stand for machines.
+
+          The report has the time of each call; the share of reads that the file answers
+          while another machine changes values, and their times; and how old answers are
+          after a change on another machine. A row with an answer that is older than it
+          may be is invalid. Without a backplane copies are used for 500 ms here.
+        TEXT
+        chapter { SuiteReport::MachinesChapter }
         question "What does Larder in front of a remote store save, and how old may an answer be?"
         usual "redis", "larder-redis", "larder-redis-backplane"
         base "larder-redis"

@@ -10,6 +10,7 @@ module Larder
     module Suites
       register("replay", Bench::Suite.define("replay") do
         title "A recorded cache, replayed"
+        chapter { Replay::Chapter }
         answers :fast, :timed
         preload { Replay.script.requests }
         question "How long does the cache of a recorded request take on each store?"

@@ -44,6 +44,13 @@ module Larder
 
       register("scaling", Bench::Suite.define("scaling") do
         title "More threads, more processes"
+        command "scaling", "throughput with 1, 2 and 4 threads and processes", <<~TEXT
+          Measures how many calls a second a store answers with more callers: threads of
+          one process, and processes that use the same file or server. It measures hits
+          only, and 95 hits to 5 writes, on keys that all callers share. "4 to 1" is the
+          throughput of four callers as a multiple of that of one. A store that is private
+          to a process has a copy in each.
+        TEXT
         question "How many calls a second does a store answer with more threads, and with more processes?"
         counts sessions: 3
 

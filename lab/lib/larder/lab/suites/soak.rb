@@ -37,6 +37,15 @@ module Larder
 
       register("soak", Bench::Suite.define("soak") do
         title "Full, and evicting"
+        command "soak", "speed and size of a full store that evicts, over time", <<~TEXT
+          Measures a full store over time. Each store gets little room, is filled with
+          twice as much, and is then read by a Zipf distribution; an evicted object is
+          written again. The report shows throughput, the slowest call in a thousand,
+          memory and disk over time, and whether the second half is slower than the first.
+
+          Objects are 900 random bytes. A store that uses more than three times its size
+          on disk has no limit, and is not measured.
+        TEXT
         question "Does a full store that evicts stay fast and small?"
         counts sessions: 1
         size 16 << 20, chosen: true

@@ -60,6 +60,22 @@ module Larder
 
       register("stampede", Bench::Suite.define("stampede") do
         title "Many callers want one key"
+        command "stampede", "how often a value is computed that many callers want at once, and how long they wait", <<~TEXT
+          Measures what happens when many callers want one key at once. Several processes
+          with several threads each call, at the same moment,
+
+            Rails.cache.fetch(key, expires_in: 60) { sleep 0.05; value }
+
+          absent   How often does the block run, how long do callers wait, and how much
+                   processor time do those take who wait ("CPU/wait")? "no value" counts
+                   callers who got nil or an empty answer.
+          killed   The process that runs the block is killed at a random moment of it,
+                   where a store has one caller compute: larder-single-flight and
+                   memcached-lock.
+          expired  As many processes as there are cores read a value back to back while it
+                   expires and is computed again: with stale_while_revalidate in
+                   larder-single-flight, with race_condition_ttl in Rails' stores.
+        TEXT
         question "How often is a value computed that many callers want at once, and how long do they wait?"
         registry Contenders::SingleFlights
         counts sessions: 3

@@ -2,18 +2,14 @@
 
 # Declares the blocks that time single calls, at one rate for all stores and back to back.
 
-require "json"
 require_relative "tails/meter"
 require_relative "tails/schedule"
 
 module Larder
   module Lab
     module Suites
-      # Calls of one thread, and how they come. Worker processes get that from the environment.
+      # Calls of one thread, at times of their own and back to back.
       module Tails
-        VARIABLE = "LARDER_LAB_TAILS"
-        # `rate`: calls a second; `seconds` of a block in each session; `arrivals`: see {Schedule}.
-        USUAL = { rate: 1000.0, seconds: 1.0, arrivals: "poisson" }.freeze
         VALUE = "Hello World!"
         # Keys that are read.
         KEYS = 1000
@@ -23,21 +19,9 @@ module Larder
         CLOSED = 0.3
         OWN = 0.03
         SEED = 1
-        private_constant :VARIABLE, :CLOSED, :OWN, :SEED
+        private_constant :CLOSED, :OWN, :SEED
 
         module_function
-
-        # @param given [Hash{Symbol=>Object}] what differs from the usual settings
-        # @return [void]
-        def choose(**given)
-          ENV[VARIABLE] = JSON.generate(given)
-          @settings = nil
-        end
-
-        # @return [Hash{Symbol=>Object}] see {USUAL}
-        def settings
-          @settings ||= USUAL.merge(JSON.parse(ENV.fetch(VARIABLE, "{}"), symbolize_names: true))
-        end
 
         # Stores what is read.
         # @param scene [Bench::Scene]
@@ -51,9 +35,8 @@ module Larder
         # @yieldreturn [Integer] of its key
         # @return [Hash{String=>Object}] see {Bench::Suite::BlockBuilder#paced}
         def at_rate(scene, &key)
-          rate, seconds, arrivals = settings.values_at(:rate, :seconds, :arrivals)
-          calls = [(rate * seconds).ceil, 1].max
-          schedule = Schedule.make(arrivals, rate: rate, calls: calls, random: Random.new(SEED))
+          rate, seconds = scene.settings.values_at(:rate, :block_seconds)
+          schedule = Schedule.make(rate: rate, calls: [(rate * seconds).ceil, 1].max, random: Random.new(SEED))
           counted(schedule) { meter.open(schedule) { |number| fetch(scene, key.call(number)) } }
         end
 
@@ -61,7 +44,7 @@ module Larder
         # @return (see .at_rate)
         def back_to_back(scene, &key)
           pause = ->(number) { scene.contender.clear if number.positive? && (number % MOST_KEYS).zero? }
-          counted { meter.closed(settings[:seconds] * CLOSED, pause: pause) { |n| fetch(scene, key.call(n)) } }
+          counted { meter.closed(scene.settings[:block_seconds] * CLOSED, pause: pause) { |n| fetch(scene, key.call(n)) } }
         end
 
         # @return [Float] seconds of a figure that are the lab's own
@@ -89,6 +72,19 @@ module Larder
 
       register("tails", Bench::Suite.define("tails") do
         title "How long calls take, and the slowest of them"
+        command "latency", "how slow the slowest calls are, at one rate for all stores and back to back", <<~TEXT
+          Measures the latency of single calls, up to the slowest of some thousands:
+
+            Rails.cache.fetch(["key", i], expires_in: 5.minutes) { "Hello World!" }
+
+          At a rate: calls are due at the same random times on every store, and latency
+          counts from when a call was due, so that a stall affects all calls that were
+          due in between, as it does for users ("coordinated omission"). Back to back:
+          each call begins when the one before has ended, and a stall affects one call.
+        TEXT
+        chapter { SuiteReport::TailsChapter }
+        setting :rate, 1000.0, "calls a second on each store"
+        setting :block_seconds, 1.0, "time of it in each process", quick: 0.2, most: 60
         answers :hit_at_rate, :miss_at_rate
         question "How slow are the slowest calls, at one rate for all stores and back to back?"
 

@@ -13,10 +13,10 @@ module Larder
         SMALL = %w[latency --seed 1 --sessions 1 --rate 400 --block-seconds 0.1].freeze
 
         test "all stores get calls at one rate, and the report holds every histogram" do
-          report, out = run_reported(*SMALL, "--only", "memory,larder", "--arrivals", "constant")
+          report, out = run_reported(*SMALL, "--only", "memory,larder")
           assert_match(/^Hits at a rate$/, out)
           assert_match(/^  larder +[\d.,]+ +–/, out)
-          assert_match(/400 calls a second for 100 ms, constant arrivals/, out)
+          assert_match(/400 calls a second for 100 ms, at random times/, out)
           figures = report["chapters"].first.dig("details", "recorded", "larder", "figures")
           assert_equal %w[hit_at_rate hit_closed miss_at_rate miss_closed], figures.keys.sort
           histograms = figures.transform_values do |block|
@@ -38,12 +38,12 @@ module Larder
           assert_match(/Could not keep up with the rate of hits at a rate: file/, late.out)
         end
 
-        test "arrivals, a rate and seconds that make no sense are refused" do
-          { ["--arrivals", "x"] => /invalid argument: --arrivals x/, ["--rate", "0"] => /--rate must be more than 0/,
+        test "a rate and seconds that make no sense are refused" do
+          { ["--rate", "0"] => /--rate must be more than 0/,
             ["--block-seconds", "61"] => /--block-seconds must be 60 or less, not 61/ }.each do |arguments, message|
-            assert_match(message, assert_raises(UsageError) { options_of(Latency, *arguments) }.message)
+            assert_match(message, assert_raises(UsageError) { options_of(Commands.fetch("latency"), *arguments) }.message)
           end
-          help = options_of(Latency, "--help").help
+          help = options_of(Commands.fetch("latency"), "--help").help
           assert_empty(help.lines.map(&:chomp).select { |line| line.size > 80 })
         end
       end
