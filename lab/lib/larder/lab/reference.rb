@@ -5,7 +5,7 @@
 
 require_relative "clock"
 require_relative "document"
-require_relative "statistics"
+require_relative "bench/stats"
 
 module Larder
   module Lab
@@ -37,7 +37,7 @@ module Larder
         # Where nobody collects it does nothing.
         # @return [void]
         def take
-          @taken&.push(Statistics.median(Array.new(LAPS) { lap }))
+          @taken&.push(Bench::Stats.median(Array.new(LAPS) { lap }))
         end
 
         # A lap: strings are made and looked up, as every cache call does.

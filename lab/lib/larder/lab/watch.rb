@@ -4,7 +4,7 @@
 # slower than the rest. What the system does not report causes no warning.
 
 require_relative "reports/figures"
-require_relative "statistics"
+require_relative "bench/stats"
 
 module Larder
   module Lab
@@ -83,9 +83,9 @@ module Larder
         enough = measures.select { |measure| measure.unit == "seconds" && measure.samples.size >= LEAST_ROUNDS }
         return if enough.empty?
 
-        ratio = Statistics.median(enough.map do |measure|
+        ratio = Bench::Stats.median(enough.map do |measure|
           first, *rest = measure.samples
-          first / Statistics.median(rest)
+          first / Bench::Stats.median(rest)
         end)
         "The first round took #{Reports::Figures.significant(ratio)} times as long as the others." if ratio > SLOW_START
       end

@@ -83,7 +83,7 @@ module Larder
         # @return [Float]
         def median(values)
           sorted = values.sort
-          (sorted[(sorted.size - 1) / 2] + sorted[sorted.size / 2]) / 2
+          (sorted[(sorted.size - 1) / 2] + sorted[sorted.size / 2]) / 2.0
         end
 
         # @param values [Array<Float>]

@@ -107,7 +107,7 @@ module Larder
         # The smallest regression that would have been found.
         def smallest
           sizes = changes.map { |change| change.detectable - 1.0 }
-          median, *ends = [Statistics.median(sizes), *sizes.minmax].map { |size| percent(size) }
+          median, *ends = [Bench::Stats.median(sizes), *sizes.minmax].map { |size| percent(size) }
           "A change of #{median} would have been found in 8 of 10 comparisons (median; #{ends.join(" to ")}, by " \
             "measure)."
         end
@@ -117,7 +117,7 @@ module Larder
           laps = @sides.map(&:laps)
           return if laps.any?(&:empty?)
 
-          ratio = laps.map { |seconds| Statistics.median(seconds) }.reverse.inject(:/)
+          ratio = laps.map { |seconds| Bench::Stats.median(seconds) }.reverse.inject(:/)
           "The reference loop took #{Figures.significant(ratio)} times as long in the second reports; times are " \
             "compared relative to it."
         end

@@ -6,7 +6,6 @@ require_relative "../bench/samples"
 require_relative "../bench/stats"
 require_relative "../document"
 require_relative "../reference"
-require_relative "../statistics"
 require_relative "../suites"
 
 module Larder
@@ -45,7 +44,8 @@ module Larder
         # @param key [String] of a measure
         # @return [Float] the median of its samples in all reports
         def median(key)
-          Statistics.median(documents.flat_map(&:measures).select { |measure| measure.key == key }.flat_map(&:samples))
+          measures = documents.flat_map(&:measures).select { |measure| measure.key == key }
+          Bench::Stats.median(measures.flat_map(&:samples))
         end
 
         # @return [Array<Float>] seconds of the laps of the reference loop
@@ -79,7 +79,7 @@ module Larder
 
         # Nothing where a value is 0, which has no ratio, or where the reference loop is missing.
         def report_value(measure, loops)
-          value = Statistics.median(measure.samples)
+          value = Bench::Stats.median(measure.samples)
           value *= lap(measure, loops) if measure.base
           value.positive? ? [Math.log(value)] : []
         end
@@ -88,7 +88,7 @@ module Larder
         def lap(measure, loops)
           return 0 if loops.empty?
 
-          seconds = Statistics.median(loops.flat_map(&:samples))
+          seconds = Bench::Stats.median(loops.flat_map(&:samples))
           measure.unit == "per second" ? seconds : 1 / seconds
         end
       end
