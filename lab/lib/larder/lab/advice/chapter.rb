@@ -50,6 +50,7 @@ module Larder
         end
 
         def nothing
+          return "no store that could be advised was measured" if @ranking.model.choices.empty?
           return "something speaks against each choice, see below" if @ranking.choices.empty?
 
           "no difference is shown by fewer than #{Bench::Verdict::LEAST_SESSIONS} sessions"

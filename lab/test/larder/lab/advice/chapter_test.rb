@@ -30,7 +30,9 @@ module Larder
           assert_match(/something speaks against each choice/, none.conclusions.first)
           assert_match(/redis; .* memcached \+ marshal: all that is cached does not fit into 8.00 GB of memory/,
                        text(none).gsub(/\s+/, " "))
-          [few, none].each do |chapter|
+          other = AdviceRuns.chapter({}, stores: { "litecache" => [50, 90] })
+          assert_equal ["Nothing is advised: no store that could be advised was measured."], other.conclusions
+          [few, none, other].each do |chapter|
             assert_predicate chapter, :failed?
             refute_includes chapter.sections.map(&:title), "To paste"
           end
