@@ -2,7 +2,7 @@
 
 # One measured figure, and how it is printed: rounded so that it never looks better than it is.
 
-require_relative "../../lab/lib/larder/lab/statistics"
+require_relative "median"
 
 module Bench
   # A failure that the user can fix.
@@ -22,11 +22,11 @@ module Bench
           high: (sorted.last if sorted.size > 1))
     end
 
-    # The same with the lab's interval for the median.
+    # The same with an interval for the median, see {Median}.
     # @param samples [Array<Numeric>] a value for each round
     # @return [Bench::Figure]
     def self.estimated(name, unit, samples)
-      estimate = ::Larder::Lab::Statistics.estimate(samples)
+      estimate = Median.estimate(samples)
       new(name: name, unit: unit, median: estimate.value, **estimate.to_h.slice(:low, :high))
     end
   end

@@ -5,6 +5,7 @@
 
 require "json"
 require_relative "figure"
+require_relative "median"
 require_relative "programs"
 
 module Bench
@@ -39,7 +40,7 @@ module Bench
       rows.flat_map do |row, seconds|
         name = "#{monitor}, #{measured.fetch("call")}: #{row}"
         [Figure.estimated(name, "us", seconds.map { |second| second * 1e6 }),
-         Figure.estimated("#{name} as larder", "x", ::Larder::Lab::Statistics.paired_ratios(seconds, larder))]
+         Figure.estimated("#{name} as larder", "x", Median.paired_ratios(seconds, larder))]
       end
     end
 

@@ -3,14 +3,12 @@
 # The parts that `larder-lab applications`, `stores` and `calls` measure, and the figures that are made of them.
 
 require_relative "figure"
+require_relative "median"
 require_relative "programs"
-require_relative "../../lab/lib/larder/lab/statistics"
 
 module Bench
   # Rails stores in turns: the calls that applications make, the published call, and single calls.
   module Stores
-    STATISTICS = ::Larder::Lab::Statistics
-
     # A part: its heading, the command of larder-lab, and its contenders.
     Part = Struct.new(:about, :command, :contenders)
 
@@ -77,7 +75,7 @@ module Bench
     def as_larder(block, row, seconds, larder)
       return [] unless larder&.size == seconds.size
 
-      [Figure.estimated("#{block}: #{row} as larder", "x", STATISTICS.paired_ratios(seconds, larder))]
+      [Figure.estimated("#{block}: #{row} as larder", "x", Median.paired_ratios(seconds, larder))]
     end
 
     def above_floor(block, larder, floor)
@@ -87,9 +85,9 @@ module Bench
       above = larder.zip(floor).map { |one, other| one - other }
       [Figure.estimated("#{block}: larder above floor#{", a key" if keys > 1}", "us",
                         above.map { |second| second * 1e6 / keys }),
-       Figure.estimated("#{block}: larder as floor", "x", STATISTICS.paired_ratios(larder, floor)),
+       Figure.estimated("#{block}: larder as floor", "x", Median.paired_ratios(larder, floor)),
        Figure.estimated("#{block}: larder's share", "%",
-                        STATISTICS.paired_ratios(above, larder).map { |ratio| 100 * ratio })]
+                        Median.paired_ratios(above, larder).map { |ratio| 100 * ratio })]
     end
 
     def above_plain(block, larder, plain)
