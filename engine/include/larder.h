@@ -783,7 +783,8 @@ typedef struct larder_usage { /* about a megabyte */
 /* Reads the statistics of the cache at `path`, which need not be open. OK; NOT_THERE: there are none; or why they
  * cannot be used. Takes no lock. */
 larder_status larder_get_usage(const char *path, larder_usage *usage, larder_error *error);
-/* 1: this process has counted something that the file does not have, and did not add to it for a second. */
+/* 1: this process has counted something that the file does not have, and did not add to it for a second; or a
+ * call that stores could not add to it, and larder_keep_usage returns why. */
 int larder_usage_due(const larder *cache);
 /* Adds the counts of this process to the file. May wait for the disk. OK; LOCKED: another thread or process adds
  * its own; or why the file cannot be used. */

@@ -504,6 +504,35 @@ static void a_file_that_is_none_of_statistics_is_left_alone(void) {
     larder_close(cache);
 }
 
+static void a_failure_of_a_set_is_reported_by_the_next_keep(void) {
+    larder_error error;
+    cache = open_counted(1 << 20);
+    CHECK(keep(&error) == LARDER_OK && !larder_usage_due(cache));
+    write_file("someone's file\n", 15);
+    cache->core->sampler->next_fold_ms = 0;
+    CHECK(set(cache, "users/1", "value") == LARDER_OK);
+    CHECK(larder_usage_due(cache) == 1, "the set has tried, and could not say why it failed");
+    CHECK(larder_keep_usage(cache, &error) == LARDER_NOT_LARDER && strstr(error.detail, "no statistics"));
+    CHECK(!larder_usage_due(cache), "it is reported once");
+    larder_close(cache);
+}
+
+static void one_whose_header_was_not_written_is_made_again(void) {
+    static const char zeros[4096];
+    larder_error error;
+    cache = open_counted(1 << 20);
+    CHECK(keep(&error) == LARDER_OK && load() == LARDER_OK);
+    for (int i = 0; i < 2; i++) {
+        int fd = open(sidecar(), O_RDWR);
+        CHECK(pwrite(fd, zeros, sizeof zeros, 0) == sizeof zeros);
+        CHECK(i == 0 || pwrite(fd, "\1", 1, 40) == 1);
+        close(fd);
+        CHECK(load() == (i == 0 ? LARDER_NOT_THERE : LARDER_NOT_LARDER), "%d", i);
+        CHECK(keep(&error) == (i == 0 ? LARDER_OK : LARDER_NOT_LARDER), "%d", i);
+    }
+    larder_close(cache);
+}
+
 static void flipped_bits_and_a_short_file_lose_counts_and_nothing_else(void) {
     larder_error error;
     struct stat info;
@@ -747,6 +776,8 @@ static const test_case tests[] = {
     TEST(a_process_that_is_killed_while_it_writes_harms_nothing, "a process that is killed while it writes"),
     TEST(a_torn_write_of_the_table_loses_one_row, "a torn write of the table loses one row"),
     TEST(a_file_that_is_none_of_statistics_is_left_alone, "a file that holds no statistics is left alone"),
+    TEST(a_failure_of_a_set_is_reported_by_the_next_keep, "the failure of a set is returned by the next keep"),
+    TEST(one_whose_header_was_not_written_is_made_again, "a file whose header is zeros is made again"),
     TEST(flipped_bits_and_a_short_file_lose_counts_and_nothing_else, "flipped bits and a short file lose counts"),
     TEST(failures_are_counted_in_their_minute_and_in_the_row_of_all_others, "failures are counted"),
     TEST(a_failure_without_a_file_is_added_when_there_is_one,

@@ -106,10 +106,9 @@ static __attribute__((noinline)) larder_status store_specially(larder *cache, la
  * some seconds: its caller may hold a lock of its own, and calls larder_keep_usage without it. */
 static __attribute__((noinline)) void sampled(lard_core *cache, const lard_key *key, size_t value_bytes,
                                               const larder_call *call) {
-    larder_error ignored;
     lard_sampler_store(cache, key, value_bytes);
     if (lard_fold_is_due(cache, call->flags & LARDER_CALL_TRY ? TRY_LATE_MS : 0)) {
-        lard_fold_now(cache, &ignored);
+        lard_fold_unreported(cache);
     }
 }
 

@@ -125,7 +125,8 @@ larder_status larder_get_usage(const char *path, larder_usage *usage, larder_err
 }
 
 int larder_usage_due(const larder *cache) {
-    return cache && lard_current_map(cache->core) && lard_fold_is_due(cache->core, 0);
+    return cache && lard_current_map(cache->core) &&
+           (lard_fold_is_due(cache->core, 0) || lard_fold_has_failed(cache->core));
 }
 
 larder_status larder_keep_usage(larder *cache, larder_error *error) {

@@ -304,7 +304,22 @@ larder_status lard_fold_now(lard_core *cache, larder_error *error) {
     if (!sampler) {
         return LARDER_OK;
     }
+    __atomic_store_n(&sampler->has_failed, 0, __ATOMIC_RELAXED);
     return begin(sampler) ? fold(cache, sampler, error) : LARDER_LOCKED;
+}
+
+void lard_fold_unreported(lard_core *cache) {
+    larder_error error;
+    lard_sampler *sampler = lard_sampler_of(cache);
+    larder_status status = lard_fold_now(cache, &error);
+    if (status != LARDER_OK && status != LARDER_LOCKED) {
+        __atomic_store_n(&sampler->has_failed, 1, __ATOMIC_RELAXED);
+    }
+}
+
+bool lard_fold_has_failed(const lard_core *cache) {
+    const lard_sampler *sampler = lard_sampler_of(cache);
+    return sampler && __atomic_load_n(&sampler->has_failed, __ATOMIC_RELAXED);
 }
 
 bool lard_fold_is_due(const lard_core *cache, int64_t late_ms) {

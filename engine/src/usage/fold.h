@@ -12,5 +12,9 @@ bool lard_fold_is_due(const lard_core *cache, int64_t late_ms);
 /* OK; LOCKED: another thread or process is folding; or why the sidecar cannot be used. May wait for the disk, so
  * it is called by calls that may wait, outside locks. */
 larder_status lard_fold_now(lard_core *cache, larder_error *error);
+/* As lard_fold_now, for a call that cannot report why the sidecar cannot be used. */
+void lard_fold_unreported(lard_core *cache);
+/* True if a failure of lard_fold_unreported was not found again by lard_fold_now. */
+bool lard_fold_has_failed(const lard_core *cache);
 
 #endif

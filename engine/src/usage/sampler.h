@@ -47,8 +47,9 @@ typedef struct {
 } lard_sampler_miss;
 
 typedef struct lard_sampler {
-    uint32_t busy;    /* 1: a thread is inside */
-    uint32_t folding; /* 1: a thread folds */
+    uint32_t busy;       /* 1: a thread is inside */
+    uint32_t folding;    /* 1: a thread folds */
+    uint32_t has_failed; /* 1: a fold failed, and its caller did not report it */
     unsigned fork_number;
     int64_t next_fold_ms;
     uint64_t random;
