@@ -63,6 +63,26 @@ module Larder
       assert_operator scrape(cache)["larder_age_seconds"], :<, before
     end
 
+    test "a cache that has no room for its file is down, before its first use and after it" do
+      cache = ActiveSupport::Cache.lookup_store(:larder_store, path_of("large.larder"), size: "900GB")
+      2.times do
+        assert_equal({ "larder_up" => 0 }, all(cache))
+        report = Metrics::Health.check(cache)
+        assert_equal [:file], report.problems.map(&:check)
+        assert_match(/takes 921600|No space left/, report.to_s)
+        assert_no_match(/key of a call/, report.to_s)
+        assert_nil cache.write("key of a call", 1)
+      end
+    end
+
+    test "a cache whose process may not write a file of its size is down" do
+      up = in_child do
+        Process.setrlimit(:FSIZE, SIZE / 2)
+        scrape(ActiveSupport::Cache.lookup_store(:larder_store, path_of("limited.larder"), size: SIZE))["larder_up"]
+      end
+      assert_equal 0, up
+    end
+
     test "sessions have metrics also if the cache cannot be used" do
       repository = Sessions.repository(file: path_of("s.larder"), size: 4 << 20, ephemeral: true)
       Sessions.use(repository)

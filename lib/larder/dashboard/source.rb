@@ -2,6 +2,7 @@
 
 # Finds the cache that a dashboard shows, and keeps its file open. Never creates or replaces a file.
 
+require_relative "../bytes/doctor/creation"
 require_relative "../bytes/obstacle"
 require_relative "../bytes/remedy"
 require_relative "../sessions/settings"
@@ -104,10 +105,16 @@ module Larder
         foreign(found) unless !File.exist?(found) || Obstacle.usable?(found)
       rescue Errno::ENOENT
         forget
-        raise Problem.new("There is no file yet", "The application creates #{Remedy.shown(found)} at its first use.",
-                          Obstacle.at(found))
+        hindered(found)
+        raise Problem.new("There is no file yet", "The application creates #{Remedy.shown(found)} at its first use.")
       rescue SystemCallError => error
         raise unseen(found, error)
+      end
+
+      def hindered(found)
+        cache = store&.cache
+        cause = cache&.refusal&.message || Doctor::Creation.hindrance(found, *cache&.wanted_size)&.first or return
+        raise Problem.new("The cache has no file", Remedy.shown(cause), command("doctor"), status: 503)
       end
 
       def unseen(found, error)

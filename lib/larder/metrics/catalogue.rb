@@ -91,6 +91,7 @@ module Larder
         ["remote.listener", nil, "1: a process of this machine listens to the backplane."],
         ["outbox.changes", nil, "Changes that the remote store has not got; counted up to 1000."],
         ["outbox.overflown", nil, "1: more changes than can be listed; the remote store will be cleared."],
+        ["sessions.up", nil, "1: the file of sessions can be used. 0: it cannot, and sign-ins fail."],
         ["sessions.signed_in", nil, "Sessions in which a user is signed in."],
         ["sessions.anonymous", nil, "Sessions without a user."],
         ["sessions.active", nil, "Sessions used within the window.", ["window"]],

@@ -126,7 +126,9 @@ module Larder
       # The file has its room already; what is next to it may grow.
       def disk(path)
         free = FreeSpace.of(File.dirname(path))
-        "the file system of #{path} is full: #{free / 1024} KiB are free" if free && free < FREE
+        return unless free && free < FREE
+
+        "the file system of #{path} has #{free / 1024} KiB left: statistics and the journal of remote: may need more"
       end
 
       def of_remote

@@ -2,6 +2,7 @@
 
 # The figures of sessions in a file.
 
+require_relative "../bytes/doctor/creation"
 require_relative "../bytes/errors"
 
 module Larder
@@ -16,22 +17,27 @@ module Larder
 
       module_function
 
-      # @return [Hash{Symbol=>Numeric}, nil] of Sessions.stats; nil: the process has no sessions in a file of Larder's
-      # @raise [Error] the file cannot be used
+      # @return [Hash{Symbol=>Numeric}, nil] of Sessions.stats; nil: the process has no sessions in a file of Larder's,
+      #   or none has begun yet
+      # @raise [Error] the file cannot be used, or cannot be made
       def stats
         statistics = Sessions.current if defined?(Sessions.current)
-        file = statistics&.file
-        statistics.stats if file && File.file?(file)
+        file = statistics&.file or return
+        return statistics.stats if File.exist?(file)
+
+        cause, = Doctor::Creation.hindrance(file)
+        raise OpenError, cause if cause
       end
 
-      # @return [Hash{String=>Hash}] samples by id; empty as of {.stats}, and if the file cannot be used
+      # @return [Hash{String=>Hash}] samples by id; empty as of {.stats}
       def read
         found = stats or return {}
 
         FIGURES.transform_values { |name| { {} => found.fetch(name) } }
-               .merge("sessions.active" => ACTIVE.to_h { |window, name| [{ "window" => window }, found.fetch(name)] })
+               .merge("sessions.up" => { {} => 1 },
+                      "sessions.active" => ACTIVE.to_h { |window, name| [{ "window" => window }, found.fetch(name)] })
       rescue Error
-        {}
+        { "sessions.up" => { {} => 0 } }
       end
     end
   end

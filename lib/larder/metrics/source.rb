@@ -4,7 +4,7 @@
 
 require_relative "../bytes/application"
 require_relative "../bytes/cache"
-require_relative "../bytes/obstacle"
+require_relative "../bytes/doctor/creation"
 require "pathname"
 
 module Larder
@@ -15,10 +15,13 @@ module Larder
       # No file is there yet, and nothing is seen that would keep a process from making it.
       class NotUsed < OpenError
         # @param path [String] of a cache that has no file
+        # @param cache [Cache, nil] of a store of this process
         # @return [OpenError] one with the cause, if no file can be made there
-        def self.or_obstacle(path)
+        def self.or_hindrance(path, cache = nil)
+          return cache.refusal if cache&.refusal
+
           start = "there is no file at #{path}"
-          cause = Obstacle.at(path)
+          cause, = Doctor::Creation.hindrance(path, *cache&.wanted_size)
           cause ? OpenError.new("#{start}. #{cause}") : new("#{start}: the first use of the store makes it")
         end
       end
@@ -66,7 +69,7 @@ module Larder
           status = File.stat(path)
           [path, status.dev, status.ino]
         rescue Errno::ENOENT
-          raise NotUsed.or_obstacle(path)
+          raise NotUsed.or_hindrance(path)
         rescue SystemCallError => e
           raise OpenError, "#{path} cannot be read: #{e.message}"
         end
@@ -99,7 +102,7 @@ module Larder
       def read
         path = self.path
         return @file.read(path) { |cache| yield cache } unless @store
-        raise NotUsed.or_obstacle(path) unless File.exist?(path)
+        raise NotUsed.or_hindrance(path, @store.cache) unless File.exist?(path)
 
         yield @store.cache
       end

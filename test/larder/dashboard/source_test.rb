@@ -46,6 +46,12 @@ module Larder
         refute_path_exists File.dirname(absent)
       end
 
+      test "a file that has no room is not promised" do
+        use(cache: ActiveSupport::Cache::LarderStore.new(path_of("large.larder"), size: "900GB"))
+        assert_match(/The cache has no file.*takes 921600\.0 MiB/, problem)
+        assert_equal 503, last_response.status
+      end
+
       test "a file that appears, disappears and is replaced is followed" do
         file = path_of("later.larder")
         use(cache: file)

@@ -36,11 +36,15 @@ module Larder
         assert_equal({}, SessionFigures.read)
       end
 
-      test "a file of sessions that cannot be used has no figures" do
+      test "a file of sessions that cannot be used, or cannot be made, is down" do
         repository = use(file: path_of("s.larder"), size: 4 << 20, ephemeral: true)
         repository.begin("k" * 32, { "user_id" => 7 })
+        assert_equal 1, SessionFigures.read["sessions.up"][{}]
         repository.backend.cache.close
-        assert_equal({}, SessionFigures.read)
+        assert_equal({ "sessions.up" => { {} => 0 } }, SessionFigures.read)
+        File.write(path_of("file"), "text")
+        use(file: path_of("file/s.larder"), size: 4 << 20, ephemeral: true)
+        assert_equal({ "sessions.up" => { {} => 0 } }, SessionFigures.read)
       end
 
       private

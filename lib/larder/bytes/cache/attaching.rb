@@ -22,11 +22,13 @@ module Larder
       EXIT_PATIENCE = 5
       # Seconds for which a diagnosis of the file system is repeated.
       OBSTACLE_FOR = 1
+      # Before the cause in the message of a change that was refused: the key.
+      CHANGE = /\A.* could not be changed: /m
       # Seconds between two looks at a thread that attaches.
       LOOK = 0.01
       MAIN_RACTOR = Ractor.current
       private_constant :PAGE, :REQUEST_PATIENCE, :REQUIRED_PATIENCE, :PATIENCE, :EXIT_PATIENCE, :LOOK, :OBSTACLE_FOR,
-                       :MAIN_RACTOR
+                       :CHANGE, :MAIN_RACTOR
 
       @warned = {}
       @pending = {}.compare_by_identity
@@ -86,6 +88,19 @@ module Larder
       def close
         apply_pending { |line| Application.log(line) }
         _close
+      end
+
+      # @api private
+      # @return [OpenError, nil] why this process could not open or make the file when it last tried; nil: it did not
+      #   try, or it has a file
+      def refusal
+        @refusal unless _attached?
+      end
+
+      # @api private
+      # @return [Integer] bytes that a new file gets
+      def wanted_size
+        @wanted_size || Cache::DEFAULT_SIZE
       end
 
       private
@@ -179,7 +194,9 @@ module Larder
       def explained(error)
         now = monotonic_time
         @obstacle, @obstacle_until = Obstacle.at(path, error), now + OBSTACLE_FOR if now >= (@obstacle_until || now)
-        Obstacle.explained(error, @obstacle)
+        Obstacle.explained(error, @obstacle).tap do |explained|
+          @refusal = explained.exception(explained.message.sub(CHANGE, ""))
+        end
       end
     end
     private_constant :Attaching

@@ -25,6 +25,18 @@ module Larder
         obstacle = Obstacle.at(path)
         return [obstacle, DO_THAT] if obstacle
 
+        limited(path, bytes) || crowded(path, bytes)
+      end
+
+      # As ulimit -f, or LimitFSIZE= of systemd.
+      def limited(path, bytes)
+        most, = Process.getrlimit(:FSIZE)
+        return if most == Process::RLIM_INFINITY || most >= bytes
+
+        ["#{path} takes #{shown(bytes)}, and this process may write files of #{shown(most)}", "ulimit -f unlimited"]
+      end
+
+      def crowded(path, bytes)
         directory = File.dirname(path)
         directory = File.dirname(directory) until File.exist?(directory)
         free = FreeSpace.of(directory)
@@ -46,7 +58,7 @@ module Larder
         format("%.1f MiB", bytes.fdiv(1 << 20))
       end
 
-      private_class_method :least_size, :shown
+      private_class_method :limited, :crowded, :least_size, :shown
     end
   end
 end
