@@ -250,14 +250,17 @@ module Larder
           section("Not measured", Document::List.new(items: items)) if items.any?
         end
 
+        # The names of rows are those of options.
         def software
+          rows = @findings.rows.map { |row| "#{row}: #{@plan.suite.registry.fetch(row).title}" }
           recorded = @conductor.recorded.values
           versions = recorded.map { |facts| facts["versions"] }
           gems = versions.flat_map(&:keys).uniq.map do |name|
             "#{name} #{versions.filter_map { |all| all[name] }.uniq.join(" and ")}"
           end
           servers = recorded.filter_map { |facts| facts.dig("server", :version) }.uniq
-          section("Software", Document::List.new(items: [gems.join(", "), *servers]), folded: true)
+          section("Rows and software", Document::List.new(items: rows),
+                  Document::List.new(items: [gems.join(", "), *servers]), folded: true)
         end
 
         # For `compare`: figures, and the seconds of a call, one for each session.

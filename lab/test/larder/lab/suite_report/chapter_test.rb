@@ -89,9 +89,10 @@ module Larder
           assert_match(/Other work was running when the run began: load 3.5/, busy[3.5].join)
         end
 
-        test "software names gems and servers once" do
-          software = chapter({ "larder" => 1.0, "redis" => 60.0 }).sections.find { |each| each.title == "Software" }
-          assert_equal ["larder 1.0, redis 5.4", "Redis 7"], software.blocks.first.items
+        test "the names of rows are explained, and gems and servers named once" do
+          rows, software = chapter({ "larder" => 1.0, "redis" => 60.0 }).sections.last.blocks
+          assert_equal "redis: Redis through :redis_cache_store", rows.items.last
+          assert_equal ["larder 1.0, redis 5.4", "Redis 7"], software.items
         end
 
         private
