@@ -63,7 +63,7 @@ module Larder
         # @return [String] "3.1 %"
         def percent(fraction)
           value = fraction * 100
-          "#{value.abs < 10 ? format("%.1f", value) : value.round} %"
+          "#{value.abs < 10 ? format("%.1f", value) : thousands(value.round)} %"
         end
 
         # @param number [Numeric]

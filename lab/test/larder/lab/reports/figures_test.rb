@@ -13,9 +13,9 @@ module Larder
         end
 
         test "units go up by thousands" do
-          assert_equal ["0.812", "12 B", "1.02 kB", "3.17 Gbit/s", "1.31 µs", "9.4 %", "45 %"],
+          assert_equal ["0.812", "12 B", "1.02 kB", "3.17 Gbit/s", "1.31 µs", "9.4 %", "28,871 %"],
                        [Figures.micros(8.12e-7), Figures.bytes(12), Figures.bytes(1024), Figures.bits(3.17e9),
-                        Figures.duration(1.31e-6), Figures.percent(0.0941), Figures.percent(0.45)]
+                        Figures.duration(1.31e-6), Figures.percent(0.0941), Figures.percent(288.71)]
         end
       end
     end
