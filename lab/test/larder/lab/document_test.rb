@@ -33,6 +33,14 @@ module Larder
         assert_equal JSON.generate(SampleDocument.build.to_h), JSON.generate(Document.from_h(document).to_h)
       end
 
+      test "a block of a kind that is not known is a sentence, and the rest of the report is read" do
+        document = JSON.parse(JSON.generate(SampleDocument.build.to_h))
+        document["chapters"][0]["sections"][0]["blocks"][1] = { "kind" => "stacked", "parts" => [] }
+        blocks = Document.from_h(document).chapters.first.sections.first.blocks
+        assert_equal "This larder-lab does not show blocks of the kind stacked.", blocks[1].text
+        assert_equal SampleDocument.blocks.size, blocks.size
+      end
+
       test "every chart has its figures as a table" do
         SampleDocument.blocks.select { |block| block.respond_to?(:data) }.each do |chart|
           table = chart.data

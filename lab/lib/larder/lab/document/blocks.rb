@@ -16,10 +16,11 @@ module Larder
         end
 
         # @param hash [Hash{String=>Object}] from JSON
-        # @return [Table, Intervals, Curves, List, Prose, Code]
+        # @return [Table, Intervals, Curves, List, Prose, Code] a sentence in place of a kind that is not known
         def self.from_h(hash)
           fields = hash.transform_keys(&:to_sym)
-          type = kinds.fetch(fields[:kind])
+          kind = fields.fetch(:kind)
+          type = kinds[kind] or return Prose.new(text: "This larder-lab does not show blocks of the kind #{kind}.")
           type.build(**fields.slice(*type.members))
         end
       end
