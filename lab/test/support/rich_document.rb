@@ -40,11 +40,11 @@ module RichDocument
   def timings
     rows = NAMES.zip(BASE).map do |name, base|
       dots = Array.new(9) { |index| base * (0.93 + (((index * 7) % 9) / 60.0)) }
-      { label: name, value: base, low: dots.min * 1.02, high: dots.max * 0.98, dots: dots, highlight: name == "larder" }
+      [name, { value: base, low: dots.min * 1.02, high: dots.max * 0.98, dots: dots }, base * 3]
     end
-    D::Intervals.build(title: "Reading what is there", rows: [*rows, { label: "dragonfly", note: MISSING }],
-                       sentence: "Larder’s 1.10 µs is 17 times less than the memory store’s.",
-                       x: { title: "time per call", scale: "log", format: "seconds" })
+    D::Table.build(caption: "Reading what is there", rows: [*rows, ["dragonfly", MISSING]],
+                   columns: [{ title: "" }, { title: "time per call", format: "seconds", plot: "log" },
+                             { title: "time per write", format: "seconds" }])
   end
 
   def table

@@ -21,7 +21,7 @@ module SampleDocument
   end
 
   def blocks
-    [table, intervals, curves, D::List.new(items: %w[one two]), D::Prose.new(text: "A paragraph."),
+    [table, plot, curves, D::List.new(items: %w[one two]), D::Prose.new(text: "A paragraph."),
      D::Code.new(text: "config.cache_store = :larder_store\n", language: "ruby")]
   end
 
@@ -36,10 +36,10 @@ module SampleDocument
     { "value" => 19.1, "low" => 18.2, "high" => 20.0, "same" => false }
   end
 
-  def intervals
-    D::Intervals.build(title: "Hit", sentence: "a is 19 times as fast as b.", x: { title: "µs", format: "micros" },
-                       rows: [{ label: "a", value: 1.3e-6, low: 1.2e-6, high: 1.4e-6, dots: [1.2e-6, 1.4e-6],
-                                highlight: true }, { label: "c", note: "not measured: none" }])
+  def plot
+    D::Table.build(columns: [{ title: "" }, { title: "µs", format: "micros", plot: "linear" }, { title: "calls" }],
+                   rows: [["a", { "value" => 1.3e-6, "low" => 1.2e-6, "high" => 1.4e-6, "dots" => [1.2e-6] }, 9],
+                          ["c", "not measured: none"]])
   end
 
   def curves

@@ -11,12 +11,11 @@ module Larder
         # Answers the class of a kind.
         # @return [Hash{String=>Class}]
         def self.kinds
-          { "table" => Table, "intervals" => Intervals, "curves" => Curves, "list" => List, "prose" => Prose,
-            "code" => Code }
+          { "table" => Table, "curves" => Curves, "list" => List, "prose" => Prose, "code" => Code }
         end
 
         # @param hash [Hash{String=>Object}] from JSON
-        # @return [Table, Intervals, Curves, List, Prose, Code] a sentence in place of a kind that is not known
+        # @return [Table, Curves, List, Prose, Code] a sentence in place of a kind that is not known
         def self.from_h(hash)
           fields = hash.transform_keys(&:to_sym)
           kind = fields.fetch(:kind)
@@ -65,8 +64,8 @@ module Larder
 
       # One column of a table. format: how its numbers are written (see Reports::Cells); align: "left" or "right", nil:
       # by its cells; optional: 0 stays however narrow the terminal is, the greatest goes first; group: a heading over
-      # neighbours; all groups of a table have as many.
-      Column = Struct.new(:title, :format, :align, :optional, :group, keyword_init: true) do
+      # neighbours; all groups of a table have as many; plot: "linear" or "log", the scale of a drawing next to figures.
+      Column = Struct.new(:title, :format, :align, :optional, :group, :plot, keyword_init: true) do
         # @param given [Column, Hash]
         # @return [Column]
         def self.build(given)
@@ -75,9 +74,9 @@ module Larder
       end
 
       # Cells are Strings, which are shown as they are, numbers in the format of their column, true and false, nil, or
-      # an interval: `{ "value" =>, "low" =>, "high" =>, "same" =>, "verdict" => }`, where "same" says that no
-      # difference is shown, and "verdict", if any, is that of Bench::Verdict. A row that is shorter than the table ends
-      # in words that run to the edge: why there are no figures.
+      # an interval: `{ "value" =>, "low" =>, "high" =>, "same" =>, "verdict" =>, "dots" => }`, where "same" says that
+      # no difference is shown, "verdict", if any, is that of Bench::Verdict, and "dots" are raw samples. A row that is
+      # shorter than the table ends in words that run to the edge: why there are no figures.
       #
       # caption: what the table shows; columns: {Column}s; rows: Arrays of cells; notes: sentences under it.
       Table = Struct.new(:caption, :columns, :rows, :notes, keyword_init: true) do
@@ -86,6 +85,7 @@ module Larder
         # Takes the fields as plain data, too.
         # @return [Block]
         def self.build(columns:, rows:, caption: nil, notes: [])
+          rows = rows.map { |row| row.map { |cell| cell.is_a?(Hash) ? cell.transform_keys(&:to_s) : cell } }
           new(caption: caption, columns: columns.map { |column| Column.build(column) }, rows: rows, notes: notes || [])
         end
 
@@ -97,7 +97,9 @@ module Larder
         def left?(at)
           align = columns[at].align
           cells = full_rows.filter_map { |row| row[at] }
-          align ? align == "left" : at.zero? || (cells.any? && cells.grep(Numeric).empty?)
+          figures = cells.grep(Hash)
+          figures = cells.grep(Numeric) unless figures.any? && figures.none? { |cell| cell["low"] }
+          align ? align == "left" : at.zero? || (cells.any? && figures.empty?)
         end
 
         # @return [Array<Array>] without those that end in words
@@ -113,31 +115,6 @@ module Larder
         # @return [Axis]
         def self.build(given)
           given.is_a?(self) ? given : new(scale: "linear", **given.transform_keys(&:to_sym))
-        end
-      end
-
-      # Dots with intervals, a row for each thing compared. Rows are `{ "label" =>, "value" =>, "low" =>, "high" =>,
-      # "dots" => [raw samples], "figure" => what is written in place of the value and its interval, "highlight" => true
-      # for Larder, "note" => why there is nothing }`.
-      # title: what is compared; sentence: what the chart shows, with figures; x: {Axis}.
-      Intervals = Struct.new(:title, :sentence, :x, :rows, keyword_init: true) do
-        include Block
-
-        # Takes the fields as plain data, too.
-        # @return [Block]
-        def self.build(title:, sentence:, x:, rows:)
-          new(title: title, sentence: sentence, x: Axis.build(x), rows: rows.map { |row| row.transform_keys(&:to_s) })
-        end
-
-        # @return [Hash]
-        def to_h = super.merge(x: x.to_h)
-
-        # @return [Table] its figures
-        def data
-          cells = rows.map do |row|
-            [row["label"], row["value"] ? row["figure"] || row.slice("value", "low", "high") : row["note"].to_s]
-          end
-          Table.build(columns: [Column.new(title: ""), Column.new(title: x.title, format: x.format)], rows: cells)
         end
       end
 

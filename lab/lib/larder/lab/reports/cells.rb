@@ -43,7 +43,7 @@ module Larder
           when false then "no"
           when String then value
           when Float::INFINITY then "∞"
-          when Hash then interval(value.transform_keys(&:to_s), kind)
+          when Hash then interval(value, kind)
           when Float then value.finite? ? FORMATS.fetch(kind || "number").call(value) : NOTHING
           else FORMATS.fetch(kind || "number").call(value)
           end

@@ -2,7 +2,6 @@
 
 require "time"
 require_relative "figures"
-require_relative "html/dots"
 require_relative "html/lines"
 require_relative "html/table"
 
@@ -95,15 +94,11 @@ module Larder
           end
         end
 
-        # The title of a section need not be repeated.
+        # The title of the section is not repeated.
         def chart(block, id, label)
-          drawn = if block.kind == "curves"
-                    [Lines.new(block).to_html(aria_label: block.title, aria_describedby: id), data(block)]
-                  else
-                    Dots.new(block).to_html
-                  end
           title = tag(:h4, words(block.title)) unless block.title == label
-          tag(:figure, tag(:figcaption, title, tag(:p, words(block.sentence), id: id)), drawn)
+          tag(:figure, tag(:figcaption, title, tag(:p, words(block.sentence), id: id)),
+              Lines.new(block).to_html(aria_label: block.title, aria_describedby: id), data(block))
         end
 
         def data(block)

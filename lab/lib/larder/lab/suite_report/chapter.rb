@@ -188,7 +188,7 @@ module Larder
         def block_section(block)
           about = [block.about, ("#{block.threads} threads" if block.threads > 1)].compact.join("; ")
           prose = Document::Prose.new(text: "#{begun(about)}.") unless about.empty?
-          section(begun(block.title), prose, table(block), chart(block), folded: true)
+          section(begun(block.title), prose, table(block), folded: true)
         end
 
         # With a capital, and without changing other letters.
@@ -197,15 +197,18 @@ module Larder
         end
 
         def table(block)
-          columns = [{ title: "" }, { title: "µs/#{block.unit}", format: "micros" },
+          columns = [{ title: "" }, { title: "µs/#{block.unit}", format: "micros", plot: "log" },
                      { title: "times #{@findings.base}", format: "ratio" },
                      { title: "page faults/#{block.unit}", format: "number", optional: 1 }]
-          Document::Table.build(columns: columns, rows: measured_rows(block) + missing_rows(block))
+          Document::Table.build(columns: columns, rows: measured_rows(block) + missing_rows(block),
+                                notes: [sentence(block)])
         end
 
         def measured_rows(block)
           @findings.ranking(block).map do |row|
-            [row, @findings.seconds(row, block), @findings.cell(row, block), @findings.faults(row, block)&.round(2)]
+            seconds = { "value" => @findings.seconds(row, block),
+                        "dots" => @samples.of(row, block.key).turns.map(&:seconds).first(DOTS) }
+            [row, seconds, @findings.cell(row, block), @findings.faults(row, block)&.round(2)]
           end
         end
 
@@ -224,22 +227,9 @@ module Larder
           "#{"invalid, " if absence.state == :invalid}#{absence.reason}"
         end
 
-        def chart(block)
-          Document::Intervals.build(title: begun(block.title), sentence: sentence(block), rows: dots(block),
-                                    x: { title: "time per #{block.unit}", scale: "log", format: "seconds" })
-        end
-
         def sentence(block)
           first, *, last = @findings.ranking(block)
           last ? "#{begun(block.title)}: #{@findings.clause(last, first, block)}." : "Nothing to compare."
-        end
-
-        def dots(block)
-          @findings.ranking(block).map do |row|
-            turns = @samples.of(row, block.key).turns.map(&:seconds)
-            { label: row, value: @findings.seconds(row, block), dots: turns.first(DOTS),
-              highlight: row == @findings.base }
-          end
         end
 
         def absences

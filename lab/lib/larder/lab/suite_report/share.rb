@@ -41,14 +41,15 @@ module Larder
           Figures.percent([estimate.value * READS, 1.0].min) if Bench::Verdict.known?(estimate)
         end
 
-        # @return [Document::Intervals, nil] nil unless a share is known
+        # @return [Document::Table, nil] nil unless a share is known
         def chart
           rows = @request ? @findings.ranking(@request).select { |row| keeps?(row) && of(row) } : []
           return if rows.none? { |row| words(row) }
 
-          Document::Intervals.build(
-            title: "A page of #{READS} cached fragments: the cache's share of a request", sentence: sentence(rows),
-            x: { title: "share of the request", format: "percent" }, rows: rows.map { |row| dot(row) }
+          Document::Table.build(
+            caption: "A page of #{READS} cached fragments: the cache's share of a request", notes: [sentence(rows)],
+            columns: [{ title: "" }, { title: "share of the request", format: "percent", plot: "linear" },
+                      { title: "request", format: "seconds" }], rows: rows.map { |row| cells(row) }
           )
         end
 
@@ -72,13 +73,12 @@ module Larder
           Contenders.fetch(row).keeps_values?
         end
 
-        def dot(row)
+        def cells(row)
           estimate, label = of(row), @findings.name(row)
-          return { label: label, note: Bench::Verdict::MARKS.fetch(:unknown) } unless Bench::Verdict.known?(estimate)
+          return [label, Bench::Verdict::MARKS.fetch(:unknown)] unless Bench::Verdict.known?(estimate)
 
-          value, low, high = %i[value low high].map { |name| [estimate.public_send(name) * READS, 1.0].min }
-          { label: label, value: value, low: low, high: high, highlight: row == @findings.base,
-            figure: "#{words(row)} of #{@findings.time(row, @request)}" }
+          share = %i[value low high].to_h { |name| [name.to_s, [estimate.public_send(name) * READS, 1.0].min] }
+          [label, share, @findings.seconds(row, @request)]
         end
       end
     end

@@ -32,6 +32,12 @@ module Larder
           assert_equal ["      hits", "   first  warm", "a  1      2"], lines(80, columns, ["a", "1", "2"])
         end
 
+        test "figures end in one place, also with a drawing, which a terminal goes without" do
+          column = { title: "µs", format: "micros", plot: "log" }
+          assert_equal ["     µs", "a  1.00", "b   250"],
+                       lines(80, ["", column], ["a", { value: 1e-6, dots: [2e-6] }], ["b", { value: 250e-6 }])
+        end
+
         test "findings come first, then warnings, tables and the environment with the command" do
           text = text(SampleDocument.build, 80)
           places = ["Stores", "Findings", "Warnings", "Hits", "Environment"].map { |title| text.index(/^#{title}$/) }
@@ -45,7 +51,7 @@ module Larder
           assert text.start_with?("#{Document::QUESTION}\n  - One server: A page of ten fragments takes ")
           places = ["  - Several", "  - Sessions:", "Warnings", "Caches in Rails"].map { |each| text.index(/^#{each}/) }
           assert_equal places.sort, places
-          assert_match(/^  Redis +7\d % of 6\d\d µs$/, text)
+          assert_match(/^  Redis +7\d % \(\d\d–\d\d %\) +6\d\d µs$/, text)
           assert_equal 1, text.scan("Other work was running").size
           assert_operator text.lines.map { |line| line.chomp.size }.max, :<=, 80
           markdown = Markdown.new(document).to_s

@@ -31,13 +31,13 @@ module Larder
           assert_operator page(RichDocument.build(chapters: 15)).bytesize, :<, 1_500_000
         end
 
-        test "a chart of dots is a table with its figures, and one of lines has them below" do
-          dots, lines = page(SampleDocument.build).scan(%r{<figure.*?</figure>}m)
-          assert_includes dots, "<p id=\"chapter-1-1-2\">a is 19 times as fast as b.</p><"
-          assert_match(%r{<th scope="row">a</th>.*<td>1\.30<span class="range"> \(1\.20–1\.40\)</span></td>}, dots)
-          assert_includes dots, "<td colspan=\"2\" class=\"rest\">not measured: none</td>"
-          assert_match(/<svg[^>]+ role="img" aria-label="Threads" aria-describedby="chapter-1-1-3"/, lines)
-          assert_match(%r{<details><summary>.+<table.+</details>}m, lines)
+        test "a drawing stands next to its figures, and lines have theirs below" do
+          html = page(SampleDocument.build)
+          assert_match(%r{<th scope="row">a</th><td class="plot" aria-hidden="true"><svg.+?</svg></td><td [^>]+>1\.3},
+                       html)
+          assert_includes html, "<td class=\"rest\" colspan=\"3\">not measured: none</td>"
+          assert_match(/<svg[^>]+ role="img" aria-label="Threads" aria-describedby="chapter-1-1-3"/, html)
+          assert_match(%r{<p id="chapter-1-1-3">a grows.</p>.+<details><summary>.+<table.+</details>}m, html)
         end
 
         test "no two elements have the same id, and every link leads to one" do
@@ -60,7 +60,7 @@ module Larder
           html = page(SimulatedRuns.overview(load: 9.0, turn: 0.05))
           assert_empty malformed(html)
           front = html[0, html.index("id=\"findings\"")]
-          words = [Document::QUESTION, "One server</h2>", "Several servers</h2>", "Sessions</h2>", "<figure",
+          words = [Document::QUESTION, "One server</h2>", "Several servers</h2>", "Sessions</h2>", "class=\"plotted\"",
                    "Other work was", "<code>larder-lab overview --quick --seed 7</code>", "Contents</h2>",
                    "Caches in Rails applications</a>"]
           places = words.map { |each| front.rindex(each) || flunk("#{each} is missing") }
@@ -107,12 +107,11 @@ module Larder
 
         def hostile(text)
           d = Document
-          chart = d::Intervals.build(title: text, sentence: text, x: { title: text },
-                                     rows: [{ label: text, note: text }])
-          table = d::Table.build(caption: text, columns: [{ title: text }], rows: [[text]], notes: [text])
+          table = d::Table.build(caption: text, columns: [{ title: text }, { title: text, plot: "log" }],
+                                 rows: [[text, { "value" => 1 }], [text, text], [text]], notes: [text])
           lines = d::Curves.build(title: text, sentence: text, x: { title: text }, y: { title: text },
                                   series: [{ label: text, points: [[1, 2]] }])
-          blocks = [chart, lines, table, d::Prose.new(text: text), d::Code.new(text: text, language: text)]
+          blocks = [lines, table, d::Prose.new(text: text), d::Code.new(text: text, language: text)]
           chapter = d::Chapter.new(key: text, title: text, lead: text, facts: [text], conclusions: [text],
                                    warnings: [text], answer: d::Answer.new(sentences: [d::Answer.sentence(text, text)]),
                                    sections: [d::Section.new(title: text, blocks: blocks)])

@@ -39,7 +39,7 @@ module Larder
           assert_equal "slower", rows["redis"]["verdict"]
           assert_equal [*Suites.fetch("applications").blocks.map(&:title), "software"].size, others.count(&:folded)
           section = others.find { |each| each.title == "Fetch of a JSON document" }
-          assert_equal %w[prose table intervals], section.blocks.map(&:kind)
+          assert_equal %w[prose table], section.blocks.map(&:kind)
           assert_equal "5 KB, as an API answers it, with expires_in:.", section.blocks.first.text
           assert_equal %w[larder memory null redis], section.blocks[1].rows.map(&:first).sort
         end

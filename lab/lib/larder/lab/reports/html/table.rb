@@ -2,6 +2,7 @@
 
 require_relative "../cells"
 require_relative "markup"
+require_relative "plot"
 
 module Larder
   module Lab
@@ -16,13 +17,17 @@ module Larder
           def initialize(table, label:)
             @table = table
             @label = label
+            @plots = table.columns.each_with_index.map do |column, at|
+              Plot.new(column, table.full_rows.map { |row| row[at] }) if column.plot && table.full_rows.any?
+            end
           end
 
           # @return [Markup::Raw] in a box that scrolls by itself where the screen is narrower, also by keys
           def to_html
             caption = @table.caption.to_s
             table = tag(:table, *(tag(:caption, words(caption)) unless caption.empty?), tag(:thead, groups, titles),
-                       tag(:tbody, @table.rows.map { |row| row(row) }), style: "--range: #{range_width}ch")
+                       tag(:tbody, @table.rows.map { |row| row(row) }), *foot, style: "--range: #{range_width}ch",
+                       class: ("plotted" if @plots.any?))
             join(tag(:div, table, class: "scroll", tabindex: 0, role: "region",
                                  aria_label: caption.empty? ? @label : caption),
                  @table.notes.map { |note| tag(:p, words(note), class: "aside") })
@@ -40,7 +45,7 @@ module Larder
 
           def titles
             cells = @table.columns.each_with_index.map do |column, at|
-              heading(column.title, class: kind(at), scope: "col")
+              heading(column.title, class: kind(at), scope: "col", colspan: (2 if @plots[at]))
             end
             tag(:tr, cells)
           end
@@ -55,7 +60,7 @@ module Larder
             set = cells.each_with_index.map do |cell, at|
               if at.zero? && cell != "" then tag(:th, shown(cell, at), scope: "row")
               elsif full || at < cells.size - 1 then figure(cell, at)
-              else tag(:td, shown(cell, at), class: "rest", colspan: @table.columns.size - at)
+              else tag(:td, shown(cell, at), class: "rest", colspan: (@table.columns.size - at) + @plots.compact.size)
               end
             end
             # A row without a name belongs to the one above.
@@ -71,21 +76,29 @@ module Larder
           def figure(cell, at)
             column = @table.columns[at]
             label = [column.group, column.title].map(&:to_s).reject(&:empty?).uniq.join(", ")
-            tag(:td, shown(cell, at), *(range(cell, at) if ranged?(at)),
-                class: kind(at, cell), data_label: (label unless label.empty?))
+            join(*@plots[at]&.to_html(cell),
+                 tag(:td, shown(cell, at), *(range(cell, at) if ranged?(at)),
+                     class: kind(at, cell), data_label: (label unless label.empty?)))
+          end
+
+          # The axes of drawings.
+          def foot
+            return if @plots.none?
+
+            tag(:tfoot, tag(:tr, @plots.map { |plot| join(*plot&.axis, tag(:td, nil)) }))
           end
 
           def shown(cell, at)
-            words(Cells.text(cell.is_a?(Hash) ? value(cell, "value") : cell, @table.columns[at].format))
+            words(Cells.text(cell.is_a?(Hash) ? cell["value"] : cell, @table.columns[at].format))
           end
 
           # All ranges of a table have one width, so that values end and intervals begin in one line.
           def range(cell, at)
             return tag(:span, nil, class: "range") unless cell.is_a?(Hash)
 
-            ends = %w[low high].filter_map { |name| value(cell, name) }
+            ends = %w[low high].filter_map { |name| cell[name] }
             low, high = ends.map { |each| Cells.text(each, @table.columns[at].format) }
-            same = tag(:abbr, Cells::SAME, title: Bench::Verdict::EXPLAINED) if value(cell, "same")
+            same = tag(:abbr, Cells::SAME, title: Bench::Verdict::EXPLAINED) if cell["same"]
             tag(:span, (" (#{Cells.range(low, high)})" if high), (" " if same), same, class: "range")
           end
 
@@ -94,19 +107,21 @@ module Larder
             cells.map { |cell, column| Cells.text(cell, column.format)[/ .*/].to_s.size }.max.to_i
           end
 
-          def value(cell, name) = cell.fetch(name) { cell[name.to_sym] }
-
           # The first column of a group keeps a distance from the group before.
           def kind(at, cell = nil)
-            verdict = value(cell, "verdict") if cell.is_a?(Hash)
+            verdict = cell["verdict"] if cell.is_a?(Hash)
             group, before = [at, at - 1].map { |column| @table.columns[column].group }
             names = [("tone-#{Bench::Verdict::COLORS.fetch(verdict.to_sym)}" if verdict),
-                     ("text" if @table.left?(at) && !ranged?(at)), ("first" if group && group != before)].compact
+                     ("text" if @table.left?(at) && hashes(at).empty?), ("first" if group && group != before)].compact
             names.join(" ") if names.any?
           end
 
           def ranged?(at)
-            @table.full_rows.any? { |row| row[at].is_a?(Hash) }
+            hashes(at).any? { |cell| cell["low"] || cell["same"] }
+          end
+
+          def hashes(at)
+            @table.full_rows.map { |row| row[at] }.grep(Hash)
           end
         end
       end

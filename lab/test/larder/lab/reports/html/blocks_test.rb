@@ -46,14 +46,10 @@ module Larder
             assert_equal 13, dashes.uniq.size
           end
 
-          test "Larder stands out where nobody else is said to" do
-            assert_includes intervals([{ label: "larder (A/A)", value: 1 }]), "class=\"own\""
-            refute_includes intervals([{ label: "larder", value: 1, highlight: false }]), "class=\"own\""
-          end
-
           test "charts without anything to show are drawn all the same" do
-            assert_includes intervals([{ label: "a", note: "why" }, { label: "b" }]), "nothing was measured"
-            assert_match(/<table class="dots">/, intervals([]))
+            [[], [["a", "why"]], [["a", nil]], [["a", { "value" => 0.0 }]]].each do |rows|
+              assert_match(/<table/, plotted(rows))
+            end
             assert_match(/<svg/, curves([]))
             assert_match(/<svg/, curves([{ label: "a", points: [] }, { label: "b", points: [[1, nil]] }], scale: "log"))
           end
@@ -61,7 +57,7 @@ module Larder
           test "of many points and samples few are drawn" do
             path = curves([{ label: "a", points: (1..5000).map { |at| [at / 5000.0, at] } }])[/<path d="([^"]+)"/, 1]
             assert_operator path.count("L"), :<, 600
-            drawn = intervals([{ label: "a", value: 500, dots: (1..5000).to_a }])
+            drawn = plotted([["a", { "value" => 500, "dots" => (1..5000).to_a }]])
             assert_operator drawn.scan("<circle").size, :<=, 1002
           end
 
@@ -71,8 +67,8 @@ module Larder
             Table.new(D::Table.build(columns: columns, rows: rows), label: "A table").to_html
           end
 
-          def intervals(rows)
-            Dots.new(D::Intervals.build(title: "", sentence: "", x: {}, rows: rows)).to_html
+          def plotted(rows)
+            table([{ title: "" }, { title: "time", format: "seconds", plot: "log" }], rows)
           end
 
           def curves(series, **axis)
