@@ -25,6 +25,8 @@ module Larder
         LIMITS = [(0..0.45), (0.1..10.0)].freeze
         # Keys of a page and of a read_multi.
         PAGE = 10
+        # Options of each write: entries in a server of the user's expire.
+        KEPT = { expires_in: 300 }.freeze
         # Seconds until another machine has opened its store and copies are as many as they will be, of reads, and of
         # watched changes. Round trips are added to that.
         WARM_UP = 0.6
@@ -73,11 +75,20 @@ module Larder
         def fill(scene, rtt)
           scene[:page] = (0...PAGE).to_h { |number| ["page/#{number}", Traffic.value(number)] }
           scene[:key], scene[:value] = scene[:page].first
-          at(scene, rtt, LONGER).write_multi(scene[:page])
+          at(scene, rtt, LONGER).write_multi(scene[:page], **KEPT)
           scene[:file] = (scene[:store].cache if scene[:store].respond_to?(:cache))
           return if scene[:store].read_multi(*scene[:page].keys) == scene[:page]
 
           raise Invalid, "a wrong value: a page did not come back as it was stored"
+        end
+
+        # Removes copies from the machine's file, so that reads of these keys miss.
+        # @param scene [Bench::Scene] after {.fill}
+        # @param keys [Array<String>]
+        # @return [void]
+        def forget(scene, keys)
+          namespace = scene[:machine].endpoint["namespace"]
+          keys.each { |key| scene[:file].delete(namespace ? "#{namespace}:#{key}" : key) } if scene[:file]
         end
 
         # Reads while another machine changes values.
@@ -168,14 +179,16 @@ module Larder
             scene[:page].all? { |key, value| scene[:store].read(key) == value }
           end],
           "miss" => ["the machine has no copy, the server has the value", proc do |scene, _|
-            scene[:file]&.delete(scene[:key])
+            Machines.forget(scene, [scene[:key]])
             scene[:store].read(scene[:key]) == scene[:value]
           end],
           "read_multi" => ["of ten keys without copies", proc do |scene, _|
-            scene[:page].each_key { |key| scene[:file].delete(key) } if scene[:file]
+            Machines.forget(scene, scene[:page].keys)
             scene[:store].read_multi(*scene[:page].keys) == scene[:page]
           end],
-          "write" => [nil, proc { |scene, _| scene[:store].write(scene[:key], scene[:value]) ? true : false }]
+          "write" => [nil, proc do |scene, _|
+            scene[:store].write(scene[:key], scene[:value], **Machines::KEPT) ? true : false
+          end]
         }
 
         [*Machines::RTTS, nil].each do |rtt|

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "redis"
 require "support/reported_runs"
 
 module Larder
@@ -17,7 +18,7 @@ module Larder
         test "times, the share of the file, and ages within their bounds" do
           report, out = run_reported(*SMALL)
           chapter = report["chapters"].first
-          seconds = chapter["measures"].to_h { |measure| [measure["key"], measure["samples"].min] }
+          seconds = seconds_of(report)
           assert_trips(seconds, [%w[hit redis], %w[miss redis], %w[miss larder-redis], %w[read_multi larder-redis],
                                  %w[write larder-redis]], 0.005)
           assert_trips(seconds, [%w[ten_hits redis]], 0.05)
@@ -46,6 +47,20 @@ module Larder
           assert_match(/machines cannot share\s+it/, run.out)
         end
 
+        slow_test "in a running server of the user's misses take a round trip, and what is stored expires" do
+          with_directory do |dir|
+            server = Servers.fetch("redis-loopback").new(dir).start
+            report, = run_reported(*SMALL, "--redis-url", server.endpoint["url"])
+            rows = %w[larder-redis larder-redis-backplane]
+            assert_trips(seconds_of(report), %w[miss read_multi].product(rows), 0.005)
+            redis = ::Redis.new(url: server.endpoint["url"])
+            assert_operator redis.dbsize, :>, 1000
+            assert_equal redis.dbsize, redis.info("keyspace")["db0"][/expires=(\d+)/, 1].to_i
+          ensure
+            server&.stop
+          end
+        end
+
         test "a round trip and a time that make no sense are refused, and help fits a terminal" do
           assert_equal "0.012,5.0", options_of(Commands.fetch("machines"), "--rtt", "12ms,5s").plans.first.given
           assert_equal "0.0,0.5", options_of(Commands.fetch("machines"), "--rtt", "0").plans.first.given
@@ -57,6 +72,10 @@ module Larder
         end
 
         private
+
+        def seconds_of(report)
+          report["chapters"].first["measures"].to_h { |measure| [measure["key"], measure["samples"].min] }
+        end
 
         def assert_trips(seconds, blocks, least)
           blocks.each { |call, row| assert_operator seconds.fetch("machines/#{call}_yours/#{row}"), :>=, least }

@@ -34,7 +34,7 @@ module Larder
           # Stores the first versions.
           # @return [void]
           def begin
-            KEYS.times { |key| @store.write("watched/#{key}", 0) }
+            KEYS.times { |key| @store.write("watched/#{key}", 0, **KEPT) }
           end
 
           # @param until_then [Float]
@@ -46,7 +46,7 @@ module Larder
               while (due = now - (Math.log(1.0 - random.rand) / RATE)) < until_then
                 sleep([due - now, 0].max)
                 began = now
-                @store.write("watched/#{key}", changes.size + 1)
+                @store.write("watched/#{key}", changes.size + 1, **KEPT)
                 changes << [began, now]
               end
               changes

@@ -35,7 +35,7 @@ module Larder
           # @return [void]
           def fill
             values = (0...KEYS).to_h { |number| ["traffic/#{number}", self.class.value(number)] }
-            @store.write_multi(values)
+            @store.write_multi(values, **KEPT)
             @store.read_multi(*values.keys)
           end
 
@@ -57,7 +57,7 @@ module Larder
           # @return [void]
           def change(until_then)
             paced(CHANGES, until_then, THREADS) do |number|
-              @store.write("traffic/#{number}", self.class.value(number))
+              @store.write("traffic/#{number}", self.class.value(number), **KEPT)
             end
           end
 
