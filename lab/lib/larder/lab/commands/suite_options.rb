@@ -156,9 +156,10 @@ module Larder
 
         def check_blocks
           unknown = @blocks.to_a - all_blocks.map(&:key)
-          return if unknown.empty?
+          raise UsageError, "unknown block #{unknown.first}; known: #{all_blocks.map(&:key).join(", ")}" if unknown.any?
 
-          raise UsageError, "unknown block #{unknown.first}; known: #{all_blocks.map(&:key).join(", ")}"
+          given = all_blocks.find { |block| block.given && @blocks&.include?(block.key) }
+          raise UsageError, "the block #{given.key} needs #{@suites.first.takes.first}" if given && !@given_text
         end
 
         def understood
