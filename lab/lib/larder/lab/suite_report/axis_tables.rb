@@ -14,7 +14,8 @@ module Larder
         APART = 4
         LIKENESS = "* brings back a likeness, not the value: Hashes for records, text for times."
         # Figures besides times, and their format.
-        FIGURES = { "bytes" => "integer", "memory" => "bytes", "answering" => "seconds" }.freeze
+        FIGURES = { "bytes" => "integer", "memory" => "bytes", "answering" => "seconds",
+                    "computed" => "integer" }.freeze
         # How those are called that are not named by themselves.
         TITLES = { "memory" => "server holds", "answering" => "server's read" }.freeze
         private_constant :LIKENESS, :FIGURES, :TITLES

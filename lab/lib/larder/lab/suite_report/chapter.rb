@@ -18,7 +18,7 @@ module Larder
     # Turns the samples of a suite into a chapter of a report.
     module SuiteReport
       # Chapters of suites that name them.
-      %w[Deploy Machines Tails].each do |name|
+      %w[Machines Tails].each do |name|
         autoload :"#{name}Chapter", File.expand_path("#{name.downcase}_chapter", __dir__)
       end
 

@@ -16,46 +16,44 @@ module Larder
         REQUESTS = 50
         FRAGMENTS = 10
         PRODUCTS = 100
-        # Seconds that a fragment waits for its queries, if the cache has not got it.
-        QUERIES = 0.002
 
         module_function
 
-        # @param scene [Bench::Scene] keeps the application
+        # @param scene [Bench::Scene] keeps the application and its pages
         # @param first [Integer] number of the first product that may be on a page
         # @return [void]
-        def open(scene, first)
-          scene[:first] = first
+        def prepare(scene, first)
           scene[:application] = Pages.application(:computed, scene.store)
+          scene[:pages] = Array.new(REQUESTS) do |number|
+            random = Random.new(number)
+            products(first, Array.new(FRAGMENTS) { (PRODUCTS * (random.rand**3)).to_i })
+          end
         end
 
         # Requests pages that have all fragments.
-        # @param scene [Bench::Scene] after {.open}
+        # @param scene [Bench::Scene]
         # @return [void]
         def fill(scene)
-          (0...PRODUCTS).each_slice(FRAGMENTS) { |numbers| page?(scene, numbers) }
+          prepare(scene, 0)
+          (0...PRODUCTS).each_slice(FRAGMENTS) { |numbers| Pages.page?(scene[:application], *products(0, numbers)) }
         end
 
-        # @param scene [Bench::Scene] after {.open}; its figures get the fragments that were computed
+        # @param scene [Bench::Scene] after {.prepare}; its figures get the fragments that were computed
         # @param number [Integer] of the request
         # @return [Boolean] whether its page is right
         def request?(scene, number)
-          random = Random.new(number)
-          right = page?(scene, Array.new(FRAGMENTS) { (PRODUCTS * (random.rand**3)).to_i })
+          right = Pages.page?(scene[:application], *scene[:pages][number % REQUESTS])
           scene.figures["computed"] = Pages.computations
           right
         end
 
-        def page?(scene, numbers)
-          products = numbers.map { |number| Shop::Catalog::PRODUCTS.fetch(scene[:first] + number) }
-          Pages.products = products
-          Pages.get(scene[:application]).delete("\n") == "<h1>Products</h1>#{html(products)}"
+        # @return [Array(Array<Shop::Product>, String)] of a page, and its HTML
+        def products(first, numbers)
+          products = numbers.map { |number| Shop::Catalog::PRODUCTS.fetch(first + number) }
+          fragments = products.map { |product| Shop::Catalog::HTML.fetch(product.id - 1) }
+          [products, "<h1>Products</h1>\n#{fragments.join("\n")}\n\n"]
         end
-
-        def html(products)
-          products.map { |product| Shop::Catalog::HTML.fetch(product.id - 1) }.join.delete("\n")
-        end
-        private_class_method :page?, :html
+        private_class_method :products
       end
 
       register("deploy", Bench::Suite.define("deploy") do
@@ -67,7 +65,6 @@ module Larder
           queries. The cache of a store inside the process is empty after a restart. The
           report has the time of a request and how many fragments were computed again.
         TEXT
-        chapter { SuiteReport::DeployChapter }
         question "How long do the first requests of a new process take, and what is computed again?"
         usual "larder", "redis", "memcached", "solid_cache", "file", "memory"
         answers :restart, :emptied, :later
@@ -78,20 +75,19 @@ module Larder
           nil # its Gemfile lacks something; the row says so
         end
 
-        { restart: [0, "after a restart", "a process of the former release has stored all fragments"],
-          emptied: [Deploy::PRODUCTS, "with an emptied cache", "none of its fragments is stored"] }
-          .each do |key, (first, title, about)|
-          block(key, "first requests #{title}", unit: "request", about: about,
-                                                cold: Deploy::REQUESTS, anywhere: true) do
-            load { |scene| Deploy.open(scene, first) }
-            setup { |scene| Deploy.open(scene, first).then { Deploy.fill(scene) if first.zero? } }
+        { restart: [0, "after a restart"], emptied: [Deploy::PRODUCTS, "with an emptied cache"] }
+          .each do |key, (first, title)|
+          block(key, "first requests #{title}", cold: Deploy::REQUESTS, anywhere: true, unit: "request",
+                                                axes: { "first 50 requests" => title }, heading: "a request") do
+            load { |scene| Deploy.prepare(scene, first) }
+            setup { |scene| Deploy.fill(scene) if first.zero? }
             call { |scene, number| Deploy.request?(scene, number) }
           end
         end
 
         block(:later, "later requests", unit: "request", about: "the same pages, again and again") do
-          setup { |scene| Deploy.open(scene, 0).then { Deploy.fill(scene) } }
-          call { |scene, number| Deploy.request?(scene, number % Deploy::REQUESTS) }
+          setup { |scene| Deploy.fill(scene) }
+          call { |scene, number| Deploy.request?(scene, number) }
         end
       end)
     end

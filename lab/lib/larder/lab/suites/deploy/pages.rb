@@ -8,22 +8,32 @@ module Larder
       module Deploy
         # Pages of the shop whose fragments are computed if the cache has not got them.
         class Pages < Shop::Pages
+          # Seconds that a computation waits for its queries.
+          QUERIES = 0.002
+
           class << self
+            # @return [Integer] fragments that this process has computed
+            attr_accessor :computations
             # @return [Array<Shop::Product>] on the next page
             attr_accessor :products
 
-            # @return [Integer] fragments that this process has computed
-            attr_accessor :computations
+            # @param application [#call]
+            # @param products [Array<Shop::Product>]
+            # @param html [String]
+            # @return [Boolean] whether the page of these products is right
+            def page?(application, products, html)
+              self.products = products
+              get(application) == html
+            end
           end
           self.computations = 0
           self.products = []
 
           helper do
-            # Waits as for queries.
             # @return [void]
             def compute
               Pages.computations += 1
-              sleep QUERIES
+              sleep Pages::QUERIES
             end
           end
 
