@@ -27,8 +27,8 @@ module Larder
         PAGE = 10
         # Options of each write: entries in a server of the user's expire.
         KEPT = { expires_in: 300 }.freeze
-        # Seconds until another machine has opened its store and copies are as many as they will be, of reads, and of
-        # watched changes. Round trips are added to that.
+        # Seconds until another machine has opened its store, of reads, and of watched changes. Round trips are added to
+        # the last one. Copies expire once before reads count, and twice while they do.
         WARM_UP = 0.6
         READ = 1.2
         WATCHED = 0.8
@@ -96,11 +96,13 @@ module Larder
         # @return [Hash{String=>Object}] see {Bench::Suite::BlockBuilder#paced}
         def reading(scene)
           traffic = Traffic.new(scene[:store])
-          begun = now
-          (times, asked), = beside(scene, ->(store) { Traffic.new(store).change(begun + WARM_UP + READ) }) do
-            traffic.read(begun + WARM_UP)
+          expires = scene[:place].last
+          counted = now + [WARM_UP, expires].max
+          to = counted + [READ, 2 * expires].max
+          (times, asked), = beside(scene, ->(store) { Traffic.new(store).change(to) }) do
+            traffic.read(counted)
             before = answered(scene)
-            [traffic.read(begun + WARM_UP + READ), before && (answered(scene) - before)]
+            [traffic.read(to), before && (answered(scene) - before)]
           end
           figures = { "histogram" => times.to_h, "by_file" => asked && (1.0 - asked.fdiv(times.count)) }.compact
           { "calls" => times.count, "seconds" => times.mean, "figures" => figures }
