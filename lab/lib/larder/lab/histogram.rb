@@ -36,6 +36,12 @@ module Larder
         new.tap { |histogram| histogram.restore(**hash.transform_keys(&:to_sym)) }
       end
 
+      # @param hashes [Array<Hash{String=>Object}>] see {.from_h}
+      # @return [Histogram] a new one of all their samples
+      def self.restored(hashes)
+        merge(hashes.map { |hash| from_h(hash) })
+      end
+
       # @param histograms [Enumerable<Histogram>]
       # @return [Histogram] a new one of all their samples
       def self.merge(histograms)

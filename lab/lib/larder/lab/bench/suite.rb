@@ -31,11 +31,11 @@ module Larder
         # block that is `given` works on what the user gives, and is measured only then. One that is `slow` has one pass
         # in a session, and none in a quick run. `paced` stands in for `call` where calls come at times of their own:
         # all rows make theirs at once, and each measures itself; of a block that is `alone`, one after the other. One
-        # that is `fresh` has servers and processes that no block before it has used. `columns` and `curves` show its
-        # figures.
+        # that is `fresh` has servers and processes that no block before it has used. `columns`, `curves` and `warnings`
+        # show its figures.
         Block = Struct.new(:key, :title, :short, :about, :load, :setup, :call, :teardown, :threads, :cold, :unit,
                            :axes, :heading, :given, :slow, :paced, :alone, :fresh, :anywhere, :columns, :curves,
-                           keyword_init: true)
+                           :warnings, keyword_init: true)
         # A column of the table of a block. `format` is that of its cells. `value` is a proc, which gets the figures of
         # a process, or of `all` processes of a row, to merge them. A `sentence`, if any, is one of the chapter, before
         # the names and values of all rows. A column that is `better` "lower" or "higher" has a range of all processes,
@@ -58,11 +58,11 @@ module Larder
             found.all?(Numeric) ? Stats.median(found.map(&:to_f)) : found.first
           end
         end
-        # A line for each row. `x` and `y` are its axes; `points` is a proc.
+        # A line for each row. `x` and `y` are its axes; `points` is a proc, as `value` of all processes.
         Curve = Struct.new(:title, :x, :y, :points, keyword_init: true)
-        # A number that the user may choose by an option. `usual` and `quick` are its values otherwise, `words` its
-        # help, and `most` the greatest that it may be.
-        Setting = Struct.new(:name, :usual, :quick, :words, :most, keyword_init: true) do
+        # A number, or one of the `choices`, that the user may set by an option. `usual` and `quick` are its values
+        # otherwise, `words` its help, and `most` the greatest that it may be.
+        Setting = Struct.new(:name, :usual, :quick, :words, :most, :choices, keyword_init: true) do
           # @return [String]
           def option
             "--#{name.to_s.tr("_", "-")}"
@@ -74,7 +74,7 @@ module Larder
           # @param fields [Hash] of {Block}
           def initialize(**fields)
             @block = Block.new(threads: 1, unit: "call", load: ->(_) {}, setup: ->(_) {}, teardown: ->(_) {},
-                               columns: [], curves: [], **fields)
+                               columns: [], curves: [], warnings: {}, **fields)
           end
 
           # @yieldparam scene [Scene] whose entries stay untouched
@@ -118,10 +118,17 @@ module Larder
 
           # @param title [String]
           # @param axes [Hash{Symbol=>Hash}] x and y, see {Document::Axis}
-          # @yieldparam figures [Hash{String=>Object}] of the first process of a row
+          # @yieldparam processes [Array<Hash{String=>Object}>] the figures of those of a row
           # @yieldreturn [Array<Array(Numeric, Numeric)>] points
           def curve(title, **axes, &points)
             @block.curves << Curve.new(title: title, points: points, **axes)
+          end
+
+          # @param text [String] of a warning that names rows
+          # @yieldparam processes [Array<Hash{String=>Object}>] the figures of those of a row
+          # @yieldreturn [Boolean] whether it is one of these rows
+          def warning(text, &concerned)
+            @block.warnings[text] = concerned
           end
 
           # @return [Block]
@@ -248,15 +255,15 @@ module Larder
         # @return [Integer, nil] see {#counts}; nil where times are compared
         attr_reader :sessions
 
-        # Lets the user choose a number, see {Setting}.
+        # Lets the user choose a value, see {Setting}.
         # @param name [Symbol]
-        # @param usual [Numeric]
+        # @param usual [Numeric, String]
         # @param words [String] of the help
-        # @param quick [Numeric] the value of a quick run
-        # @param most [Numeric, nil] the greatest that it may be
+        # @param quick [Numeric, String] the value of a quick run
+        # @param limits [Hash] `most` or `choices`
         # @return [void]
-        def setting(name, usual, words, quick: usual, most: nil)
-          declared << Setting.new(name: name, usual: usual, quick: quick, words: words, most: most)
+        def setting(name, usual, words, quick: usual, **limits)
+          declared << Setting.new(name: name, usual: usual, quick: quick, words: words, **limits)
         end
 
         # @return [Array<Setting>]
@@ -265,14 +272,14 @@ module Larder
         end
 
         # Sets what differs from the usual settings, for this process and those that it starts.
-        # @param given [Hash{Symbol=>Numeric}]
+        # @param given [Hash{Symbol=>Object}]
         # @return [void]
         def choose(given)
           ENV[SETTINGS] = JSON.generate(JSON.parse(ENV.fetch(SETTINGS, "{}")).merge(key => given))
           @settings = nil
         end
 
-        # @return [Hash{Symbol=>Numeric}] the chosen or usual values
+        # @return [Hash{Symbol=>Object}] the chosen or usual values
         def settings
           @settings ||= declared.to_h { |one| [one.name, one.usual] }
                                 .merge(JSON.parse(ENV.fetch(SETTINGS, "{}")).fetch(key, {}).transform_keys(&:to_sym))

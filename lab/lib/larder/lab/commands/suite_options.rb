@@ -222,15 +222,16 @@ module Larder
           options.separator("\nThe load:") if suite.declared.any? || suite.sized?
           suite.declared.each do |setting|
             words = "#{setting.words} (default #{setting.usual})"
-            options.on("#{setting.option} N", setting.usual.class, words) do |number|
-              @settings[setting.name] = within(setting, number)
+            type, argument = setting.choices ? [setting.choices, "KIND"] : [setting.usual.class, "N"]
+            options.on("#{setting.option} #{argument}", type, words) do |value|
+              @settings[setting.name] = within(setting, value)
             end
           end
           size_option(options) if suite.sized?
         end
 
         def within(setting, number)
-          some(setting.option, number)
+          some(setting.option, number) unless setting.choices
           return number unless setting.most && number > setting.most
 
           raise UsageError, "#{setting.option} must be #{setting.most} or less, not #{number}"

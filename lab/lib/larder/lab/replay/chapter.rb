@@ -34,12 +34,10 @@ module Larder
         end
 
         def facts
-          settings = Replay.settings
           counts = [recording.requests, recording.calls].map { |all| Figures.thousands(all.size) }
           mean = recording.requests.sum(&:seconds) / recording.requests.size
           ["#{counts.first} requests with #{counts.last} calls in #{Figures.duration(recording.seconds)}",
-           "a request took #{Figures.duration(mean)} in the mean",
-           ("#{Figures.significant(settings[:speed])} times as fast" if settings[:speed] != 1), *super].compact
+           "a request took #{Figures.duration(mean)} in the mean", *super]
         end
 
         def warnings

@@ -18,9 +18,7 @@ module Larder
     # Turns the samples of a suite into a chapter of a report.
     module SuiteReport
       # Chapters of suites that name them.
-      %w[Machines Tails].each do |name|
-        autoload :"#{name}Chapter", File.expand_path("#{name.downcase}_chapter", __dir__)
-      end
+      autoload :MachinesChapter, File.expand_path("machines_chapter", __dir__)
 
       # Makes the chapter.
       class Chapter
@@ -77,7 +75,10 @@ module Larder
         end
 
         def settings
-          @plan.suite.settings.map { |name, value| "#{name.to_s.tr("_", " ")} #{Figures.significant(value)}" }
+          @plan.suite.declared.map do |setting|
+            value = @plan.suite.settings[setting.name]
+            "#{setting.name.to_s.tr("_", " ")} #{value.is_a?(String) ? value : Figures.significant(value)}"
+          end
         end
 
         # Where the time of this run went.
@@ -118,7 +119,7 @@ module Larder
         end
 
         def warnings
-          [Warnings.busy(@environment), few].compact
+          [Warnings.busy(@environment), few, *@figures.warnings].compact
         end
 
         def few

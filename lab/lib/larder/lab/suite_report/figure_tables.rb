@@ -42,6 +42,16 @@ module Larder
           end
         end
 
+        # @return [Array<String>] each with the rows that it concerns
+        def warnings
+          @blocks.flat_map do |block|
+            block.warnings.filter_map do |text, concerned|
+              rows = measured(block).select { |row| concerned.call(processes(row, block)) }
+              "#{text}: #{rows.join(", ")}." if rows.any?
+            end
+          end
+        end
+
         # @return [Array<Document::Measure>] of columns that are better lower or higher, a sample for each process
         def measures
           each_column.select { |_, column| column.better }.flat_map do |block, column|
@@ -83,7 +93,7 @@ module Larder
 
         def curve(block, curve)
           series = measured(block).map do |row|
-            { label: row, points: curve.points.call(processes(row, block).first), highlight: row == @base }
+            { label: row, points: curve.points.call(processes(row, block)), highlight: row == @base }
           end
           series.reject! { |line| line[:points].empty? }
           return if series.empty?

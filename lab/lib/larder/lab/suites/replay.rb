@@ -12,6 +12,10 @@ module Larder
         title "A recorded cache, replayed"
         chapter { Replay::Chapter }
         answers :fast, :timed
+        size chosen: true
+        setting :calls, 20_000, "calls that are read"
+        setting :speed, 1.0, "how many times as fast as recorded"
+        setting :window, 10.0, "seconds at the recorded times in each session", most: 60
         preload { Replay.script.requests }
         question "How long does the cache of a recorded request take on each store?"
 
@@ -22,7 +26,7 @@ module Larder
 
         block(:timed, "at the recorded times", unit: "request", about: "by all stores at the same time") do
           setup { |scene| scene[:player] = Replay::Player.new(scene.store, Replay.script) }
-          paced { |scene| scene[:player].play_on_time(**Replay.settings.slice(:speed, :window)) }
+          paced { |scene| scene[:player].play_on_time(**scene.settings.slice(:speed, :window)) }
         end
       end)
     end

@@ -69,8 +69,8 @@ module Larder
             column("fastest to slowest", "number", optional: 1) { |rates| rates["apart"] }
             curve("Calls a second, #{name}, by #{kind}", x: { title: kind.to_s, format: "integer" },
                                                          y: { title: "calls per second", format: "rounded",
-                                                              scale: "log" }) do |rates|
-              Scaling::COUNTS.map { |count| [count, rates[count.to_s]] }
+                                                              scale: "log" }) do |all|
+              Scaling::COUNTS.map { |count| [count, Bench::Stats.median(all.map { |rates| rates[count.to_s] })] }
             end
           end
         end

@@ -31,7 +31,7 @@ module Larder
         # @param processes [Array<Hash{String=>Object}>] their figures
         # @return [Histogram] of all calls
         def calls(processes)
-          Histogram.merge(processes.map { |process| Histogram.from_h(process["histogram"]) })
+          Histogram.restored(processes.map { |process| process["histogram"] })
         end
       end
 
@@ -81,8 +81,8 @@ module Larder
             failures.map { |message, times| "#{times}: #{message}" }.join(", ") if failures.any?
           end
           Soak::CURVES.each do |name, (title, format)|
-            curve(title, x: { title: "slice", format: "integer" }, y: { title: title, format: format }) do |found|
-              found[name].each.with_index(1).filter_map { |value, slice| [slice, value] if value }
+            curve(title, x: { title: "slice", format: "integer" }, y: { title: title, format: format }) do |all|
+              all.first[name].each.with_index(1).filter_map { |value, slice| [slice, value] if value }
             end
           end
         end

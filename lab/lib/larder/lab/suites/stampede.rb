@@ -37,7 +37,7 @@ module Larder
         end
 
         def times(processes, name)
-          Histogram.merge(processes.map { |process| Histogram.from_h(process[name]) })
+          Histogram.restored(processes.map { |process| process[name] })
         end
         private_class_method :times
 

@@ -19,6 +19,10 @@ module Larder
         CLOSED = 0.3
         OWN = 0.03
         SEED = 1
+        # A row that made calls at a smaller part of the rate could not keep up.
+        SHORT = 0.9
+        # Points of a curve.
+        POINTS = [0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9995, 0.9999].freeze
         private_constant :CLOSED, :OWN, :SEED
 
         module_function
@@ -44,12 +48,27 @@ module Larder
         # @return (see .at_rate)
         def back_to_back(scene, &key)
           pause = ->(number) { scene.contender.clear if number.positive? && (number % MOST_KEYS).zero? }
-          counted { meter.closed(scene.settings[:block_seconds] * CLOSED, pause: pause) { |n| fetch(scene, key.call(n)) } }
+          seconds = scene.settings[:block_seconds] * CLOSED
+          counted { meter.closed(seconds, pause: pause) { |number| fetch(scene, key.call(number)) } }
         end
 
         # @return [Float] seconds of a figure that are the lab's own
         def own
           meter.closed(OWN) { VALUE }.histogram.quantile(0.5)
+        end
+
+        # @param processes [Array<Hash{String=>Object}>] the figures of each process of a row
+        # @return [Histogram] of all their calls
+        def calls(processes)
+          Histogram.restored(processes.map { |process| process["histogram"] })
+        end
+
+        # Latencies of a row that falls behind tell how long the schedule was, not how the store is.
+        # @param processes (see .calls)
+        # @return [Boolean]
+        def late?(processes)
+          asked, due, taken = %w[asked due taken].map { |name| processes.sum { |process| process[name] } }
+          calls(processes).count * due < asked * taken * SHORT
         end
 
         def fetch(scene, number)
@@ -68,6 +87,27 @@ module Larder
                            "taken" => block.seconds, "allocated" => block.allocated, "own" => own } }
         end
         private_class_method :fetch, :meter, :counted
+
+        # The columns and the curve of each block.
+        SHOWN = lambda do
+          title = @block.title
+          { "p50" => 0.5, "p99" => 0.99, "p99.9" => 0.999 }.each do |name, share|
+            column(name, "seconds", all: true, sentence: ("p99 of #{title}" if name == "p99")) do |all|
+              Tails.calls(all).percentile(share)
+            end
+          end
+          column("slowest", "seconds", all: true) { |all| Tails.calls(all).max * Histogram::SECONDS }
+          column("calls", "integer", all: true, optional: 1) { |all| Tails.calls(all).count }
+          column("objects/call", "number", optional: 2, all: true) do |all|
+            all.sum { |process| process["allocated"] }.fdiv(Tails.calls(all).count)
+          end
+          column("of that the lab", "seconds", optional: 3) { |process| process["own"] }
+          curve("Latency of #{title}", x: { title: "percentile", scale: "percentile", format: "percentile" },
+                                       y: { title: "latency", scale: "log", format: "seconds" }) do |all|
+            Tails::POINTS.filter_map { |share| (value = Tails.calls(all).percentile(share)) && [share, value] }
+          end
+          warning("Could not keep up with the rate of #{title}") { |all| Tails.late?(all) }
+        end
       end
 
       register("tails", Bench::Suite.define("tails") do
@@ -82,28 +122,32 @@ module Larder
           due in between, as it does for users ("coordinated omission"). Back to back:
           each call begins when the one before has ended, and a stall affects one call.
         TEXT
-        chapter { SuiteReport::TailsChapter }
-        setting :rate, 1000.0, "calls a second on each store"
-        setting :block_seconds, 1.0, "time of it in each process", quick: 0.2, most: 60
         answers :hit_at_rate, :miss_at_rate
         question "How slow are the slowest calls, at one rate for all stores and back to back?"
+        setting :rate, 1000.0, "calls a second on each store"
+        setting :block_seconds, 1.0, "of calls at that rate in each process", quick: 0.2, most: 60
 
         block(:hit_at_rate, "hits at a rate", alone: true, about: "one thread, at the same times on every store") do
           setup { |scene| Tails.fill(scene) }
           paced { |scene| Tails.at_rate(scene) { |number| number % Tails::KEYS } }
+          instance_exec(&Tails::SHOWN)
         end
 
-        block(:miss_at_rate, "misses with a write, at a rate", alone: true, about: "each call has a key of its own") do
+        block(:miss_at_rate, "misses with a write, at a rate", alone: true, about: "each call has its own key") do
           paced { |scene| Tails.at_rate(scene) { |number| number } }
+          instance_exec(&Tails::SHOWN)
         end
 
-        block(:hit_closed, "hits back to back", alone: true, about: "each call begins when the one before has ended") do
+        block(:hit_closed, "hits back to back", alone: true,
+                                                about: "each call begins when the one before has ended") do
           setup { |scene| Tails.fill(scene) }
           paced { |scene| Tails.back_to_back(scene) { |number| number % Tails::KEYS } }
+          instance_exec(&Tails::SHOWN)
         end
 
         block(:miss_closed, "misses with a write, back to back", alone: true) do
           paced { |scene| Tails.back_to_back(scene) { |number| number } }
+          instance_exec(&Tails::SHOWN)
         end
       end)
     end

@@ -15,11 +15,11 @@ module Larder
         test "all stores get calls at one rate, and the report holds every histogram" do
           report, out = run_reported(*SMALL, "--only", "memory,larder")
           assert_match(/^Hits at a rate$/, out)
-          assert_match(/^  larder +[\d.,]+ +–/, out)
-          assert_match(/400 calls a second for 100 ms, at random times/, out)
-          figures = report["chapters"].first.dig("details", "recorded", "larder", "figures")
-          assert_equal %w[hit_at_rate hit_closed miss_at_rate miss_closed], figures.keys.sort
-          histograms = figures.transform_values do |block|
+          assert_match(/^  larder +[\d.,]+ [µn]s +–/, out)
+          assert_match(/rate 400, block seconds 0.100/, out.gsub(/\s+/, " "))
+          found = figures(report)["larder"]
+          assert_equal %w[hit_at_rate hit_closed miss_at_rate miss_closed], found.keys.sort
+          histograms = found.transform_values do |block|
             block["histogram"].map do |part|
               Histogram.from_h(part).count
             end

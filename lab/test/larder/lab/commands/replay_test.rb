@@ -52,8 +52,8 @@ module Larder
           %w[one two] => /one FILE at a time: one, two/,
           ["--window", "61"] => /--window must be 60 or less, not 61/,
           ["--speed", "0"] => /--speed must be more than 0/,
-          ["--calls", "0"] => /--calls must be 1 or more/,
-          ["--size", "5%"] => /--size 5%: say bytes as 64MiB/,
+          ["--calls", "0"] => /--calls must be more than 0/,
+          ["--size", "5%"] => /--size 5%: a size is written 64kb/,
           ["--blocks", "hit"] => /unknown block hit; known: fast, timed/,
           [__FILE__] => /replay_test\.rb is not a trace of Larder::Lab\.record/
         }.each do |arguments, message|

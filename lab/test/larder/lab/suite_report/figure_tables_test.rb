@@ -18,7 +18,9 @@ module Larder
             column("median", "number") { |process| process["rate"] }
             column("errors", "integer", all: true) { |all| all.sum { |process| process["errors"] } }
             curve("Reads over time", x: { title: "seconds", format: "number" },
-                                     y: { title: "reads", format: "integer" }) { |process| process["points"] }
+                                     y: { title: "reads", format: "integer" }) { |all| all.first["points"] }
+            warning("Has errors") { |all| all.any? { |process| process["errors"].positive? } }
+            warning("Has none") { |all| all.none? { |process| process["errors"].positive? } }
           end
         end
         RECORDED = { "larder" => { "figures" => { "reads" => { "rate" => [10, 20], "errors" => [0, 1],
@@ -44,6 +46,7 @@ module Larder
 
         test "columns with a sentence have one with all rows, and those that have a better direction are measures" do
           assert_equal ["Reads a second: larder 15."], @tables.sentences
+          assert_equal ["Has errors: larder."], @tables.warnings
           measure = @tables.measures.first.to_h
           assert_equal ["trial/reads/rate/larder", "higher", [10, 20]], measure.values_at(:key, :better, :samples)
           assert_equal 1, @tables.measures.size

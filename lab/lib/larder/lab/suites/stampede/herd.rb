@@ -73,7 +73,7 @@ module Larder
             answers = Bench::Callers.all(readers, ready: method(:connect)) { |_, start| read(start) }
             runs = answers.flat_map { |answer| answer["runs"] }
             during, plain = answers.flat_map { |answer| answer["slices"] }.partition { |at, _| within?(at, runs) }
-            during, plain = [during, plain].map { |slices| merged(slices) }
+            during, plain = [during, plain].map { |slices| Histogram.restored(slices.map(&:last)) }
             { "calls" => during.count + plain.count, "seconds" => during.mean || plain.mean,
               "figures" => { "plain" => plain.to_h, "during" => during.to_h, "runs" => runs.size,
                              "expiries" => united(runs) } }
@@ -179,10 +179,6 @@ module Larder
 
           def within?(slice, runs)
             runs.any? { |first, last| slice.between?((first / SLICE).floor, (last / SLICE).floor) }
-          end
-
-          def merged(slices)
-            Histogram.merge(slices.map { |_, histogram| Histogram.from_h(histogram) })
           end
 
           # How many there are if those that overlap are one.
