@@ -77,7 +77,7 @@ module Larder
         def settings
           @plan.suite.declared.map do |setting|
             value = @plan.suite.settings[setting.name]
-            "#{setting.name.to_s.tr("_", " ")} #{value.is_a?(String) ? value : Figures.significant(value)}"
+            "#{setting.name.to_s.tr("_", " ")} #{value.is_a?(Float) ? Figures.significant(value) : value}"
           end
         end
 

@@ -54,8 +54,7 @@ module Larder
         size 16 << 20, chosen: true
         usual(*Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? })
 
-        %w[1k 100b 10k hash].each do |kind|
-          name = Capacity::Objects::KINDS.fetch(kind)
+        Capacity::Objects::KINDS.each do |kind, (name, _)|
           block(kind, name, alone: true, fresh: true, slow: kind != "1k", unit: "write",
                             about: "where: the place that grew by the objects; taken: by how much, overhead too") do
             setup(&:must_be_filled)

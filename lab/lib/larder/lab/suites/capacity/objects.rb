@@ -9,18 +9,16 @@ module Larder
       module Capacity
         # Objects of one kind.
         class Objects
-          # Kinds by the names users type, and what they are.
-          KINDS = { "100b" => "Strings of 100 bytes", "1k" => "Strings of 1,000 bytes",
-                    "10k" => "Strings of 10,000 bytes", "hash" => "Hashes of six entries" }.freeze
-          # Bytes of those that are Strings.
-          STRINGS = { "100b" => 100, "1k" => 1000, "10k" => 10_000 }.freeze
+          # Kinds by the names users type: what they are, and the bytes of those that are Strings.
+          KINDS = { "1k" => ["Strings of 1,000 bytes", 1000], "100b" => ["Strings of 100 bytes", 100],
+                    "10k" => ["Strings of 10,000 bytes", 10_000], "hash" => ["Hashes of six entries", nil] }.freeze
           # Room for strings to begin at different places of the noise.
           SLACK = 8192
 
           # @param kind [String]
           # @param seed [Integer]
           def initialize(kind, seed)
-            @bytes = STRINGS[kind]
+            @bytes = KINDS.fetch(kind).last
             @noise = Random.new(seed).bytes((@bytes || 0) + SLACK)
           end
 
