@@ -168,6 +168,7 @@ module Larder
 
         def seat(row, copy, dir)
           proofs = @recorded.key?(row) ? FEWER_PROOFS : Proving::PROOFS
+          proofs = 0 if @plan.suite.unproved?
           Seat.new(row, copy, plan: @plan, dir: File.join(dir, "#{row}-#{copy}"), preloaders: @preloaders,
                              files: @files, proofs: proofs, companion: @companion&.endpoint)
         end

@@ -252,6 +252,17 @@ module Larder
           @sessions = sessions
         end
 
+        # Has stores measured that have kept nothing before, not even for their proof: the blocks check each value.
+        # @return [void]
+        def unproved
+          @unproved = true
+        end
+
+        # @return [Boolean] see {#unproved}
+        def unproved?
+          @unproved == true
+        end
+
         # @return [Integer, nil] see {#counts}; nil where times are compared
         attr_reader :sessions
 

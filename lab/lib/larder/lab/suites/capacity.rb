@@ -51,6 +51,7 @@ module Larder
         TEXT
         question "How many objects does a store hold in the room that it gets, and how many bytes does each take?"
         counts sessions: 1
+        unproved
         size 16 << 20, chosen: true
         usual(*Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? })
 
