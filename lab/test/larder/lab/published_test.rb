@@ -186,7 +186,7 @@ module Larder
       def chapter(key)
         case key
         when "features"
-          Features::Chapter.new([], Commands::FeaturesOptions.new.parse(["--quick"]), {}).to_chapter
+          Features::Chapter.new([], 1, {}).to_chapter
         when "hitratio"
           other = Hitratio::Row.new(trace: "other", capacity: 1, requests: 1, outcomes: [])
           Hitratio::Chapter.new([other]).to_chapter

@@ -1,8 +1,10 @@
 # frozen_string_literal: true
 
+require "etc"
 require_relative "command"
-require_relative "visit_options"
+require_relative "contender_options"
 require_relative "../features/chapter"
+require_relative "../progress"
 require_relative "../scratch"
 
 module Larder
@@ -10,9 +12,9 @@ module Larder
     module Commands
       # The options of `larder-lab features`.
       class FeaturesOptions
-        include VisitOptions
+        include CommandLine
+        include ContenderOptions
 
-        SIZES = { usual: 8 * 1024 * 1024, quick: 8 * 1024 * 1024 }.freeze
         # One of each kind, and Larder in front of a remote store.
         QUICKLY = %w[larder memory file solid_cache litecache redis valkey memcached larder-redis].freeze
         BANNER = <<~TEXT
@@ -39,12 +41,35 @@ module Larder
           Exit codes: 0 tested, 1 nothing could be tested, 2 wrong usage, 130 interrupted.
         TEXT
 
+        # @return [String, nil] where stores keep their files
+        attr_reader :directory
+
+        # @return [String] the contenders
+        def list = ["Contenders (--only, --except):", *listed(Contenders)].join("\n")
+
         # @return [Array<String>] none: a quick run has one store of each kind
         def left_out = []
 
         private
 
         def chosen_contenders = @only || (quick? ? QUICKLY : Contenders.usual | QUICKLY)
+
+        def understood
+          load_extensions
+          contenders unless list?
+        end
+
+        def parser
+          @parser ||= explained(BANNER, FOOTER) do |options|
+            options.separator("\nWhat:")
+            options.on("--quick", "one store of each kind") { @quick = true }
+            contender_options(options)
+            seed_option(options, "seed of random values, to repeat a run")
+            extension_options(options)
+            options.on("--list", "list the contenders") { @list = true }
+            server_options(options)
+          end
+        end
       end
 
       # `larder-lab features`: what each store does, tested.
@@ -54,8 +79,9 @@ module Larder
 
         # One line for `larder-lab --help`.
         SUMMARY = "tests what each store can do: sharing, persistence, eviction, compression"
-        # Seconds that a visit takes, by experience.
+        # Seconds that a visit takes, by experience, and how many are made at once: more would fill memory.
         ESTIMATE = 15.0
+        AT_ONCE = Etc.nprocessors.clamp(1, 4)
 
         # @return [FeaturesOptions]
         def options_for(arguments) = FeaturesOptions.new.parse(arguments)
@@ -64,12 +90,36 @@ module Larder
         def chapter(options)
           Scratch.open(options.directory) do |scratch|
             facts = Environment.facts(scratch.path)
-            rows = Visits.each(options.contenders, progress: Progress.new(@err), title: "asking the stores",
-                                                   seconds: ESTIMATE) do |name|
-              Lab::Features::Visit.new(name, options, scratch).run
-            end
-            Lab::Features::Chapter.new(rows, options, facts).to_chapter
+            names = options.contenders
+            rows = visit(names, options, scratch)
+            Lab::Features::Chapter.new(rows.values_at(*names), options.seed, facts).to_chapter
           end
+        end
+
+        private
+
+        # All visits end when one fails or the lab is interrupted.
+        def visit(names, options, scratch)
+          progress = Progress.new(@err)
+          progress.start("asking the stores", names.size, seconds: names.size * ESTIMATE / AT_ONCE,
+                                                          nouns: %w[visit visits])
+          lock = Mutex.new
+          queue = names.dup
+          rows = {}
+          threads = Array.new(AT_ONCE) do
+            Thread.new do
+              Thread.current.report_on_exception = false
+              while (name = queue.shift)
+                lock.synchronize { progress.step(name, seconds: ESTIMATE / AT_ONCE) }
+                rows[name] = Lab::Features::Visit.new(name, options, scratch).run
+              end
+            end
+          end
+          threads.each(&:join)
+          rows
+        ensure
+          threads&.each(&:kill)&.each { |thread| thread.join if thread.alive? }
+          progress.finish
         end
       end
     end

@@ -17,11 +17,11 @@ module Larder
                               "Redis, which other machines use, too.", *Published.of("features").remarks] }.freeze
 
         # @param rows [Array<Row>]
-        # @param options [Commands::FeaturesOptions]
+        # @param seed [Integer]
         # @param environment [Hash{Symbol=>Object}] see {Environment}
-        def initialize(rows, options, environment)
+        def initialize(rows, seed, environment)
           @rows = rows
-          @options = options
+          @seed = seed
           @environment = environment
           @tested = rows.reject(&:reason)
           @answers = @tested.product(Probes.all).map { |row, probe| [row, probe, row.answer(probe.key)] }
@@ -33,10 +33,10 @@ module Larder
             key: "features", title: "What each store does", conclusions: conclusions, failed: @tested.empty?,
             lead: "Every answer was tested on this machine, with processes, servers and files of its own.",
             facts: ["#{@tested.size} of #{@rows.size} stores", "room of #{Visit::ROOM >> 20} MiB, filled one of " \
-                                                               "#{@options.size >> 20} MiB"],
+                                                               "#{Visit::FULL >> 20} MiB", "seed #{@seed}"],
             warnings: @tested.flat_map { |row| row.trouble.map { |each| "#{row.name}: a process failed: #{each}" } },
             sections: Probes::TABLES.map { |table, title| section(table, title) } + reasons,
-            details: { environment: @environment, published: Probes.published, size: @options.size,
+            details: { environment: @environment, published: Probes.published, size: Visit::FULL, seed: @seed,
                        rows: @rows.map(&:to_h) }
           )
         end

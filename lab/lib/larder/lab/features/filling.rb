@@ -26,7 +26,7 @@ module Larder
           @store = store
           @job = job
           @count = job["size"] * 2 / SMALL
-          @noise = Random.new(2).bytes(SMALL + 4096)
+          @noise = Random.new(job["seed"]).bytes(SMALL + 4096)
           @refused = 0
           fill
           @there = look

@@ -3,14 +3,14 @@
 # Visits one contender: which processes ask it one after the other, and what is done to its server in between. Answers
 # are kept as they come, so none is lost if a process dies.
 
+require "fileutils"
 require "securerandom"
 require_relative "../clock"
 require_relative "../errors"
 require_relative "../gemfiles"
 require_relative "../hosting"
 require_relative "../proxy"
-require_relative "../visits"
-require_relative "../worker_process"
+require_relative "asking"
 require_relative "probes"
 
 module Larder
@@ -30,11 +30,10 @@ module Larder
       class Visit
         include Clock
 
-        SCRIPT = File.expand_path("worker.rb", __dir__)
-        # Room of the store that is asked everything but what happens when it is full.
-        ROOM = 64 * 1024 * 1024
-        # Seconds that a process may take, and a server to end.
-        PATIENCE = 180
+        # Room of the store that is asked everything but what happens when it is full, and of the one that is filled.
+        ROOM = 64 << 20
+        FULL = 8 << 20
+        # Seconds that a server may take to end.
         ENDING = 15
         # Question => signal, mark that is looked for, and what is done to a server.
         RESTARTS = { "server_killed" => [:KILL, "3", "after kill -9 of the server"],
@@ -55,7 +54,7 @@ module Larder
         # @return [Row]
         def run
           using("usual", ROOM) { |endpoint, server| ask_everything(endpoint, server) }
-          using("full", @options.size) { |endpoint, server| fill(endpoint, server) } unless fills_its_server?
+          using("full", FULL) { |endpoint, server| fill(endpoint, server) } unless fills_its_server?
           spread_over_two
           @row
         rescue Unavailable => error
@@ -66,13 +65,14 @@ module Larder
 
         def using(name, size)
           @size = size
-          Visits.directory(@scratch, "#{@row.name}-#{name}") do |dir|
-            @dir = dir
-            Hosting.for(@type, dir, @options.urls, size: size) do |endpoint, server|
-              @row.server ||= server&.recorded
-              yield endpoint, server
-            end
+          @dir = File.join(@scratch.path, "#{@row.name}-#{name}")
+          Dir.mkdir(@dir, 0o700)
+          Hosting.for(@type, @dir, @options.urls, size: size) do |endpoint, server|
+            @row.server ||= server&.recorded
+            yield endpoint, server
           end
+        ensure
+          FileUtils.rm_rf(@dir)
         end
 
         def ask_everything(endpoint, server)
@@ -132,7 +132,7 @@ module Larder
         def fill(endpoint, server, clear: false)
           return Probes.of(:full).each { |question| answer(question, *NOT_OURS) } if endpoint && server.nil?
 
-          @size = @options.size
+          @size = FULL
           part(endpoint, probes: Probes.of(:full), clear: clear, server_dir: server && "#{@dir}-server")
         end
 
@@ -154,10 +154,9 @@ module Larder
         # One process. What it answered before it failed stays.
         def part(endpoint, probes: [], asks: nil, **job)
           job = { contender: @row.name, dir: @dir, endpoint: endpoint, size: @size, namespace: @namespace,
-                  probes: probes, asks: asks, requires: @options.requires, **job }
-          WorkerProcess.new(job, dir: @dir, log: File.join(@scratch.path, "#{@row.name}.log"), timeout: PATIENCE,
-                                 script: SCRIPT, gemfile: Gemfiles.path(@type.bundle))
-                       .run { |event| answer(*event.values_at("question", "answer", "note")) }
+                  probes: probes, asks: asks, requires: @options.requires, seed: @options.seed, **job }
+          Asking.new(job, log: File.join(@scratch.path, "#{@row.name}.log"), gemfile: Gemfiles.path(@type.bundle))
+                .run { |question, *found| answer(question, *found) }
         rescue Invalid => error
           return if job[:die] && error.message.include?("signal #{Signal.list["KILL"]}")
 

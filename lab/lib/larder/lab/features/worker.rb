@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
-# The process that asks one store its questions and answers in JSON lines. Started by {Visit}.
+# The process that asks one store its questions and answers in JSON lines. Started by {Asking}.
 
+require "json"
 require "timeout"
 require "zlib"
-require_relative "../answers"
 require_relative "../clock"
 require_relative "../job"
+require_relative "asking"
 require_relative "opening"
 require_relative "peer"
 require_relative "probes"
@@ -33,7 +34,6 @@ module Larder
 
       # Opens the store, looks for the mark of another process, asks, and leaves a mark. Blocks of {Probes} run in it.
       class Worker
-        include Answers
         include Clock
 
         # Seconds that a question may take; a filling takes longer, because databases write slowly.
@@ -46,24 +46,27 @@ module Larder
         # Seconds between the end of a life and the look for its value.
         AFTERWARDS = 0.2
 
-        # @return [void]
-        def self.main = new(*Job.take).run
+        # @param job [Hash{String=>Object}] see {Visit}
+        # @param output [IO] where answers go
+        def initialize(job, output)
+          @job = job
+          @output = output
+        end
 
         # @return [void]
         def run
-          answering do
-            last = @job["probes"] & Probes.of(:last)
-            @peers = last.any? ? Array.new(PEERS) { Peer.new { Opening.open(@job).store } } : []
-            Job.finally { peers.each(&:stop) } # before the directory is removed, in which they may be making files
-            enter
-            store.clear if @job["clear"]
-            found if @job["asks"]
-            ask(@job["probes"] - last)
-            store.write("mark", @job["mark"]) if @job["mark"]
-            ask(last)
-            Process.kill(:KILL, Process.pid) if @job["die"]
-            {}
-          end
+          last = job["probes"] & Probes.of(:last)
+          @peers = last.any? ? Array.new(PEERS) { Peer.new { Opening.open(job).store } } : []
+          Job.finally { peers.each(&:stop) } # before the directory is removed, in which they may be making files
+          enter
+          store.clear if job["clear"]
+          emit(job["asks"], store.read("mark") == job["wanted"], job["how"]) if job["asks"]
+          ask(job["probes"] - last)
+          store.write("mark", job["mark"]) if job["mark"]
+          ask(last)
+          Process.kill(:KILL, Process.pid) if job["die"]
+        rescue Unavailable => error
+          emit(Asking::UNAVAILABLE, error.message)
         end
 
         private
@@ -71,23 +74,24 @@ module Larder
         attr_reader :store, :job, :peers
 
         def enter
-          @contender = Opening.open(@job, **(@job["counting"] ? { compressor: CountingCompressor } : {}))
+          @contender = Opening.open(job, **(job["counting"] ? { compressor: CountingCompressor } : {}))
           @store = @contender.store
-          @job["directories"] = Opening.directories(@contender, @job)
+          job["directories"] = Opening.directories(@contender, job)
         rescue ArgumentError # a store that takes no compressor
-          raise unless @job.delete("counting")
+          raise unless job.delete("counting")
 
           retry
         end
 
-        def found
-          emit("answer", question: job["asks"], answer: store.read("mark") == job["wanted"], note: job["how"])
-        end
+        def emit(*answer) = @output.puts(JSON.generate(answer))
+
+        # An error in one line.
+        def words(error) = "#{error.class}: #{error.message.lines.first.to_s.strip}"
 
         def ask(keys)
           keys.each do |key|
             answer, note = attempt(Probes.fetch(key))
-            emit("answer", question: key, answer: answer.nil? ? "unknown" : answer, note: note)
+            emit(key, answer.nil? ? "unknown" : answer, note)
           end
         end
 
@@ -151,7 +155,7 @@ module Larder
         end
 
         def holds?(bytes)
-          value = (@noise ||= Random.new(1).bytes(Probes::LARGEST)).byteslice(0, bytes)
+          value = (@noise ||= Random.new(job["seed"]).bytes(Probes::LARGEST)).byteslice(0, bytes)
           store.write("large", value, compress: false) && seen?("large", value)
         rescue StandardError
           false # too large, as this store says it
@@ -206,4 +210,4 @@ module Larder
   end
 end
 
-Larder::Lab::Features::Worker.main if $PROGRAM_NAME == __FILE__
+Larder::Lab::Job.begin(Larder::Lab::Features::Worker) if $PROGRAM_NAME == __FILE__

@@ -57,7 +57,6 @@ module Larder
         end
 
         test "what makes no sense is refused, help is not" do
-          assert_match(/--size must be 8MiB or more/, lab("features", "--size", "1MiB").err)
           assert_match(/unknown contender x/, lab("features", "--only", "x").err)
           help = lab("features", "--help")
           assert_equal 0, help.status

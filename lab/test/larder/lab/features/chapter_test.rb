@@ -45,7 +45,7 @@ module Larder
         end
 
         def chapter(*rows)
-          Chapter.new(rows, Commands::FeaturesOptions.new.parse(["--quick"]), {}).to_chapter
+          Chapter.new(rows, 1, {}).to_chapter
         end
 
         def published(*rows)
