@@ -15,20 +15,9 @@ module Larder
       # Sizes of the cache that were published, as they are typed.
       SIZES = ARTICLE.tables.first.columns.map(&:title).freeze
 
-      # What one policy made of one trace in a cache of one size. Rounds: the misses of each round, where there were
+      # What one policy made of one trace in a cache of one size. rounds: the misses of each round, where there were
       # several; the other numbers are then their means.
-      Outcome = Struct.new(:policy, :misses, :missed_bytes, :stats, :rounds, keyword_init: true) do
-        # @param outcomes [Array<Outcome>] of one policy
-        # @return [Outcome]
-        def self.mean(outcomes)
-          return outcomes.first if outcomes.one?
-
-          means = %i[misses missed_bytes].to_h { |name| [name, outcomes.sum(&name).fdiv(outcomes.size).round] }
-          net_bytes = outcomes.sum { |outcome| outcome.stats.fetch(:net_bytes) } / outcomes.size
-          new(policy: outcomes.first.policy, **means, rounds: outcomes.map(&:misses),
-              stats: outcomes.last.stats.merge(net_bytes: net_bytes))
-        end
-      end
+      Outcome = Struct.new(:policy, :misses, :missed_bytes, :stats, :rounds, keyword_init: true)
 
       # One trace at one size, under several policies. object_bytes: chosen by the lab (nil: the trace says them);
       # net_misses: of exact LRU in a cache of as many bytes as the engine's objects have at the end (nil: one of the
@@ -118,9 +107,7 @@ module Larder
           object_bytes = size.object_bytes || (object_bytes(trace, size) unless trace.sizes)
           sized = object_bytes ? trace.with_size(object_bytes) : trace
           capacity = size.bytes_of(sized.footprint)
-          outcomes = @policies.map do |policy|
-            Outcome.mean(Array.new(rounds(policy)) { outcome(policy, capacity, sized, size) })
-          end
+          outcomes = @policies.map { |policy| outcome(policy, capacity, sized, size) }
           row = Row.new(trace: trace.name, size: size.to_s, capacity: capacity, object_bytes: object_bytes,
                         requests: sized.requests.size, requested_bytes: sized.sizes.sum, footprint: sized.footprint,
                         outcomes: outcomes)
@@ -137,15 +124,21 @@ module Larder
         end
 
         def outcome(name, capacity, trace, size)
+          missed, stats = Array.new(rounds(name)) { replayed(name, capacity, trace, size) }.transpose
+          mean = ->(counts) { counts.sum.fdiv(counts.size).round }
+          Outcome.new(policy: name, misses: mean.call(missed.map(&:size)),
+                      missed_bytes: mean.call(missed.map { |all| all.sum { |at| trace.sizes[at] } }),
+                      stats: stats.last&.merge(net_bytes: mean.call(stats.map { |each| each.fetch(:net_bytes) })),
+                      rounds: (missed.map(&:size) if missed.size > 1))
+        end
+
+        # Numbers of the requests that missed, and figures of the policy.
+        def replayed(name, capacity, trace, size)
           @progress.step("#{trace.name} #{size} #{name}", seconds: trace.requests.size * SECONDS_A_REQUEST)
           policy = Policies.fetch(name).new(capacity, trace)
-          sizes = trace.sizes
-          following = trace.following
-          missed = trace.requests.each_index.reject do |at|
-            policy.request(trace.requests[at], sizes[at], following[at])
-          end
-          Outcome.new(policy: name, misses: missed.size, missed_bytes: missed.sum { |at| sizes[at] },
-                      stats: policy.stats)
+          requests, sizes, following = trace.requests, trace.sizes, trace.following
+          missed = requests.each_index.reject { |at| policy.request(requests[at], sizes[at], following[at]) }
+          [missed, policy.stats]
         ensure
           policy&.close
         end

@@ -8,18 +8,6 @@ module Larder
         class InSql < Store
           configured :active_record_store
 
-          # SqlBypass keeps one connection for all threads. Here each thread has its own, as models have.
-          module OwnConnection
-            # @return [ActiveRecord::ConnectionAdapters::AbstractAdapter] of this thread
-            def self.current
-              model = ActiveRecord::SessionStore::Session
-              model.respond_to?(:lease_connection) ? model.lease_connection : model.connection
-            end
-
-            # @return [ActiveRecord::ConnectionAdapters::AbstractAdapter] of this thread
-            def connection = OwnConnection.current
-          end
-
           # Makes the table: the one of the gem's generator, or the one that SqlBypass makes for itself. Rows and their
           # twins are in one database.
           # @return [void]
@@ -60,11 +48,12 @@ module Larder
 
           def type = ActionDispatch::Session::ActiveRecordStore.session_class
 
-          def connection = OwnConnection.current
+          def connection = model.connection
 
+          # SqlBypass would keep its first connection when the application has others.
           def bypass
             sql = ActiveRecord::SessionStore::SqlBypass
-            sql.singleton_class.prepend(OwnConnection)
+            sql.singleton_class.prepend(Module.new { def connection = ActiveRecord::SessionStore::Session.connection })
             sql.table_name = @table
             ActionDispatch::Session::ActiveRecordStore.session_class = sql
           end

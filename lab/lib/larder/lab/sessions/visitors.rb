@@ -46,31 +46,13 @@ module Larder
         # @param name [Symbol] what each request does: :unchanged, :changed, :new or :none, without a session
         # @return [#call] makes a request, and answers whether it found what is right
         def work(name)
-          return ->(_) { Stack.value(@stack.call_without(7)) == 7 } if name == :none
-
           popular = @popular[true]
-          ->(turn) { public_send(name, popular[turn % popular.size], turn + 1) }
-        end
-
-        # @return [Boolean]
-        def unchanged(number, _turn)
-          Stack.value(@stack.call(Stack::READ, @cookies[number])) == Population.user(number)
-        end
-
-        # The value of the last change is there before the next one.
-        # @return [Boolean]
-        def changed(number, turn)
-          @written ||= {}
-          answer = @stack.call(Stack::CHANGE, @cookies[number], turn)
-          @cookies[number] = Stack.cookie(answer) || @cookies[number]
-          last, @written[number] = @written[number], turn
-          Stack.value(answer) == [last || 0, turn]
-        end
-
-        # @return [Boolean]
-        def new(_number, turn)
-          answer = @stack.call(Stack::BEGIN_SESSION, nil, NEWCOMERS + turn)
-          Stack.value(answer) == NEWCOMERS + turn && !Stack.cookie(answer).nil?
+          case name
+          when :unchanged then ->(turn) { unchanged?(popular[turn % popular.size]) }
+          when :changed then ->(turn) { changed?(popular[turn % popular.size], turn + 1) }
+          when :new then ->(turn) { begun?(NEWCOMERS + turn) }
+          else ->(_) { Stack.value(@stack.call_without(7)) == 7 }
+          end
         end
 
         # @param application [#call] in the sense of Rack
@@ -89,6 +71,22 @@ module Larder
         end
 
         private
+
+        def unchanged?(number) = Stack.value(@stack.call(Stack::READ, @cookies[number])) == Population.user(number)
+
+        # The value of the last change is there before the next one.
+        def changed?(number, turn)
+          @written ||= {}
+          answer = @stack.call(Stack::CHANGE, @cookies[number], turn)
+          @cookies[number] = Stack.cookie(answer) || @cookies[number]
+          last, @written[number] = @written[number], turn
+          Stack.value(answer) == [last || 0, turn]
+        end
+
+        def begun?(user)
+          answer = @stack.call(Stack::BEGIN_SESSION, nil, user)
+          Stack.value(answer) == user && !Stack.cookie(answer).nil?
+        end
 
         def prove_session(number)
           demand(Population.user(number), @stack.visit(Stack::READ, @cookies[number]).first, "session #{number}")
