@@ -8,7 +8,7 @@ require_relative "population"
 module Larder
   module Lab
     module Sessions
-      # What rows of both comparisons have in common: how each is opened, with its sessions loaded. A subclass has
+      # The base of the rows of both comparisons: how each is opened, with its sessions loaded. A subclass has
       # `connect`, and `load` its sessions. The command itself reads the class methods; instances live in worker
       # processes.
       class Row

@@ -41,7 +41,7 @@ module Larder
             require "activerecord/session_store"
           end
 
-          # Are sessions read and written by hand-written SQL?
+          # Whether sessions are read and written by hand-written SQL.
           def by_hand? = false
 
           def model = ActiveRecord::SessionStore::Session

@@ -93,7 +93,7 @@ module Larder
           visitors.arrive
         end
 
-        # Of keys in a server of the user's.
+        # Prefix of keys in a server of the user's.
         def space = @space ||= "larder-lab:#{SecureRandom.hex(4)}:"
       end
 
