@@ -15,8 +15,9 @@ module Larder
         LIBRARY = File.expand_path("../../..", __dir__)
         # Seconds that it may take.
         LONGEST = 180
-        # Stands for a question where the contender cannot be had.
+        # Stands for a question where the contender cannot be had, and where all is asked.
         UNAVAILABLE = "unavailable"
+        DONE = "done"
 
         # @param job [Hash{Symbol=>Object}] works in its `dir`
         # @param log [String] file for everything that it prints
@@ -43,10 +44,11 @@ module Larder
           while (line = line_from(@answers, @deadline - now, "it did not finish within #{LONGEST} s"))
             answer = JSON.parse(line)
             raise Unavailable, answer.last if answer.first == UNAVAILABLE
+            return if answer.first == DONE
 
             yield answer
           end
-          raise Invalid, "its process #{cause_of_death}" unless reap&.success?
+          raise Invalid, "its process #{cause_of_death}"
         ensure
           @orders.close
           end_process

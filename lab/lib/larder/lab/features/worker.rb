@@ -65,6 +65,7 @@ module Larder
           store.write("mark", job["mark"]) if job["mark"]
           ask(last)
           Process.kill(:KILL, Process.pid) if job["die"]
+          emit(Asking::DONE)
         rescue Unavailable => error
           emit(Asking::UNAVAILABLE, error.message)
         end
