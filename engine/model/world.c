@@ -59,6 +59,7 @@ static uint8_t copy[sizeof arena];
 static struct {
     _Alignas(64) uint8_t bytes[SHARD_HINTS_AT + sizeof(lard_shard_hints) + READS_WORDS * sizeof(uint16_t)];
 } hints, kept_hints;
+static uint64_t rows_reserved = MOST_PROCESSES + 1;
 static char key_texts[KEYS][16];
 static bool long_values, images;
 static int file = -1; /* that processes write to, as long as the arena: the arena gets what they write */
@@ -140,6 +141,7 @@ static void attach(unsigned number) {
     map->owner_word = lard_process_owner_word(number, 1);
     map->slot = number;
     map->rows = (lard_hints_row *)(arena + ROWS_AT);
+    map->rows_reserved = &rows_reserved;
     map->hints = hints.bytes;
     map->segment_hints = SEGMENT_HINTS;
     map->young_hints = (SEGMENTS + 31) / 32 * sizeof(uint32_t);

@@ -89,6 +89,22 @@ static inline int map_of(const uint8_t *at) {
     return -1;
 }
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+/* Memory that is reserved is not stored to, but the kernel wants the right to store. */
+int madvise(void *address, size_t bytes, int advice) {
+    bool is_shut = shutting && advice == MADV_POPULATE_WRITE && map_of(address) >= 0;
+    if (is_shut) {
+        mprotect(address, bytes, PROT_READ | PROT_WRITE);
+    }
+    int answer = (int)syscall(SYS_madvise, address, bytes, advice);
+    if (is_shut) {
+        mprotect(address, bytes, PROT_READ);
+    }
+    return answer;
+}
+
 /* The named exceptions: the hints, and statistics in the process table. */
 static inline bool is_advice(int map, uint64_t offset) {
     uint64_t slots = ((const lard_superblock *)shut_maps[map].base)->process_slots;
