@@ -7,11 +7,11 @@ require_relative "report_schema"
 module ReportedRuns
   private
 
-  # @param command [Class]
+  # @param name [String] of a command
   # @return [Object] its options
-  def options_of(command, *arguments)
+  def options_of(name, *arguments)
     silent = Larder::CLI::Terminal.new(StringIO.new)
-    command.new(silent, silent).options_for(arguments)
+    Larder::Lab::Commands.fetch(name).new(silent, silent).options_for(arguments)
   end
 
   # @return [Array(Hash, String)] the report, and what was printed; no process and no other file is left

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# Reads the job of a worker process from standard input, and ends the process when the lab's does: the other side of
-# {WorkerProcess}.
+# Reads the job of a worker process from standard input, and ends the process when the lab's does.
 
 require "json"
 require_relative "yjit"
@@ -14,8 +13,7 @@ module Larder
       private_constant :TURN
 
       # Reads the job from standard input; sends all that is printed to standard error, for events alone go to what was
-      # standard output; ends this process when
-      # the lab's does, and has YJIT as all others have it.
+      # standard output; ends this process when the lab's does, and has YJIT as all others have it.
       #
       # @return [Array(Hash{String => Object}, IO)] the job, and where events go
       def self.take

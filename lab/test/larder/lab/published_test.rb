@@ -46,7 +46,7 @@ module Larder
         end
       end
 
-      # The published figures, transcribed from the articles and not from {Published}. Findings: how a chapter names each,
+      # The published figures, transcribed from the articles, not from {Published}. Findings: how a chapter names each,
       # and its words; of those that follow from a table some, as OTHERS says how many there are besides.
       FINDINGS = {
         "published-a" => {

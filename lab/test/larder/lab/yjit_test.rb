@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/worker_process"
 require "larder/lab/yjit"
 
 module Larder
@@ -36,15 +35,6 @@ module Larder
         assert_equal 0, outcome.status, outcome.err
         assert_match(/larder-without-yjit: this Ruby cannot turn YJIT on, so all rows are without it/,
                      outcome.out.gsub(/\s+/, " "))
-      end
-
-      test "a process that has it otherwise than the lab is invalid" do
-        with_directory do |dir|
-          script = File.join(dir, "worker.rb")
-          File.write(script, %(puts '{"event":"done","yjit":#{!Yjit.on?}}'))
-          process = WorkerProcess.new({}, dir: dir, log: File.join(dir, "log"), timeout: 30, script: script)
-          assert_match(/YJIT (on|off), unlike the lab/, assert_raises(Invalid) { process.run }.message)
-        end
       end
 
       private

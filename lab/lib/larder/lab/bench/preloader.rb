@@ -8,7 +8,6 @@ require_relative "../child_process"
 require_relative "../contenders"
 require_relative "../errors"
 require_relative "../gemfiles"
-require_relative "../worker_process"
 
 module Larder
   module Lab
@@ -20,7 +19,13 @@ module Larder
 
         SCRIPT = File.expand_path("preload.rb", __dir__)
         LIBRARY = File.expand_path("../../..", __dir__)
-        private_constant :SCRIPT, :LIBRARY
+        # The heap is that of a process that has run for hours, from the beginning. glibc: freed memory stays with the
+        # process; else a collection of garbage gives it back, or does not where a live object lies above it, and the
+        # same allocations cost one row page faults and spare another. Ruby: the sizes of new memory after which it
+        # collects garbage have grown to Ruby's own limits; else they grow with what a row has allocated so far.
+        WARM_HEAP = { "MALLOC_TRIM_THRESHOLD_" => (1 << 30).to_s, "MALLOC_MMAP_THRESHOLD_" => (1 << 25).to_s,
+                      "RUBY_GC_MALLOC_LIMIT" => (32 << 20).to_s, "RUBY_GC_OLDMALLOC_LIMIT" => (128 << 20).to_s }.freeze
+        private_constant :SCRIPT
 
         # Those of a session, each started when its first row is.
         class Group
@@ -58,7 +63,7 @@ module Larder
           @log = log
           @lock = Mutex.new
           @socket, other = UNIXSocket.pair
-          environment = { **WorkerProcess::WARM_HEAP, **({ "BUNDLE_GEMFILE" => gemfile } if gemfile).to_h }
+          environment = { **WARM_HEAP, **({ "BUNDLE_GEMFILE" => gemfile } if gemfile).to_h }
           @pid = Process.spawn(environment, RbConfig.ruby, "-I", LIBRARY, SCRIPT, suite, type.key, in: other,
                                out: [@log, "a"], err: [@log, "a"], chdir: File.dirname(log), pgroup: true)
           other.close

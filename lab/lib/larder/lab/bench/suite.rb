@@ -182,7 +182,7 @@ module Larder
         end
 
         # Has a chapter of its own in reports.
-        # @yieldreturn [Class] called where a report is made, because workers load none of it; without a block: no change
+        # @yieldreturn [Class] called where a report is made, as workers load none of it; without a block: no change
         # @return [Proc, nil]
         def chapter(&found)
           @chapter = found || @chapter

@@ -7,7 +7,6 @@ require_relative "../clock"
 require_relative "../document"
 require_relative "../environment"
 require_relative "../progress"
-require_relative "../reference"
 require_relative "../reports"
 require_relative "../watch"
 
@@ -66,11 +65,9 @@ module Larder
         private
 
         # @yieldreturn [Document::Chapter]
-        def watch(options, &measuring)
+        def watch(options)
           watch = Watch.new
-          Reference.during(&measuring).tap do |chapter|
-            chapter.warnings.concat(gone_without(options), watch.warnings(chapter.measures))
-          end
+          yield.tap { |chapter| chapter.warnings.concat(gone_without(options), watch.warnings(chapter.measures)) }
         end
 
         def findings(options, started)

@@ -211,4 +211,4 @@ module Larder
   end
 end
 
-Larder::Lab::Job.begin(Larder::Lab::Features::Worker) if $PROGRAM_NAME == __FILE__
+Larder::Lab::Features::Worker.new(*Larder::Lab::Job.take).run if $PROGRAM_NAME == __FILE__

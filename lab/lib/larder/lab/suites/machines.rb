@@ -156,7 +156,7 @@ module Larder
 
       register("machines", Bench::Suite.define("machines") do
         title "Machines that share a store"
-        command "machines", "Larder in front of a store that machines share: times near and far, age of answers", <<~TEXT
+        command "machines", "Larder in front of a store that machines share: times near and far, age of copies", <<~TEXT
           Measures a store that several machines share: alone, with Larder in front of it
           (remote: of :larder_store), and with a backplane, which tells the machines of
           changes. A proxy in front of a private Redis adds a short or a long round trip.

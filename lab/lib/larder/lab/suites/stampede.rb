@@ -60,7 +60,7 @@ module Larder
 
       register("stampede", Bench::Suite.define("stampede") do
         title "Many callers want one key"
-        command "stampede", "how often a value is computed that many callers want at once, and how long they wait", <<~TEXT
+        command "stampede", "how often a value is computed that many callers want at once, and their waits", <<~TEXT
           Measures what happens when many callers want one key at once. Several processes
           with several threads each call, at the same moment,
 

@@ -41,7 +41,7 @@ module Larder
         test "they end when the process that forked them is killed" do
           with_directory do |dir|
             program = "require 'larder/lab/bench/callers'; Larder::Lab::Bench::Callers.run(2) { sleep }"
-            pid = Process.spawn(RbConfig.ruby, "-I", WorkerProcess::LIBRARY, "-e", program, chdir: dir)
+            pid = Process.spawn(RbConfig.ruby, "-I", Preloader::LIBRARY, "-e", program, chdir: dir)
             eventually { processes(dir).size == 3 }
             Process.kill(:KILL, pid)
             Process.wait(pid)

@@ -73,7 +73,7 @@ module Larder
         end
 
         def command(row, calls)
-          ["env", *WorkerProcess::WARM_HEAP.map { |name, value| "#{name}=#{value}" }, RbConfig.ruby, "-I",
+          ["env", *Preloader::WARM_HEAP.map { |name, value| "#{name}=#{value}" }, RbConfig.ruby, "-I",
            LIBRARY, fixture("calls_of_block"), row, SUITE, BLOCK, calls.to_s].shelljoin
         end
       end

@@ -41,9 +41,9 @@ module Larder
         test "sizes and kinds that make no sense are refused, help is not" do
           { %w[--blocks 5k] => /unknown block 5k; known: 1k, 100b/, %w[--size 1kb] => /--size 1kb: at least 4MiB/,
             %w[--size 5%] => /--size 5%: a size is written 64kb/ }.each do |arguments, message|
-            assert_match(message, assert_raises(UsageError) { options_of(Commands.fetch("capacity"), *arguments) }.message)
+            assert_match(message, assert_raises(UsageError) { options_of("capacity", *arguments) }.message)
           end
-          help = options_of(Commands.fetch("capacity"), "--help").help
+          help = options_of("capacity", "--help").help
           assert_empty(help.lines.map(&:chomp).select { |line| line.size > 80 })
         end
 

@@ -41,9 +41,9 @@ module Larder
         test "a rate and seconds that make no sense are refused" do
           { ["--rate", "0"] => /--rate must be more than 0/,
             ["--block-seconds", "61"] => /--block-seconds must be 60 or less, not 61/ }.each do |arguments, message|
-            assert_match(message, assert_raises(UsageError) { options_of(Commands.fetch("latency"), *arguments) }.message)
+            assert_match(message, assert_raises(UsageError) { options_of("latency", *arguments) }.message)
           end
-          help = options_of(Commands.fetch("latency"), "--help").help
+          help = options_of("latency", "--help").help
           assert_empty(help.lines.map(&:chomp).select { |line| line.size > 80 })
         end
       end

@@ -62,13 +62,13 @@ module Larder
         end
 
         test "a round trip and a time that make no sense are refused, and help fits a terminal" do
-          assert_equal "0.012,5.0", options_of(Commands.fetch("machines"), "--rtt", "12ms,5s").plans.first.given
-          assert_equal "0.0,0.5", options_of(Commands.fetch("machines"), "--rtt", "0").plans.first.given
+          assert_equal "0.012,5.0", options_of("machines", "--rtt", "12ms,5s").plans.first.given
+          assert_equal "0.0,0.5", options_of("machines", "--rtt", "0").plans.first.given
           { "5" => /--rtt 5: a duration is written/, "500ms" => /--rtt 500ms: a round trip of 450ms at most/,
             "1ms,11s" => /--rtt 1ms,11s: .* a local_expires_in of 100ms to 10s/ }.each do |text, message|
-            assert_match(message, assert_raises(UsageError) { options_of(Commands.fetch("machines"), "--rtt", text) }.message)
+            assert_match(message, assert_raises(UsageError) { options_of("machines", "--rtt", text) }.message)
           end
-          assert_empty(options_of(Commands.fetch("machines"), "--help").help.lines.map(&:chomp).select { |line| line.size > 80 })
+          assert_empty(options_of("machines", "--help").help.lines.map(&:chomp).select { |line| line.size > 80 })
         end
 
         private

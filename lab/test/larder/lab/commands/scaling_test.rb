@@ -35,7 +35,7 @@ module Larder
         end
 
         test "the help fits a terminal" do
-          assert_empty(options_of(Commands.fetch("scaling"), "--help").help.lines.map(&:chomp).select { |line| line.size > 80 })
+          assert_empty(options_of("scaling", "--help").help.lines.map(&:chomp).select { |line| line.size > 80 })
         end
       end
     end

@@ -10,7 +10,7 @@ module Larder
       class SessionStatsTest < ActiveSupport::TestCase
         include SessionRuns
 
-        COMMAND = SessionStats
+        COMMAND = "session-stats"
         SMALL = %w[session-stats --sessions 1 --passes 1 --turn-ms 1 --seed 1].freeze
 
         setup do

@@ -10,7 +10,7 @@ module Larder
       class SessionsTest < ActiveSupport::TestCase
         include SessionRuns
 
-        COMMAND = Commands.fetch("sessions")
+        COMMAND = "sessions"
         SMALL = %w[sessions --sessions 1 --passes 1 --turn-ms 1 --seed 1].freeze
 
         setup do

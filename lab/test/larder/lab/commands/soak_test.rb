@@ -41,9 +41,9 @@ module Larder
         test "seconds and a size that make no sense are refused" do
           { %w[--seconds 61] => /--seconds must be 60 or less, not 61/, %w[--only x] => /unknown contender x/,
             %w[--size 1kb] => /--size 1kb: at least 4MiB/ }.each do |arguments, message|
-            assert_match(message, assert_raises(UsageError) { options_of(Commands.fetch("soak"), *arguments) }.message)
+            assert_match(message, assert_raises(UsageError) { options_of("soak", *arguments) }.message)
           end
-          assert_empty(options_of(Commands.fetch("soak"), "--help").help.lines.map(&:chomp).select { |line| line.size > 80 })
+          assert_empty(options_of("soak", "--help").help.lines.map(&:chomp).select { |line| line.size > 80 })
         end
       end
     end

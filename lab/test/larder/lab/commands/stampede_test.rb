@@ -46,13 +46,13 @@ module Larder
           { %w[--block-ms 1001] => /--block-ms must be 1000 or less, not 1001/,
             %w[--processes 0] => /--processes must be more than 0/,
             %w[--only x] => /unknown contender x; known: larder-single-flight, / }.each do |arguments, message|
-            assert_match(message, assert_raises(UsageError) { options_of(Commands.fetch("stampede"), *arguments) }.message)
+            assert_match(message, assert_raises(UsageError) { options_of("stampede", *arguments) }.message)
           end
-          help = options_of(Commands.fetch("stampede"), "--help").help
+          help = options_of("stampede", "--help").help
           assert_empty(help.lines.map(&:chomp).select { |line| line.size > 80 })
-          assert_includes options_of(Commands.fetch("stampede"), "--list").list, "memcached-lock"
+          assert_includes options_of("stampede", "--list").list, "memcached-lock"
           assert_equal %w[larder-single-flight memcached-lock],
-                       options_of(Commands.fetch("stampede"), "--only", "all").contenders - Contenders.names
+                       options_of("stampede", "--only", "all").contenders - Contenders.names
         end
       end
     end
