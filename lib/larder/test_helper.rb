@@ -5,6 +5,7 @@
 
 require "active_support/cache/larder_store"
 require_relative "test_helper/emptying"
+require_relative "test_helper/filter"
 require_relative "test_helper/matchers"
 require_relative "test_helper/reads"
 require_relative "test_helper/report"
@@ -81,10 +82,11 @@ module Larder
     # Counts misses of the block, each key of each call once.
     #
     # @param count [Integer, Range, nil] nil: at least one
-    # @param key [Regexp, Object, nil] counts only keys that match, or that of this name; nil: all
+    # @param key [Regexp, Proc, Object, nil] counts only keys that match, that it accepts, or of this name; nil:
+    #   all
     # @param cache [ActiveSupport::Cache::LarderStore, nil] nil: Rails.cache
     # @return [Object] what the block returns
-    # @raise [ArgumentError] the cache is another store, or there is no block
+    # @raise [ArgumentError] the cache is another store, the count or the key is of another kind, or there is no block
     # @example
     #   assert_cache_misses(2) { get products_path }
     #   assert_cache_misses(1, key: %r{\Aviews/}) { get products_path }
@@ -101,7 +103,7 @@ module Larder
       assert_cache_reads(:hits, Report.expected(count), key, cache, &block)
     end
 
-    # @param key [Regexp, Object, nil] see {#assert_cache_misses}
+    # @param key [Regexp, Proc, Object, nil] see {#assert_cache_misses}
     # @param cache [ActiveSupport::Cache::LarderStore, nil] nil: Rails.cache
     # @return (see #assert_cache_misses)
     # @raise (see #assert_cache_misses)
@@ -146,9 +148,11 @@ module Larder
       raise ArgumentError, "an assertion about cache #{kind} needs a block with the code that reads" unless block
 
       subject = Subject.new(cache)
+      filter = Filter.new(key, subject)
       reads, value = Reads.of(subject.store, &block)
-      reads = reads.only(subject.pattern(key)) unless key.nil?
-      cache_verdict(Report.met?(expected, reads.public_send(kind).size)) { Report.counted(kind, expected, reads) }
+      reads = filter.apply(reads)
+      good = Report.met?(expected, reads.public_send(kind).size)
+      cache_verdict(good) { Report.counted(kind, expected, reads, filter) }
       value
     end
 

@@ -133,7 +133,45 @@ class LarderTestHelperTest < StoreCase
   test "keys can be chosen" do
     assert_cache_misses(1, key: "a", cache: store) { store.read_multi("a", "b", "c") }
     assert_cache_misses(2, key: /[bc]/, cache: store) { store.read_multi("a", "b", "c") }
+    assert_cache_misses(2, key: ->(key) { key > "a" }, cache: store) { store.read_multi("a", "b", "c") }
     assert_no_cache_misses(key: "d", cache: store) { store.read("a") }
+  end
+
+  test "a failure names the reads that key: leaves out" do
+    store.write("c", 1)
+    place = "#{__FILE__.delete_prefix("#{Dir.pwd}/")}:#{__LINE__ + 1}"
+    text = failure { assert_cache_misses(1, key: "typo", cache: store) { store.read_multi("a", "b", "c") } }
+    assert_equal ["expected 1 miss, got no misses", 'not counted because of key: "typo": 2 misses and 1 hit:',
+                  "  \"a\" by read_multi, #{place}", "  \"b\" by read_multi, #{place}",
+                  "  \"c\" by read_multi, #{place}"], text.lines(chomp: true)
+    assert_equal "expected 1 miss, got no misses\nnothing was read from the cache",
+                 failure { assert_cache_misses(1, key: "typo", cache: store) { 1 } }
+  end
+
+  test "the remedy for fragments is named only if nothing at all was read" do
+    stub_const(Object, :ActionController, Module.new, exists: defined?(ActionController)) do
+      ActionController.const_set(:Base, Struct.new(:perform_caching).new(false))
+      assert_match(/perform_caching = true/, failure { assert_cache_misses(key: "a", cache: store) { 1 } })
+      assert_no_match(/perform_caching/, failure { assert_cache_misses(key: "a", cache: store) { store.read("b") } })
+    end
+  end
+
+  test "keys of invalid text can be chosen" do
+    keys = %W[b\xFF é\xFF é]
+    { /b/ => 1, /é/ => 2, /\A\p{L}\z/ => 1, /\xFF/n => 2, /\xC3\xA9/n => 2, "é" => 1, "é".b => 1,
+      "b\xFF" => 1 }.each do |key, count|
+      assert_cache_misses(count, key: key, cache: store) { keys.each { |name| store.read(name) } }
+    end
+  end
+
+  on_both_paths "a name chooses its reads also where a call names a namespace" do
+    [store, new_store("spaced.larder", namespace: "n")].each do |one|
+      assert_cache_misses(2, key: "z", cache: one) do
+        one.read("z", namespace: "m")
+        one.read_multi("z", "y", namespace: "m")
+      end
+      assert_cache_misses(1, key: "z", cache: one) { one.fetch("z") { 1 } }
+    end
   end
 
   test "assertions within assertions count for both" do
@@ -179,9 +217,15 @@ class LarderTestHelperTest < StoreCase
   end
 
   test "wrong arguments are named" do
-    { "-1" => -1, '"2"' => "2", "1.5" => 1.5 }.each do |text, count|
+    { "-1" => -1, '"2"' => "2", "1.5" => 1.5, '"a".."b"' => "a".."b", "-1..2" => -1..2, "1.0..2" => 1.0..2,
+      "3..1" => 3..1, "nil..nil" => nil.. }.each do |text, count|
       error = assert_raises(ArgumentError) { assert_cache_misses(count, cache: store) { 1 } }
       assert_match(/\Aa number of cache reads is 0 or more, .*; got #{Regexp.escape(text)}\z/, error.message)
+    end
+    [Object.new, Regexp.new("é".encode("EUC-JP"))].each do |key|
+      error = assert_raises(ArgumentError) { assert_cache_misses(1, key: key, cache: store) { flunk } }
+      assert_match(/\Akey: is #{Regexp.escape(key.inspect)}, .*; it takes a name .*, a Regexp .*, or a Proc/,
+                   error.message)
     end
     [-> { assert_cache_hits(1, cache: store) }, -> { assert_no_cache_misses(cache: store) },
      -> { capture_cache_reads(cache: store) }, -> { with_empty_cache(cache: store) }].each do |call|

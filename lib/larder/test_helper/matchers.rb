@@ -3,6 +3,7 @@
 # Matchers for RSpec, which say the same as the assertions. Each has the protocol of RSpec's matchers, so that `not_to`,
 # `and`, `or` and aliases work.
 
+require_relative "filter"
 require_relative "reads"
 require_relative "report"
 require_relative "subject"
@@ -30,7 +31,8 @@ module Larder
       end
 
       # @param count [Integer, Range, nil] nil: at least one
-      # @param key [Regexp, Object, nil] counts only keys that match, or that of this name; nil: all
+      # @param key [Regexp, Proc, Object, nil] counts only keys that match, that it accepts, or of this name;
+      #   nil: all
       # @param cache [ActiveSupport::Cache::LarderStore, nil] nil: Rails.cache
       # @return [ReadCache]
       # @raise [ArgumentError] the count is not a number of reads; when it is used: the cache is another store
@@ -97,8 +99,8 @@ module Larder
           raise ArgumentError, "expected a block, as expect { … }; got #{block.inspect}" unless block.is_a?(Proc)
 
           subject = Subject.new(@cache)
-          @reads = Reads.of(subject.store, &block).first
-          @reads = @reads.only(subject.pattern(@key)) unless @key.nil?
+          @filter = Filter.new(@key, subject)
+          @reads = @filter.apply(Reads.of(subject.store, &block).first)
           Report.met?(@expected, @reads.public_send(@kind).size)
         end
 
@@ -119,12 +121,12 @@ module Larder
 
         # @return [String]
         def failure_message
-          Report.counted(@kind, @expected, @reads)
+          Report.counted(@kind, @expected, @reads, @filter)
         end
 
         # @return [String]
         def failure_message_when_negated
-          Report.counted(@kind, @expected, @reads, negated: true)
+          Report.counted(@kind, @expected, @reads, @filter, negated: true)
         end
       end
     end

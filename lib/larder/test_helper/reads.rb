@@ -16,7 +16,8 @@ module Larder
       # - `hit`: Boolean
       # - `operation`: Symbol, the method that was called: :fetch, :read, :fetch_multi or :read_multi
       # - `line`: String, file and line of the application that made the call, or nil
-      Read = Struct.new(:key, :hit, :operation, :line)
+      # - `namespace`: of the call, or of the store
+      Read = Struct.new(:key, :hit, :operation, :line, :namespace)
 
       # An option that the payloads of a store's events have, and that nothing reads but this file.
       MARK = :larder_test_helper
@@ -79,23 +80,30 @@ module Larder
           return many(payload, naming, operation || :read_multi, line) if event.start_with?("cache_read_multi")
           return [] unless payload.key?(:hit) # it raised
 
-          [Read.new(naming.key(payload[:key], payload), payload[:hit] ? true : false, operation || :read, line)]
+          [Read.new(naming.key(payload[:key], payload), payload[:hit] ? true : false, operation || :read, line,
+                    payload[:namespace])]
         end
 
         def many(payload, naming, operation, line)
           return [] unless payload.key?(:hits)
 
           hits = naming.keys(payload[:hits], payload).to_h { |key| [key, true] }
-          naming.keys(payload[:key], payload).uniq.map { |key| Read.new(key, hits.key?(key), operation, line) }
+          naming.keys(payload[:key], payload).uniq.map do |key|
+            Read.new(key, hits.key?(key), operation, line, payload[:namespace])
+          end
         end
       end
 
       # @return [Array<Read>]
       attr_reader :all
+      # @return [Array<Read>] reads of the block that `key:` does not choose
+      attr_reader :left_out
 
       # @param all [Array<Read>]
-      def initialize(all)
+      # @param left_out [Array<Read>]
+      def initialize(all, left_out = [])
         @all = all
+        @left_out = left_out
       end
 
       # @return [Array<Read>]
@@ -106,12 +114,6 @@ module Larder
       # @return [Array<Read>]
       def misses
         all.reject(&:hit)
-      end
-
-      # @param pattern [Regexp, String]
-      # @return [Reads] those whose keys match
-      def only(pattern)
-        Reads.new(all.select { |read| pattern === read.key }) # rubocop:disable Style/CaseEquality -- either kind
       end
     end
   end

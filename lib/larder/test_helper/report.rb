@@ -18,10 +18,20 @@ module Larder
       # @raise [ArgumentError]
       def expected(count)
         return (1..) if count.nil?
-        return count if (count.is_a?(Integer) && !count.negative?) || count.is_a?(Range)
+        return count if count.is_a?(Range) ? numbers?(count) : number?(count)
 
         raise ArgumentError, "a number of cache reads is 0 or more, a Range such as 1..3, or nil for at least one; " \
                              "got #{count.inspect}"
+      end
+
+      # True if it has some number of reads, and not every one.
+      def numbers?(range)
+        ends = [range.begin, range.end].compact
+        ends.any? && ends.all? { |one| number?(one) } && (ends.one? || range.minmax.none?(&:nil?))
+      end
+
+      def number?(count)
+        count.is_a?(Integer) && !count.negative?
       end
 
       # @return [Boolean]
@@ -31,14 +41,16 @@ module Larder
 
       # @param kind [Symbol] :hits or :misses
       # @param reads [Reads]
+      # @param filter [Filter] that has chosen them
       # @param negated [Boolean] true: the count was not to be met
       # @return [String]
-      def counted(kind, expected, reads, negated: false)
+      def counted(kind, expected, reads, filter, negated: false)
         found, others = reads.public_send(kind), (%i[hits misses] - [kind]).first
         rest = reads.public_send(others)
         first = "expected #{wanted(expected, kind, negated)}, got #{number(found.size, kind)}"
-        [first + (found.empty? ? "" : ":"), *listed(found), *(nothing_read if reads.all.empty?),
-         *("#{number(rest.size, others)}:" if rest.any?), *listed(rest)].join("\n")
+        [first + (found.empty? ? "" : ":"), *listed(found), *("#{number(rest.size, others)}:" if rest.any?),
+         *listed(rest), *left_out(reads.left_out, filter),
+         *(nothing_read if reads.all.empty? && reads.left_out.empty?)].join("\n")
       end
 
       # @param subject [Subject]
@@ -69,6 +81,15 @@ module Larder
         expected == (1..) ? "no #{kind}" : "a number of #{kind} other than #{expected}"
       end
 
+      def left_out(reads, filter)
+        return [] if reads.empty?
+
+        hits, misses = reads.partition(&:hit)
+        counts = { misses: misses, hits: hits }.reject { |_, some| some.empty? }
+        ["not counted because of #{filter}: #{counts.map { |kind, some| number(some.size, kind) }.join(" and ")}:",
+         *listed(misses + hits)]
+      end
+
       def listed(reads)
         lines = reads.first(MOST).map do |read|
           "  #{read.key.inspect} by #{[read.operation, read.line].compact.join(", ")}"
@@ -84,7 +105,7 @@ module Larder
         "nothing was read from the cache; for fragments of views set config.action_controller.perform_caching = " \
           "true in config/environments/#{Application.environment}.rb"
       end
-      private_class_method :wanted, :listed, :nothing_read
+      private_class_method :numbers?, :number?, :wanted, :left_out, :listed, :nothing_read
     end
   end
 end

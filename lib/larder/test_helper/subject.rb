@@ -51,12 +51,6 @@ module Larder
       def key(name, options = {})
         store.send(:normalize_key, name, store.send(:merged_options, options))
       end
-
-      # @param wanted [Regexp, Object] a Regexp, or a name
-      # @return [Regexp, String] what is compared with keys
-      def pattern(wanted)
-        wanted.is_a?(Regexp) ? wanted : key(wanted)
-      end
     end
   end
 end

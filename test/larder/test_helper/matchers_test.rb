@@ -40,6 +40,7 @@ class TestHelperMatchersTest < ActiveSupport::TestCase
         expect { Rails.cache.read("a") }.not_to hit_cache
         expect { Rails.cache.read_multi("a", "b") }.to miss_cache(1..2)
         expect { Rails.cache.read_multi("a", "b") }.to miss_cache(1, key: /a/)
+        expect { Rails.cache.read_multi("a", "b") }.to miss_cache(1, key: ->(key) { key == "b" })
       end
 
       it "has the methods of Minitest, too" do
@@ -65,6 +66,8 @@ class TestHelperMatchersTest < ActiveSupport::TestCase
       it { expect { 1 }.to miss_cache(-1) }
       it { assert_cached "a" }
       it { expect(1).to miss_cache }
+      it { expect { Rails.cache.read("a") }.to miss_cache(key: "b") }
+      it { expect { Rails.cache.read("a") }.to miss_cache(key: start_with("a")) }
     end
   RUBY
   MESSAGES = [
@@ -74,7 +77,9 @@ class TestHelperMatchersTest < ActiveSupport::TestCase
     %(expected a number of misses other than 1, got 1 miss:\n  "a" by read, one_spec.rb:7),
     /\Acache: is ActiveSupport::Cache::MemoryStore, and Larder::TestHelper is for a Larder store/,
     /\Aa number of cache reads is 0 or more, .* got -1\z/, %("a" is not cached; these are:\n  "configured"),
-    "expected a block, as expect { … }; got 1"
+    "expected a block, as expect { … }; got 1",
+    %(expected at least 1 miss, got no misses\nnot counted because of key: "b": 1 miss:\n  "a" by read, one_spec.rb:12),
+    /\Akey: is #<RSpec::Matchers::BuiltIn::StartWith.*, and it has no name; it takes a name/
   ].freeze
 
   setup do
