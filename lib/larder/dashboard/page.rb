@@ -2,6 +2,7 @@
 
 # The base of the pages.
 
+require_relative "key_address"
 require_relative "parts"
 
 module Larder
@@ -47,17 +48,6 @@ module Larder
 
       def cache
         visit.cache
-      end
-
-      # @param text [String] of a parameter
-      # @return [String] the key, binary
-      # @raise [Inspection::Invalid] it is too long
-      def key_of(text)
-        key = KeyText.bytes(text)
-        return key if key.bytesize <= Cache::MAX_KEY
-
-        raise Inspection::Invalid, "The key #{KeyText.shown(key.byteslice(0, 40))}... has #{key.bytesize} bytes; " \
-                                   "keys have #{Cache::MAX_KEY} at most"
       end
 
       def read_only?

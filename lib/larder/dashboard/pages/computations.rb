@@ -84,7 +84,7 @@ module Larder
           shown = KeyText.shown(key)
           return shown unless Pages.at("entry")
 
-          out.a(shown, href: path("entry", key: shown))
+          out.a(shown, href: path("entry", **KeyAddress.params(key)))
         end
 
         # ---- keyspaces ----

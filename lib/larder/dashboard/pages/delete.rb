@@ -33,7 +33,7 @@ module Larder
         private
 
         def key
-          @key ||= key_of(visit.param("key"))
+          @key ||= KeyAddress.key(visit)
         end
 
         def question(html)
@@ -41,10 +41,10 @@ module Larder
           html.p("It is deleted for all processes#{" and machines" if remote} at once, and computed again when it is " \
                  "needed.")
           posting(html, "delete") do
-            html.input(type: "hidden", name: "key", value: KeyText.shown(key))
+            KeyAddress.params(key).each { |name, value| html.input(type: "hidden", name: name, value: value) }
             html.p(class: "actions") do
               html.button("Delete", class: "button danger", type: "submit")
-              html.a("Keep it", class: "button quiet", href: path("entry", key: KeyText.shown(key)))
+              html.a("Keep it", class: "button quiet", href: path("entry", **KeyAddress.params(key)))
             end
           end
         end

@@ -36,7 +36,7 @@ module Larder
         private
 
         def key
-          @key ||= key_of(visit.param("key"))
+          @key ||= KeyAddress.key(visit)
         end
 
         # @return [Array(Cache::Item, Values::View), false]
@@ -58,12 +58,12 @@ module Larder
         end
 
         def actions(html)
-          shown = KeyText.shown(key)
+          address = KeyAddress.params(key)
           html.p(class: "actions") do
-            if !found
-              html.a("Keys that contain it", class: "button quiet", href: path("keys", pattern: "*#{shown}*"))
-            elsif !read_only?
-              html.a("Delete…", class: "button quiet", href: path("delete", key: shown))
+            if found
+              html.a("Delete…", class: "button quiet", href: path("delete", **address)) unless read_only?
+            elsif address.key?(:key)
+              html.a("Keys that contain it", class: "button quiet", href: path("keys", pattern: "*#{address[:key]}*"))
             end
           end
         end

@@ -172,7 +172,7 @@ module Larder
         end
 
         def entry(key)
-          path("entry", key: KeyText.shown(key))
+          path("entry", **KeyAddress.params(key))
         end
 
         # Both ends distinguish keys.

@@ -3,6 +3,8 @@
 require "active_support/cache/larder_store"
 require "support/dashboard_case"
 require "support/dashboard_tables"
+require "puma"
+require "puma/server"
 
 module Larder
   class Dashboard
@@ -11,11 +13,22 @@ module Larder
       include DashboardTables
 
       KEYS = [HOSTILE, "\xff\x00\n\u202ebin".b, "back\\slash \\x41", "umlaut ä & ?=#%", "", "l/#{"ong" * 1300}"].freeze
+      # Their texts, percent-encoded, are longer than Puma takes.
+      LONG = ["é" * 2000, "\xFF" * Cache::MAX_KEY, "%" * Cache::MAX_KEY, "é#{"-" * 3000}#{"?" * 1000}"].map(&:b).freeze
 
       def keys_of(html)
-        html.scan(%r{href="/larder/entry(?:\?key=([^"]*))?"}).map do |query,|
-          Inspection::KeyText.bytes(Rack::Utils.unescape(CGI.unescapeHTML(query.to_s)))
+        html.scan(%r{href="/larder/entry(?:\?(key|key64)=([^"]*))?"}).map do |name, query|
+          text = Rack::Utils.unescape(CGI.unescapeHTML(query.to_s))
+          name == "key64" ? text.tr("-_", "+/").unpack1("m") : Inspection::KeyText.bytes(text)
         end
+      end
+
+      # The address of a link or form of the page that was read last; Puma parses it.
+      def address(page)
+        found = CGI.unescapeHTML(last_response.body[%r{href="(/larder/#{page}[^"]*)"}, 1])
+        ::Puma::HttpParser.new.execute({}, "GET #{found} HTTP/1.1\r\n\r\n", 0)
+        assert_operator found.bytesize, :<, 8192 # of proxies
+        found
       end
 
       test "keys of any bytes are escaped, and lead to their entries" do
@@ -30,6 +43,37 @@ module Larder
           refute_includes last_response.body, "<script>alert"
           assert_includes text_of(last_response.body), "<script>alert(1)</script>"
         end
+      end
+
+      test "keys of any length are shown and deleted by addresses that servers take" do
+        LONG.each do |key|
+          cache.set(key, "1")
+          assert_equal [key], keys_of(page("keys"))
+          get(address("entry"))
+          assert_includes text_of(last_response.body), Inspection::KeyText.shown(key)
+          get(address("delete"))
+          get(address("entry"))
+          get(address("delete"))
+          fields = last_response.body.scan(/<input type="hidden" name="(\w+)" value="([^"]*)"/).to_h
+          post("/larder/delete", fields.transform_values { |text| CGI.unescapeHTML(text) },
+               "HTTP_ORIGIN" => "http://example.org")
+          assert_match(/The key was deleted/, last_response.body)
+          assert_empty cache.each_key.to_a
+        end
+      end
+
+      test "an entry that is gone has only links that servers take, and a wrong address is named" do
+        LONG.each do |key|
+          get("/larder/entry", KeyAddress.params(key))
+          assert_equal 404, last_response.status
+          refute_match(/pattern=/, last_response.body)
+        end
+        get("/larder/entry", key64: "a")
+        assert_equal 422, last_response.status
+        assert_match(/key64 is not base64url: a/, last_response.body)
+        get("/larder/entry", key64: ["k" * (Cache::MAX_KEY + 1)].pack("m0"))
+        assert_equal 422, last_response.status
+        assert_match(/has 4096 bytes; keys have 4095 at most/, last_response.body)
       end
 
       test "a pattern, a keyspace and an order choose keys" do
