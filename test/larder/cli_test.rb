@@ -44,6 +44,10 @@ module Larder
       assert_equal done("sessions", "--help"), done("sessions", "stat", "--help")
     end
 
+    test "a doctor of a path that names no file is refused" do
+      assert_equal 2, refused(/the path "" is empty; name a file\nTry: larder doctor --help/, "doctor", "")
+    end
+
     test "what is typed wrongly is refused with what is possible, and exit code 2" do
       {
         "sesions"                        => /unknown command sesions; known: stat, top.*clear.*\nTry: larder --help/,

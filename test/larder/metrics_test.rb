@@ -9,6 +9,16 @@ require "support/exposition"
 
 module Larder
   class MetricsTest < StoreCase
+    test "a wrong option is named with all that are known, and a path that names no file" do
+      { { foo: 1 } => "unknown option :foo; known: cache:, allow:, password:, token:",
+        { cache: "" } => 'cache: the path "" is empty; name a file',
+        { cache: " " } => 'cache: the path " " is empty; name a file' }.each do |given, message|
+        assert_equal message, assert_raises(::ArgumentError) { Metrics.new(**given) }.message
+      end
+      error = assert_raises(::ArgumentError) { Metrics::Health.new(foo: 1) }
+      assert_equal "unknown option :foo; known: cache:, wait:, allow:, password:, token:", error.message
+    end
+
     test "a scrape has the counts of all processes" do
       store.write("products/1", 1)
       in_child { new_store.read("products/1") }

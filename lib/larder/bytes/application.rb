@@ -44,7 +44,7 @@ module Larder
     #   leads to. Unchanged if the path is relative to a working directory that was removed
     # @raise [ArgumentError] the path ends in a slash, or begins with a home directory that is not known
     def absolute(path)
-      wrong = of_directory(path)
+      wrong = objection(path)
       raise ::ArgumentError, wrong if wrong
 
       beyond_links(expanded(path))
@@ -54,7 +54,7 @@ module Larder
 
     def expanded(path)
       File.expand_path(path, root)
-    rescue ::ArgumentError => e # as for "~" without HOME, and for a NUL byte
+    rescue ::ArgumentError => e # as for "~" without HOME
       raise ::ArgumentError, "the path #{path.inspect} has no meaning here (#{e.message}); name an absolute path"
     end
 
@@ -74,8 +74,10 @@ module Larder
     # Without the check a file of that name would be created. A directory that is there is reported by the first use.
     #
     # @param path [String]
-    # @return [String, nil] what is wrong with a path that ends in a slash
-    def of_directory(path)
+    # @return [String, nil] why it cannot be the path of a file; nil: it can
+    def objection(path)
+      return "the path #{path.inspect} contains a NUL byte" if path.b.include?("\0")
+      return "the path #{path.inspect} is empty; name a file" if path.b.match?(/\A\s*\z/n)
       return if !path.end_with?("/") || File.directory?(path)
 
       "the path #{path} ends in a slash and names a directory; name a file in it, such as " \

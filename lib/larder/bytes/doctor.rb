@@ -2,6 +2,7 @@
 
 # Checks a cache and its location for problems: the list of checks, and the report. A check changes nothing.
 
+require_relative "application"
 require_relative "companions"
 require_relative "remedy"
 require_relative "size"
@@ -71,23 +72,24 @@ module Larder
     LONG = %i[copies git journal].freeze
     private_constant :CHECKS, :FIRST, :LONG
 
-    # @param subject [String, #cache] the path of an existing file, or a LarderStore
+    # @param subject [String, Pathname, #cache] the path of an existing file, or a LarderStore
     # @param sessions [#call, nil] gets the open Cache and answers whether it holds sessions; nil: it holds none
     # @param quick [Boolean] true: without the checks that start other programs or read other files; for a process that
     #   has the cache open, as it does not open the lock file
     # @return [Report]
+    # @raise [ArgumentError] the subject is something else
     def self.run(subject, sessions: nil, quick: false)
       new(subject, sessions, quick: quick).report
     end
 
-    # @param subject [String, #cache]
+    # @param subject (see .run)
     # @param sessions [#call, nil]
     # @param quick [Boolean] see {.run}
     def initialize(subject, sessions = nil, quick: false)
       @asks_sessions = sessions
       @quick = quick
-      @store = subject unless subject.is_a?(String)
-      @path = File.absolute_path(@store ? @store.cache.path : subject).dup.force_encoding(Encoding::UTF_8)
+      @store = subject if subject.respond_to?(:cache)
+      @path = File.absolute_path(@store ? @store.cache.path : name_of(subject)).dup.force_encoding(Encoding::UTF_8)
       @lock = "#{@path}.lock"
     end
 
@@ -103,6 +105,16 @@ module Larder
     end
 
     private
+
+    def name_of(subject)
+      name = subject.respond_to?(:to_path) ? subject.to_path : subject
+      unless name.is_a?(String)
+        raise ::ArgumentError, "a doctor checks the path of a file or a LarderStore, not #{subject.inspect}"
+      end
+
+      wrong = Application.objection(name)
+      wrong ? raise(::ArgumentError, wrong) : name
+    end
 
     def answers_of(checks)
       checks.to_h { |check| [check, send(check)] }

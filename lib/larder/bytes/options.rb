@@ -21,10 +21,8 @@ module Larder
     def path(given)
       name = given.respond_to?(:to_path) ? given.to_path : given
       raise TypeError, "path must be a String or Pathname, got #{given.class}" unless name.is_a?(String)
-      raise InvalidArgument, "path is empty; name a file" if name.empty?
-      raise InvalidArgument, "path #{name.inspect} contains a NUL byte" if name.b.include?("\0")
 
-      wrong = Application.of_directory(name)
+      wrong = Application.objection(name)
       raise InvalidArgument, wrong if wrong
 
       absolute(name)

@@ -40,6 +40,9 @@ module Larder
       end
 
       def act
+        wrong = Application.objection(path)
+        raise UsageError, wrong if wrong
+
         missing unless File.exist?(path) || File.symlink?(path) || hindered?
         report = ::Larder::Doctor.run(path, sessions: method(:sessions?))
         if @json

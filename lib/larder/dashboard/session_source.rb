@@ -39,16 +39,28 @@ module Larder
       # @yieldparam statistics [Sessions::Statistics]
       # @yieldparam settings [Sessions::Settings, nil] nil: these are the application's own
       # @return [Object] the block's value
-      # @raise [Problem] there are no sessions, or their store does not answer
+      # @raise [Problem] there are no sessions, or their file cannot be used, or their store does not answer
       def use(&block)
         return Sessions::Offline.open(@source.path, &block) if of_file?
 
-        yield of_application
+        statistics = of_application
+        yield statistics
+      rescue Problem, InvalidArgument
+        raise
       rescue Sessions::UnavailableError => error
         raise Problem.new("The store of the sessions does not answer", error.message, status: 503)
+      rescue Larder::Error, SystemCallError => error
+        raise unusable(statistics, error)
       end
 
       private
+
+      # The file of the sessions is seldom that of the cache.
+      def unusable(statistics, error)
+        file = statistics ? statistics.file : @source.path
+        Problem.new("The sessions cannot be used", error.message,
+                    ("larder doctor #{Remedy.quoted(file)}" if file), status: 503)
+      end
 
       def of_file?
         @source.file? && @source.sessions?

@@ -3,6 +3,7 @@
 # Checks the options of a dashboard.
 
 require "pathname"
+require_relative "../bytes/application"
 require_relative "../web/access"
 
 module Larder
@@ -15,9 +16,11 @@ module Larder
       CALLABLE = ->(given) { given.respond_to?(:call) }
       SWITCH = ->(given) { [true, false].include?(given) }
       TABLE = {
-        cache: Option.new("a LarderStore, a Larder::Cache or a path",
+        cache: Option.new("a LarderStore, a Larder::Cache or the path of a file",
                           lambda do |given|
-                            next !given.to_s.include?("\0") if given.is_a?(String) || given.is_a?(Pathname)
+                            if given.is_a?(String) || given.is_a?(Pathname)
+                              next ::Larder::Application.objection(given.to_s).nil?
+                            end
 
                             given.is_a?(Larder::Cache) || given.respond_to?(:fetch_multi)
                           end),

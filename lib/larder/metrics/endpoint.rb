@@ -40,10 +40,11 @@ module Larder
 
       private
 
-      # @param given [Hash] options
+      # @param given [Hash] options of `initialize` that it does not name
       # @return [Web::Access]
       def access(given)
-        Web::Access.new("a page of metrics or health", given, guide: "docs/guides/metrics.md")
+        others = method(:initialize).parameters.filter_map { |kind, name| name if kind == :key }
+        Web::Access.new("a page of metrics or health", given, guide: "docs/guides/metrics.md", others: others)
       end
 
       def response(status, type, body, more = {})

@@ -120,9 +120,16 @@ module Larder
       def take(subject)
         case subject
         when Cache then @path = subject.path
-        when String, Pathname then @path = Options.path(subject)
+        when String, Pathname then @path = path_of(subject)
         else @store = store_of(subject)
         end
+      end
+
+      def path_of(subject)
+        wrong = Application.objection(subject.to_s)
+        raise ::ArgumentError, "cache: #{wrong}" if wrong
+
+        Options.path(subject)
       end
 
       def store_of(subject)

@@ -287,8 +287,10 @@ module Larder
       end
 
       def name_of_file(given)
-        if given.nil? || given.is_a?(String) || given.is_a?(Pathname)
-          wrong = Application.of_directory(given.to_s)
+        return if given.nil?
+
+        if given.is_a?(String) || given.is_a?(Pathname)
+          wrong = Application.objection(given.to_s)
           return given unless wrong
 
           raise InvalidArgument, "file: #{wrong}"

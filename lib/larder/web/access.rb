@@ -30,13 +30,14 @@ module Larder
       # @param given [Hash{Symbol=>Object}] of OPTIONS
       # @param guide [String] path of the document that describes them
       # @param rule [#call, nil] answers one more Proc as of `allow:`, or nil
+      # @param others [Array<Symbol>] options of the page that are not among these, for messages
       # @raise [ArgumentError] names the option and what it takes
-      def initialize(page, given = {}, guide:, rule: -> {})
+      def initialize(page, given = {}, guide:, rule: -> {}, others: [])
         @page = page
         @given = given
         @guide = guide
         @rule = rule
-        refuse
+        refuse(others)
         @logged = {}
       end
 
@@ -60,9 +61,9 @@ module Larder
 
       private
 
-      def refuse
-        unknown = @given.keys - OPTIONS
-        raise ::ArgumentError, "unknown option #{unknown.first.inspect}; known: #{list(OPTIONS)}" if unknown.any?
+      def refuse(others)
+        unknown, = @given.keys - OPTIONS
+        raise ::ArgumentError, "unknown option #{unknown.inspect}; known: #{list(others + OPTIONS)}" if unknown
         raise ::ArgumentError, "give one of #{list(SECRETS)}, not both" if (SECRETS - @given.keys).empty?
 
         refuse_type

@@ -381,12 +381,23 @@ module Larder
       ENV.delete("LARDER_SIZE")
     end
 
+    test "a subject that is neither a path nor a store is named, and a Pathname is one" do
+      make
+      assert_predicate Doctor.run(Pathname.new(@file)), :sound?
+      [5, nil, Object.new].each do |subject|
+        error = assert_raises(::ArgumentError) { Doctor.run(subject) }
+        assert_equal "a doctor checks the path of a file or a LarderStore, not #{subject.inspect}", error.message
+      end
+      ["", "  ", "a\0b"].each { |path| assert_raises(::ArgumentError, path.inspect) { Doctor.run(path) } }
+    end
+
     test "records that were damaged" do
       make { |cache| cache.set("k", "v" * 100) }
       bytes = File.binread(@file)
       File.open(@file, "r+b") { |file| file.pwrite("w", bytes.index("v" * 100)) }
       make { |cache| assert_nil cache.get("k") }
-      assert_found :damage, /1 records were damaged/, /\Alarder resize \S+ 8MB # replaces the cache by an empty one\z/
+      assert_found :damage, /\A1 record was damaged, and 0 of \d+ shards emptied/,
+                   /\Alarder resize \S+ 8MB # replaces the cache by an empty one\z/
     end
 
     test "a file that is too small for what is read" do

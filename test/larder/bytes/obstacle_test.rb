@@ -308,6 +308,18 @@ module Larder
       assert_equal NOBODY.to_s, `#{run}`
     end
 
+    test "a path that is empty, of spaces or with a NUL byte names no file" do
+      { "" => "is empty; name a file", " \t" => "is empty; name a file",
+        "a\0" => "contains a NUL byte" }.each do |path, reason|
+        message = "the path #{path.inspect} #{reason}"
+        Dir.chdir(directory) do
+          assert_equal message, assert_raises(InvalidArgument) { Cache.open(path) }.message
+          assert_equal message, assert_raises(ArgumentError) { Application.absolute(path) }.message
+          assert_empty Dir.children(".")
+        end
+      end
+    end
+
     test "a path that ends in a slash names no file" do
       message = "the path #{directory}/new/ ends in a slash and names a directory; name a file in it, such as " \
                 "#{directory}/new/cache.larder"

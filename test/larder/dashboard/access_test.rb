@@ -122,7 +122,9 @@ module Larder
           { password: 12_345 } => /password: is of Integer; it takes a String/,
           { base_controller: "admin" } => /:base_controller .* takes the name of a controller/,
           { values: "yes" } => /:values .* takes true or false/, { actor: "me" } => /:actor .* takes a block/,
-          { cache: 1 } => /:cache .* takes a LarderStore, a Larder::Cache or a path/ }.each do |options, message|
+          { cache: 1 } => /:cache .* takes a LarderStore, a Larder::Cache or the path of a file/,
+          { cache: "" } => /:cache .* is ""; it takes/, { cache: "  " } => /:cache .* is "  "; it takes/,
+          { cache: Pathname.new("") } => /:cache .*; it takes/ }.each do |options, message|
           assert_match message, assert_raises(::ArgumentError) { Dashboard.new(**options) }.message
         end
       end

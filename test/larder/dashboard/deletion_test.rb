@@ -47,11 +47,11 @@ module Larder
         store.write("tagged", 1, namespace: nil, tags: ["prices"])
         store.keep_statistics
         cache.keep_statistics
-        assert_match(/2 items were deleted: with the prefix views/, clear_part("prefix", "views/"))
-        assert_match(/1 item was deleted/, clear_part("prefix", "a*"))
-        assert_match(/All items were deleted: with the tag prices/, clear_part("tag", "prices"))
-        assert_match(/1 item was deleted: of the namespace shop/, clear_part("namespace", "shop"))
-        assert_match(/2 items were deleted: of the keyspace users/, clear_part("keyspace", "users"))
+        assert_match(%r{2 items with the prefix views/ were deleted\.}, clear_part("prefix", "views/"))
+        assert_match(/1 item with the prefix a\* was deleted\./, clear_part("prefix", "a*"))
+        assert_match(/All items with the tag prices were deleted\./, clear_part("tag", "prices"))
+        assert_match(/1 item of the namespace shop was deleted\./, clear_part("namespace", "shop"))
+        assert_match(/2 items of the keyspace users were deleted\./, clear_part("keyspace", "users"))
         assert_equal %w[axb other], keys
         payloads = events { assert_match(/\d items were deleted/, clear_part("all")) }
         assert_equal [["all", nil]], payloads.map { |payload| payload.values_at(:selection, :actor) }

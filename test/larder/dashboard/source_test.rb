@@ -128,7 +128,7 @@ module Larder
 
       test "a path with a null byte is refused at once" do
         error = assert_raises(ArgumentError) { Dashboard.new(cache: "a\0b") }
-        assert_match(/\A:cache of Larder::Dashboard is "a\\u0000b"; it takes .* or a path\z/, error.message)
+        assert_match(/\A:cache of Larder::Dashboard is "a\\u0000b"; it takes .* or the path of a file\z/, error.message)
       end
 
       test "a directory that is not one is explained" do

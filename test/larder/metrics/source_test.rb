@@ -47,7 +47,7 @@ module Larder
         assert_equal "metrics are those of a LarderStore or of a file, not of ActiveSupport::Cache::MemoryStore: set " \
                      "config.cache_store = :larder_store, or give a store or a path as cache:", message
         assert_raises(ArgumentError) { Source.new(7) }
-        assert_raises(InvalidArgument) { Source.new("") }
+        assert_raises(ArgumentError) { Source.new("") }
         assert_match(/there is no Rails.cache/, assert_raises(ArgumentError) { Source.new(nil).path }.message)
       end
     end

@@ -68,6 +68,7 @@ module Larder
           { cache: :null_store, backed_by: :memory_store }   => /cache: is a store already/,
           { ephemeral: "yes" }                               => /ephemeral: "yes" is neither true nor false/,
           { file: 5 }                                        => /file: 5 is no path/,
+          { file: " " }                                      => /file: the path " " is empty; name a file/,
           { cache: :no_store }                               => /cache: :no_store cannot be made/,
           { cache: :null_store, file: path_of }              => /file: and cache: exclude each other/,
           { cache: :null_store }                             => /cache: is a NullStore, which keeps no sessions/,

@@ -55,8 +55,9 @@ module Larder
         records, shards = @stats.values_at(:damaged, :resets)
         return :sound if records.zero? && shards.zero?
 
-        ["#{records} records were damaged, and #{shards} of #{@stats[:shards]} shards emptied because of damage by " \
-         "the disk, the memory or another program. If it happens again in a new file, check `dmesg`",
+        ["#{records} #{records == 1 ? "record was" : "records were"} damaged, and #{shards} of #{@stats[:shards]} " \
+         "shards emptied because of damage by the disk, the memory or another program. If it happens again in a new " \
+         "file, check `dmesg`",
          resize(bytes)]
       end
 

@@ -145,8 +145,9 @@ module Larder
 
         def done(html)
           count = @deleted ? Words.counted(@deleted, "item") : "All items"
+          items = [count, *(part unless by == ALL)].join(" ")
           html.section(class: "card notice") do
-            html.p("#{count} #{@deleted == 1 ? "was" : "were"} deleted#{": #{part}" unless by == ALL}.")
+            html.p("#{items} #{@deleted == 1 ? "was" : "were"} deleted.")
             html.p(class: "actions") { html.a("To the overview", class: "button quiet", href: path("")) }
           end
         end

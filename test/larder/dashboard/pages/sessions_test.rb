@@ -162,6 +162,19 @@ module Larder
           assert_not File.exist?(path_of("later"))
         end
 
+        test "a file of sessions that cannot be used is named with its doctor, and the cache is not" do
+          file = path_of("broken")
+          FileUtils.mkdir_p(file)
+          ::Larder::Sessions.use(::Larder::Sessions.repository(file: file, ephemeral: true))
+          [["sessions", {}], ["sessions/user", { user: "7" }]].each do |path, params|
+            get("/larder/#{path}", params)
+            assert_equal 503, last_response.status
+            assert_equal "The sessions cannot be used", document.at_css("h1").text
+            assert_includes main, "larder doctor #{file}"
+            assert_not_includes main, path_of("cache.larder")
+          end
+        end
+
         test "sessions in a store that cannot count or list them are explained" do
           ::Larder::Sessions.use(::Larder::Sessions.repository(cache: [:file_store, path_of("store")]))
           page("sessions")
