@@ -66,6 +66,15 @@ module Larder
         assert_equal 200, last_response.status
       end
 
+      test "behind a proxy that ends TLS, a form without Sec-Fetch-Site needs X-Forwarded-Proto" do
+        page("delete", key: "a")
+        good = token_of(last_response.body)
+        origin = { "HTTP_ORIGIN" => "https://example.org", "HTTP_X_FORWARDED_HOST" => "example.org" }
+        refused(/It was sent from another site/, token: good, env: origin)
+        send_form("delete", key: "a", token: good, env: { **origin, "HTTP_X_FORWARDED_PROTO" => "https" })
+        assert_equal 200, last_response.status
+      end
+
       test "a process that has the same file accepts the form, and after the file was replaced none does" do
         page("delete", key: "a")
         good = token_of(last_response.body)
