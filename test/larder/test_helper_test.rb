@@ -149,8 +149,7 @@ class LarderTestHelperTest < StoreCase
   end
 
   test "the remedy for fragments is named only if nothing at all was read" do
-    stub_const(Object, :ActionController, Module.new, exists: defined?(ActionController)) do
-      ActionController.const_set(:Base, Struct.new(:perform_caching).new(false))
+    without_caching_of_fragments do
       assert_match(/perform_caching = true/, failure { assert_cache_misses(key: "a", cache: store) { 1 } })
       assert_no_match(/perform_caching/, failure { assert_cache_misses(key: "a", cache: store) { store.read("b") } })
     end
@@ -241,6 +240,16 @@ class LarderTestHelperTest < StoreCase
   end
 
   private
+
+  # As in an application with perform_caching = false.
+  def without_caching_of_fragments
+    before = Object.send(:remove_const, :ActionController) if defined?(ActionController)
+    Object.const_set(:ActionController, Module.new).const_set(:Base, Struct.new(:perform_caching).new(false))
+    yield
+  ensure
+    Object.send(:remove_const, :ActionController)
+    Object.const_set(:ActionController, before) if before
+  end
 
   # @return [String] the message of the assertion that fails in the block
   def failure(&block)
