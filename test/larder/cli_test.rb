@@ -44,8 +44,13 @@ module Larder
       assert_equal done("sessions", "--help"), done("sessions", "stat", "--help")
     end
 
-    test "a doctor of a path that names no file is refused" do
-      assert_equal 2, refused(/the path "" is empty; name a file\nTry: larder doctor --help/, "doctor", "")
+    test "a path that no file can have is refused" do
+      ["doctor", "stat", "clear", "sessions --file", "keys --file"].each do |words|
+        ["", "  "].each do |path|
+          message = /the path #{path.inspect} is empty; name a file\nTry: larder #{words[/\w+/]} --help/
+          assert_equal 2, refused(message, *words.split, path)
+        end
+      end
     end
 
     test "what is typed wrongly is refused with what is possible, and exit code 2" do

@@ -40,9 +40,7 @@ module Larder
       end
 
       def act
-        wrong = Application.objection(path)
-        raise UsageError, wrong if wrong
-
+        missing if Application.objection(path)
         missing unless File.exist?(path) || File.symlink?(path) || hindered?
         report = ::Larder::Doctor.run(path, sessions: method(:sessions?))
         if @json

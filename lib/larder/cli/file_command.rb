@@ -42,7 +42,11 @@ module Larder
       # @param remedy [String] a sentence
       # @param name [String] of such a file in the directory of an environment
       # @raise [Failure]
+      # @raise [UsageError] no file can have the path
       def no_file(path, remedy, name)
+        wrong = Application.objection(path)
+        raise UsageError, wrong if wrong
+
         absolute = File.absolute_path(path)
         obstacle = unseen(absolute)
         raise Failure, "cannot see whether there is a file #{path}: #{obstacle}" if obstacle
