@@ -18,7 +18,9 @@ module Larder
       PRODUCTION = "config/environments/production.rb"
       SESSIONS = "config/initializers/session_store.rb"
       ROUTES = "config/routes.rb"
-      IGNORED = "*.larder*"
+      # Ignore files: the pattern that each must have, and the file that shows that it is used. Git looks for a name in
+      # every directory; Docker matches a pattern with the whole path.
+      IGNORED = { ".gitignore" => ["*.larder*", ".git"], ".dockerignore" => ["**/*.larder*", "Dockerfile"] }.freeze
       # A library and its mount, by the name of the option.
       MOUNTS = {
         dashboard: ["larder/dashboard",
@@ -69,11 +71,11 @@ module Larder
 
       # @return [void]
       def ignore_files
-        [[".gitignore", ".git"], [".dockerignore", "Dockerfile"]].each do |file, reason|
+        IGNORED.each do |file, (pattern, reason)|
           next unless file?(file) || (!revoked? && File.exist?(place(reason)))
 
           lines = ListedLines.new(file?(file) ? read(file) : "")
-          revoked? ? keep(file, lines.without(IGNORED)) : write(file, lines.with(IGNORED))
+          revoked? ? keep(file, lines.without(pattern)) : write(file, lines.with(pattern))
         end
       end
 

@@ -31,7 +31,7 @@ class InstallGeneratorTest < Rails::Generators::TestCase
     assert_equal "Rails.application.configure do\n  # Durable.\n#{mark}  # config.cache_store = :solid_cache_store\n" \
                  "#{NEW}end\n", read(PRODUCTION)
     assert_equal "/log/*\n\n# Caches and sessions of Larder\n*.larder*\n", read(".gitignore")
-    assert_equal read(".gitignore"), read(".dockerignore")
+    assert_equal "/log/*\n\n# Caches and sessions of Larder\n**/*.larder*\n", read(".dockerignore")
     assert_equal "Rails.application.routes.draw do\nend\n", read(ROUTES)
     assert_no_file SESSIONS
   end
@@ -132,7 +132,16 @@ class InstallGeneratorTest < Rails::Generators::TestCase
     write("Dockerfile", "FROM scratch\n")
     install
     assert_equal "# Caches and sessions of Larder\n*.larder*\n", read(".gitignore")
-    assert_equal read(".gitignore"), read(".dockerignore")
+    assert_equal "# Caches and sessions of Larder\n**/*.larder*\n", read(".dockerignore")
+  end
+
+  # Docker matches a pattern with the whole path below the root.
+  test "files in all directories are kept out of images" do
+    install
+    pattern = read(".dockerignore").lines.last.chomp
+    %w[cache.larder storage/larder/production/cache.larder storage/sessions.larder.lock].each do |file|
+      assert File.fnmatch?(pattern, file, File::FNM_PATHNAME | File::FNM_DOTMATCH), file
+    end
   end
 
   test "sessions get an initializer" do
