@@ -8,6 +8,7 @@ require "rails/generators/base"
 require_relative "configured_lines"
 require_relative "former_sessions"
 require_relative "listed_lines"
+require_relative "text_file"
 
 module Larder
   # Generators of Rails.
@@ -228,7 +229,7 @@ module Larder
         return if options[:pretend]
 
         FileUtils.mkdir_p(File.dirname(place(file)))
-        File.write(place(file), text)
+        TextFile.write(place(file), text)
       end
 
       # Writes what is left of a file.
@@ -252,7 +253,7 @@ module Larder
       end
 
       def read(file)
-        File.read(place(file), encoding: "UTF-8")
+        TextFile.read(place(file))
       end
     end
   end

@@ -144,6 +144,21 @@ class InstallGeneratorTest < Rails::Generators::TestCase
     end
   end
 
+  test "files keep their line ends and their byte order mark" do
+    kept = ["\uFEFFRails.application.configure do\r\n  config.cache_store = :null_store\r\nend\r\n",
+            "\uFEFFRails.application.routes.draw do\r\nend\r\n", "/log/*\r\n"]
+    names = [PRODUCTION, ROUTES, ".gitignore"]
+    names.zip(kept) { |file, text| write(file, text) }
+    2.times { install("--dashboard") }
+    names.first(2).each { |file| assert_match(/\A\uFEFF/, read(file)) }
+    names.each { |file| assert_no_match(/(?<!\r)\n/, read(file), file) }
+    assert_match(/^  config\.cache_store = :larder_store\r$/, read(PRODUCTION))
+    assert_match(/\A\uFEFFrequire "larder\/dashboard"\r\n\r\nRails.*\r\n  mount Larder::Dashboard.*\r\n/, read(ROUTES))
+    assert_match(/^\*\.larder\*\r$/, read(".gitignore"))
+    run_generator([], behavior: :revoke)
+    assert_equal(kept, names.map { |file| read(file) })
+  end
+
   test "sessions get an initializer" do
     install("--sessions")
     assert_equal "# Added by larder:install, removed by bin/rails destroy larder:install:\n" \
