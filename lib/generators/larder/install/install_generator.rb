@@ -40,7 +40,8 @@ module Larder
 
       namespace "larder:install"
       desc "Configures the Larder cache in production. Former lines stay as comments, and " \
-           "bin/rails destroy larder:install brings them back. Running it again changes nothing."
+           "bin/rails destroy larder:install brings them back; with --sessions, --dashboard or --metrics it removes " \
+           "these alone. Running it again changes nothing."
 
       class_option :sessions, type: :boolean, default: false, desc: "Also store sessions in Larder"
       class_option :dashboard, type: :boolean, default: false, desc: "Mount the dashboard at /larder"
@@ -48,7 +49,7 @@ module Larder
 
       # @return [void]
       def configure_cache
-        return restore(PRODUCTION, "cache_store") if revoked?
+        return (restore(PRODUCTION, "cache_store") if everything?) if revoked?
         return by_hand("there is no #{PRODUCTION}", PRODUCTION, CACHE) unless file?(PRODUCTION)
 
         configure([PRODUCTION], "cache_store", CACHE) do |lines|
@@ -58,8 +59,8 @@ module Larder
 
       # @return [void]
       def configure_sessions
+        return unless wanted?(:sessions)
         return session_files.each { |file| restore(file, "session_store") } if revoked?
-        return unless options[:sessions]
 
         files = session_files
         name_left_options
@@ -72,6 +73,8 @@ module Larder
 
       # @return [void]
       def ignore_files
+        return if revoked? && !everything?
+
         IGNORED.each do |file, (pattern, reason)|
           next unless file?(file) || (!revoked? && File.exist?(place(reason)))
 
@@ -82,7 +85,7 @@ module Larder
 
       # @return [void]
       def mount
-        wanted = MOUNTS.select { |name, _| revoked? || options[name] }.values
+        wanted = MOUNTS.select { |name, _| wanted?(name) }.values
         return if wanted.empty? || (revoked? && !file?(ROUTES))
         return mount_by_hand("there is no #{ROUTES}", wanted) unless file?(ROUTES)
 
@@ -95,7 +98,8 @@ module Larder
 
       # @return [void]
       def explain
-        return if revoked? || options[:quiet]
+        return if options[:quiet]
+        return name_what_stays if revoked?
 
         say "\nNext:", :green
         next_steps.each { |step| say "  #{step}" }
@@ -105,6 +109,21 @@ module Larder
 
       def revoked?
         behavior == :revoke
+      end
+
+      # True if destroy has no options: it removes all parts.
+      def everything?
+        revoked? && [:sessions, *MOUNTS.keys].none? { |part| options[part] }
+      end
+
+      def wanted?(part)
+        options[part] || everything?
+      end
+
+      def name_what_stays
+        return if everything?
+
+        say "\nOnly these parts were removed. bin/rails destroy larder:install without options removes everything."
       end
 
       # @return [String, nil] the routes with a mount, or without it; nil: it has no place

@@ -46,18 +46,9 @@ class InstallGeneratorTest < Rails::Generators::TestCase
       output = install(*options)
       assert_equal after, files
       assert_match(/ identical +config\/environments\/production\.rb/, output)
-      run_generator(options, behavior: :revoke)
-      assert_equal before, files
-      run_generator(options, behavior: :revoke)
+      2.times { run_generator([], behavior: :revoke) }
       assert_equal before, files
     end
-  end
-
-  test "destroy brings everything back without the options" do
-    before = files
-    install(*ALL)
-    run_generator([], behavior: :revoke)
-    assert_equal before, files
   end
 
   test "--pretend says what would change, and changes nothing" do
@@ -157,6 +148,19 @@ class InstallGeneratorTest < Rails::Generators::TestCase
     assert_match(/^\*\.larder\*\r$/, read(".gitignore"))
     run_generator([], behavior: :revoke)
     assert_equal(kept, names.map { |file| read(file) })
+  end
+
+  test "destroy with options removes these parts alone, and says that the others stay" do
+    install
+    cache = files
+    install(*ALL)
+    output = run_generator(%w[--dashboard --metrics], behavior: :revoke)
+    assert_match(/^Only these parts were removed\. .* without options removes everything\.$/, output)
+    assert_equal cache, files.except(SESSIONS)
+    assert_match(/larder_store/, read(SESSIONS))
+    run_generator(%w[--sessions], behavior: :revoke)
+    assert_equal cache, files
+    assert_no_match(/Only these/, run_generator([], behavior: :revoke))
   end
 
   test "sessions get an initializer" do
