@@ -69,6 +69,13 @@ class InstallTest < ActiveSupport::TestCase
     assert_equal "401 404 200", secured(LARDER_PASSWORD: "p" * 20, LARDER_METRICS_TOKEN: "t" * 20)
   end
 
+  test "routes that the mount hides are named" do
+    change("config/routes.rb", /^  root/, "  get \"larder/items\", to: \"pages#show\"\n  root")
+    output = rails("generate", "larder:install", "--dashboard")
+    assert_match(/hidden +the mount of \/larder comes before GET \/larder\/items\b.*: give one of them another/, output)
+    assert_no_match(/hidden /, rails("generate", "larder:install", "--dashboard"))
+  end
+
   test "--pretend changes nothing, and --help lists the options" do
     before = sources
     assert_match(/ create +\.gitignore$/, rails("generate", "larder:install", "--pretend", "--dashboard", "--metrics"))

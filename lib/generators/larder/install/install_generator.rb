@@ -7,6 +7,7 @@ require "rails/generators"
 require "rails/generators/base"
 require_relative "configured_lines"
 require_relative "former_sessions"
+require_relative "hidden_routes"
 require_relative "listed_lines"
 require_relative "text_file"
 
@@ -91,9 +92,8 @@ module Larder
 
         text = read(ROUTES)
         left = wanted.reject { |library, line| mounts(text, library, line)&.then { |new| text = new } }
-        return write(ROUTES, text) if left.empty?
-
-        mount_by_hand("#{ROUTES} has no routes.draw on a line of its own", left)
+        write(ROUTES, text) if text != read(ROUTES) || left.empty?
+        mount_by_hand("#{ROUTES} has no routes.draw on a line of its own", left) if left.any?
       end
 
       # @return [void]
@@ -129,7 +129,23 @@ module Larder
       # @return [String, nil] the routes with a mount, or without it; nil: it has no place
       def mounts(routes, library, line)
         lines = ListedLines.new(routes)
-        revoked? ? lines.unmounted(library, line) : lines.mounted(library, line)
+        return lines.unmounted(library, line) if revoked?
+
+        changed = lines.mounted(library, line)
+        name_hidden_routes(line) unless changed == routes
+        changed
+      end
+
+      # Rails has the routes as they are without the mount.
+      def name_hidden_routes(line)
+        return unless Rails.application
+
+        path = line[/=> "(.+)"/, 1]
+        hidden = HiddenRoutes.at(path, Rails.application)
+        return if hidden.empty?
+
+        say_status :hidden, "the mount of #{path} comes before #{hidden.join(", ")}: give one of them another path",
+                   :yellow
       end
 
       def mount_by_hand(reason, mounts)
