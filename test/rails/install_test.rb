@@ -69,6 +69,20 @@ class InstallTest < ActiveSupport::TestCase
     assert_equal "401 404 200", secured(LARDER_PASSWORD: "p" * 20, LARDER_METRICS_TOKEN: "t" * 20)
   end
 
+  test "options of the former cache hold in the new one" do
+    change("config/environments/production.rb", /^end\n\z/, <<~RUBY)
+        config.cache_store = :file_store, "tmp/cache", {
+          expires_in: 1.day, namespace: -> { Rails.env }
+        }
+      end
+    RUBY
+    output = rails("generate", "larder:install")
+    assert_match(/left out: "tmp\/cache" \(config\/environments\/production\.rb:\d+\);/, output)
+    assert_equal "ActiveSupport::Cache::LarderStore 86400 production",
+                 rails("runner", "puts [Rails.cache.class, Rails.cache.options[:expires_in].to_i, " \
+                                 "Rails.cache.options[:namespace].call].join(' ')").lines.last.chomp
+  end
+
   test "routes that the mount hides are named" do
     change("config/routes.rb", /^  root/, "  get \"larder/items\", to: \"pages#show\"\n  root")
     output = rails("generate", "larder:install", "--dashboard")

@@ -12,7 +12,12 @@ module Larder
     class ConfiguredLines
       # A statement: its first line and number of lines, counted from 0; and whether it can be replaced: it stands alone
       # on its lines, and in no condition, method or block but that of `configure`.
-      Statement = Struct.new(:first, :count, :text, :replaceable)
+      Statement = Struct.new(:first, :count, :text, :replaceable) do
+        # @return [Boolean] true if it configures a store of Larder's
+        def larders?
+          text.match?(/larder_store|LarderStore/)
+        end
+      end
 
       # The file cannot be read as Ruby.
       class Unreadable < StandardError; end
@@ -35,11 +40,6 @@ module Larder
       # @raise [Unreadable]
       def statements
         @statements ||= found(tree, true).map { |line, open| statement(line - 1, open) }.sort_by(&:first)
-      end
-
-      # @return [Boolean] true if a statement configures a store of Larder's
-      def larders?
-        statements.any? { |one| one.text.match?(/larder_store|LarderStore/) }
       end
 
       # @param line [String] the new statement

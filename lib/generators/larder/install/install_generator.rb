@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
 # bin/rails generate larder:install and its opposite, bin/rails destroy larder:install. configured_lines.rb changes the
-# configuration, listed_lines.rb the ignore files and the routes.
+# configuration, listed_lines.rb the ignore files and the routes. former_cache.rb and former_sessions.rb find options to
+# carry over, and hidden_routes.rb finds the routes that a mount hides.
 
 require "rails/generators"
 require "rails/generators/base"
 require_relative "configured_lines"
+require_relative "former_cache"
 require_relative "former_sessions"
 require_relative "hidden_routes"
 require_relative "listed_lines"
@@ -17,12 +19,15 @@ module Larder
     # Configures a Rails application for Larder. Running it again changes nothing.
     class InstallGenerator < Rails::Generators::Base
       CACHE = "config.cache_store = :larder_store"
+      APPLICATION = "config/application.rb"
       PRODUCTION = "config/environments/production.rb"
       SESSIONS = "config/initializers/session_store.rb"
       ROUTES = "config/routes.rb"
       # Ignore files: the pattern that each must have, and the file that shows that it is used. Git looks for a name in
       # every directory; Docker matches a pattern with the whole path.
       IGNORED = { ".gitignore" => ["*.larder*", ".git"], ".dockerignore" => ["**/*.larder*", "Dockerfile"] }.freeze
+      # Files of Solid Cache, which uses the first that exists.
+      SOLID = %w[config/cache.yml config/solid_cache.yml].freeze
       # A library and its mount, by the name of the option.
       MOUNTS = {
         dashboard: ["larder/dashboard",
@@ -30,14 +35,12 @@ module Larder
         metrics:   ["larder/metrics",
                     'mount Larder::Metrics.new(token: ENV["LARDER_METRICS_TOKEN"]) => "/metrics"']
       }.freeze
-      # The name of the cookie in a statement that configures sessions.
-      COOKIE = /\bkey:\s*("[^"]*"|'[^']*')/
       DASHBOARD_STEP = "Set LARDER_PASSWORD, the password for any user name: without it the dashboard is hidden, " \
                        "in development too"
       METRICS_STEP = "Set LARDER_METRICS_TOKEN, the bearer token of the collector: without it the metrics are " \
                      "hidden, in development too"
-      private_constant :CACHE, :PRODUCTION, :SESSIONS, :ROUTES, :IGNORED, :MOUNTS, :COOKIE, :DASHBOARD_STEP,
-                       :METRICS_STEP
+      private_constant :CACHE, :APPLICATION, :PRODUCTION, :SESSIONS, :ROUTES, :IGNORED, :SOLID, :MOUNTS,
+                       :DASHBOARD_STEP, :METRICS_STEP
 
       namespace "larder:install"
       desc "Configures the Larder cache in production. Former lines stay as comments, and " \
@@ -51,11 +54,12 @@ module Larder
       # @return [void]
       def configure_cache
         return (restore(PRODUCTION, "cache_store") if everything?) if revoked?
-        return by_hand("there is no #{PRODUCTION}", PRODUCTION, CACHE) unless file?(PRODUCTION)
 
-        configure([PRODUCTION], "cache_store", CACHE) do |lines|
-          lines.added(CACHE) || by_hand("#{PRODUCTION} has no block that ends", PRODUCTION, CACHE)
-        end
+        former = cache_statements
+        return say_status(:identical, APPLICATION, :blue) if former.last&.first == APPLICATION && larders?(former)
+
+        name_left_of_cache(former)
+        store_cache(cache_line(former))
       end
 
       # @return [void]
@@ -64,12 +68,8 @@ module Larder
         return session_files.each { |file| restore(file, "session_store") } if revoked?
 
         files = session_files
-        name_left_options
-        return write(SESSIONS, ConfiguredLines.alone(sessions_line)) if files.empty? && !file?(SESSIONS)
-
-        configure(files.empty? ? [SESSIONS] : files, "session_store", sessions_line) do
-          "#{read(SESSIONS).sub(/(?<!\n)\z/, "\n")}#{ConfiguredLines.alone(sessions_line)}"
-        end
+        name_left_of_sessions
+        store_sessions(files)
       end
 
       # @return [void]
@@ -152,6 +152,23 @@ module Larder
         by_hand(reason, ROUTES, mounts.map { |library, line| "require \"#{library}\"\n#{line}" }.join("\n"))
       end
 
+      def store_cache(line)
+        return by_hand("there is no #{PRODUCTION}", PRODUCTION, line) unless file?(PRODUCTION)
+
+        configure([PRODUCTION], "cache_store", line) do |lines|
+          lines.added(line) || by_hand("#{PRODUCTION} has no block that ends", PRODUCTION, line)
+        end
+      end
+
+      # @param files [Array<String>] that configure them
+      def store_sessions(files)
+        return write(SESSIONS, ConfiguredLines.alone(sessions_line)) if files.empty? && !file?(SESSIONS)
+
+        configure(files.empty? ? [SESSIONS] : files, "session_store", sessions_line) do
+          "#{read(SESSIONS).sub(/(?<!\n)\z/, "\n")}#{ConfiguredLines.alone(sessions_line)}"
+        end
+      end
+
       # Replaces the only statement, or adds one where there is none.
       #
       # @param files [Array<String>] that configure it, or the one where it is added
@@ -159,9 +176,9 @@ module Larder
       # @yieldreturn [String, nil] its new text
       def configure(files, name, line, &add)
         found = files.to_h { |file| [file, ConfiguredLines.new(read(file), name)] }
-        return files.each { |file| write(file, read(file)) } if found.values.any?(&:larders?)
-
         statements = found.flat_map { |file, lines| lines.statements.map { |statement| [file, statement] } }
+        return files.each { |file| write(file, read(file)) } if larders?(statements)
+
         file, lines = found.first
         text = case statements
                in [] then add.call(lines)
@@ -171,6 +188,17 @@ module Larder
         write(file, text) if text
       rescue ConfiguredLines::Unreadable => e
         by_hand("#{files.join(", ")}: #{e.message}", files.first, line)
+      end
+
+      # True if the store is Larder's: the last statement is in force, unless it is in a condition.
+      def larders?(statements)
+        in_force = statements.reverse.find { |file, _| production?(file) } || statements.last
+        statements.any? { |_, one| one.larders? } && (in_force.last.larders? || !in_force.last.replaceable)
+      end
+
+      # True if Rails loads the file in production.
+      def production?(file)
+        file == PRODUCTION || !file.start_with?("config/environments/")
       end
 
       # An initializer names the application; a class or block of configuration does not.
@@ -194,40 +222,104 @@ module Larder
 
       # @return [Array<String>] files that configure sessions
       def session_files
-        Dir[place("config/{application,initializers/**/*,environments/*}.rb")].sort.map { |path| relative(path) }
-                                                                             .select { |file| sessions?(file) }
+        configurations.select { |file| sessions?(file) }
+      end
+
+      # @return [Array<String>] in the order in which Rails loads them
+      def configurations
+        [APPLICATION, "config/environments/*.rb", "config/initializers/**/*.rb"]
+          .flat_map { |files| Dir[place(files)].sort.map { |path| relative(path) } }
       end
 
       def sessions?(file)
         read(file).include?("session_store") && ConfiguredLines.new(read(file), "session_store").statements.any?
       end
 
+      # @return [String] with the options of the former store that mean the same
+      def cache_line(statements)
+        kept = statements.one? ? former_cache(statements.first.last.text).kept : {}
+        kept.empty? ? CACHE : "#{CACHE}, { #{named(kept)} }"
+      end
+
+      def name_left_of_cache(statements)
+        return if larders?(statements)
+
+        caches = statements.to_h { |file, one| ["#{file}:#{one.first + 1}", former_cache(one.text)] }
+        in_file = caches.values.flat_map(&:left_in_file).uniq
+        name_left("cache", { **caches.transform_values(&:left), solid_file => in_file }, "")
+      end
+
+      # @return [FormerCache]
+      def former_cache(text)
+        FormerCache.new(text, solid_file && read(solid_file))
+      end
+
+      # @return [String, nil]
+      def solid_file
+        SOLID.find { |file| file?(file) }
+      end
+
+      # @return [Array<Array(String, ConfiguredLines::Statement)>] what configures the cache in production
+      def cache_statements
+        found = [PRODUCTION, APPLICATION].select { |file| file?(file) }.map do |file|
+          ConfiguredLines.new(read(file), "cache_store").statements.map { |statement| [file, statement] }
+        end
+        found.find(&:any?) || []
+      rescue ConfiguredLines::Unreadable # configure names it
+        []
+      end
+
       # In production a choice is required of what a loss of the file may cost.
       def sessions_line
-        options = FormerSessions.new(session_statements).kept
-        key = options.delete("key") || cookie
-        ["Rails.application.config.session_store :larder_store", *("key: #{key}" if key),
-         *options.map { |name, value| "#{name}: #{value}" }, "ephemeral: true"].join(", ")
+        kept = former_sessions.any? ? former_sessions.kept : { "key" => own_cookie }.compact
+        "Rails.application.config.session_store :larder_store, #{named({ **kept, "ephemeral" => "true" })}"
       end
 
-      # @return [String, nil] the name of the cookie, as Ruby has it: that of the former sessions, or Rails' default
-      def cookie
-        former = session_statements.filter_map { |text| text[COOKIE, 1] }
+      # @return [String, nil] the name of the cookie of an application that configures no sessions
+      def own_cookie
         own = Rails.application&.railtie_name&.chomp("_application")
-        former.first || ("_#{own}_session".inspect if own)
+        "_#{own}_session".inspect if own
       end
 
-      def name_left_options
-        left = FormerSessions.new(session_statements).left
+      # @return [FormerSessions] those of production, in the order in which Rails loads them
+      def former_sessions
+        @former_sessions ||= FormerSessions.new(session_statements.map { |_, one| one.text })
+      end
+
+      def name_left_of_sessions
+        return if larders?(session_statements)
+
+        former = session_statements.to_h { |file, one| ["#{file}:#{one.first + 1}", FormerSessions.new([one.text])] }
+        carried = ["key", *former_sessions.kept.keys]
+        name_left("sessions", former.transform_values { |one| one.left(carried) }, "#sessions")
+        return if former.values.uniq { |one| one.kept["key"] }.size < 2
+
+        say_status :cookie, "the name of the cookie is that of #{former.keys.last}, which is loaded last", :yellow
+      end
+
+      # @param left [Hash{String=>Array<String>}] options by their places
+      def name_left(former, left, chapter)
+        left = left.reject { |_, names| names.empty? }
         return if left.empty?
 
-        say_status :skip, "options of the former sessions left out: #{left.join(", ")}; see " \
-                          "docs/guides/change-over.md#sessions", :yellow
+        texts = left.map { |place, names| "#{names.join(", ")} (#{place})" }
+        say_status :skip, "options of the former #{former} left out: #{texts.join(", ")}; see " \
+                          "docs/guides/change-over.md#{chapter}", :yellow
       end
 
-      # @return [Array<String>] statements that configure sessions
+      # @return [String] options of Ruby
+      def named(options)
+        options.map { |name, value| "#{name}: #{value}" }.join(", ")
+      end
+
+      # @return [Array<Array(String, ConfiguredLines::Statement)>] what configures sessions in production, in the order
+      #   in which Rails loads it
       def session_statements
-        session_files.flat_map { |file| ConfiguredLines.new(read(file), "session_store").statements.map(&:text) }
+        files = session_files
+        production = files.select { |file| production?(file) }
+        (production.empty? ? files : production).flat_map do |file|
+          ConfiguredLines.new(read(file), "session_store").statements.map { |statement| [file, statement] }
+        end
       end
 
       def next_steps
@@ -238,7 +330,7 @@ module Larder
 
       # The cache that the application has is not Larder's while a line is to be put in by hand.
       def cache_steps
-        return [] if @left&.include?(CACHE)
+        return [] if @left&.any? { |line| line.start_with?(CACHE) }
 
         ["bin/rails runner -e production 'p Rails.cache.write(\"larder\", 1)'   # creates the file",
          "RAILS_ENV=production bin/rails larder:doctor                        # checks it"]

@@ -39,7 +39,7 @@ class ConfiguredLinesTest < ActiveSupport::TestCase
       assert_equal 1, lines(file).statements.size
       changed = lines(file).replaced(NEW)
       assert_equal [NEW], (lines(changed).statements.map { |statement| statement.text.strip })
-      assert_predicate lines(changed), :larders?
+      assert_predicate lines(changed).statements.first, :larders?
       assert_equal file, lines(changed).restored
     end
   end

@@ -20,10 +20,17 @@ class FormerSessionsTest < ActiveSupport::TestCase
     assert_equal ["b:"], former(text).left
   end
 
-  test "options without a name, and one that a condition follows, are left out" do
+  test "options without a name are left out" do
     assert_equal ["OPTIONS", "**more"], former("config.session_store :cookie_store, OPTIONS, **more").left
-    conditional = former("config.session_store :cookie_store, secure: true if ENV[\"A\"]")
-    assert_equal [{}, ["secure: true if ENV[\"A\"]"]], [conditional.kept, conditional.left]
+  end
+
+  test "of several statements, the last names the cookie, and the other options are left out" do
+    former = Larder::Generators::FormerSessions.new(
+      ["config.session_store :active_record_store, key: \"_a\", secure: true",
+       "config.session_store :cookie_store, key: \"_b\", path: \"/\"",
+       "config.session_store :larder_store, key: \"_c\""]
+    )
+    assert_equal [{ "key" => "\"_b\"" }, %w[secure: path:]], [former.kept, former.left]
   end
 
   test "an option that sessions of Larder have for something else is left out" do

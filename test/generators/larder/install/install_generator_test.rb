@@ -135,6 +135,72 @@ class InstallGeneratorTest < Rails::Generators::TestCase
     end
   end
 
+  test "options that mean the same for Larder are carried over as they are written" do
+    { ":file_store, \"tmp/cache\", { expires_in: 1.day }"          => "expires_in: 1.day",
+      "[:file_store, \"tmp/cache\", expires_in: 1.day]"            => "expires_in: 1.day",
+      ":redis_cache_store, { url: URL, :namespace => \"a, b\", error_handler: ->(a, b) { p a, b } }" =>
+        "namespace: \"a, b\", error_handler: ->(a, b) { p a, b }",
+      ":mem_cache_store, \"one\", {\n    compress: false, # none\n    race_condition_ttl: 5\n  }" =>
+        "compress: false, race_condition_ttl: 5" }.each do |former, kept|
+      before = former_cache(former)
+      install
+      assert_equal "  config.cache_store = :larder_store, { #{kept} }\n", read(PRODUCTION).lines[-2], former
+      run_generator([], behavior: :revoke)
+      assert_equal before, read(PRODUCTION)
+    end
+  end
+
+  test "other options of the former cache are named with their place" do
+    { ":file_store, \"tmp/cache\", { expires_in: 1.day }"   => "\"tmp/cache\"",
+      ":redis_cache_store, { url: URL, pool: { size: 5 } }" => "url:, pool:",
+      ":memory_store, { size: 64.megabytes, coder: nil }"   => "size:, coder:",
+      "Store.new(URL,\n    a: \"b, c\")" => "Store.new(URL, a: \"b, c\")",
+      ":mem_cache_store, \"one\", OPTIONS" => "\"one\", OPTIONS" }.each do |former, left|
+      former_cache(former)
+      assert_includes install, "skip  options of the former cache left out: #{left} (#{PRODUCTION}:2); " \
+                               "see docs/guides/change-over.md\n", former
+      assert_no_match(/left out/, install)
+    end
+    former_cache(":null_store")
+    assert_no_match(/left out/, install)
+  end
+
+  test "options of a cache in a condition are in the line to put there, without the condition" do
+    former_cache(":redis_cache_store, { url: URL, expires_in: 1.day } if ENV[\"A\"]")
+    output = install
+    assert_match(/put into #{PRODUCTION}: config\.cache_store = :larder_store, { expires_in: 1\.day }$/o, output)
+    assert_includes output, "left out: url: (#{PRODUCTION}:2); see"
+    assert_no_match(/larder:doctor/, output)
+  end
+
+  test "options of Solid Cache are taken from its file" do
+    write("config/cache.yml", <<~YAML)
+      default: &default
+        store_options:
+          max_age: <%= 60.days.to_i %>
+          namespace: <%= Rails.env %>
+      production:
+        database: cache
+        <<: *default
+    YAML
+    output = install
+    assert_equal "  config.cache_store = :larder_store, { namespace: Rails.env }\n", read(PRODUCTION).lines[-2]
+    assert_includes output, "options of the former cache left out: database:, max_age: (config/cache.yml); see"
+    write(PRODUCTION, "Rails.application.configure do\n  config.cache_store = :file_store, \"a\"\nend\n")
+    assert_no_match(/cache\.yml/, install)
+  end
+
+  test "a cache that config/application.rb configures has its options carried over, and stays if it is Larder's" do
+    write(PRODUCTION, "Rails.application.configure do\nend\n")
+    write("config/application.rb", "class A < B\n  config.cache_store = :file_store, \"a\", { expires_in: 5 }\nend\n")
+    assert_includes install, "left out: \"a\" (config/application.rb:2); see"
+    assert_match(/^  config\.cache_store = :larder_store, { expires_in: 5 }$/, read(PRODUCTION))
+    run_generator([], behavior: :revoke)
+    write("config/application.rb", "class A < B\n  config.cache_store = :larder_store, { size: \"1GB\" }\nend\n")
+    assert_match(/ identical +config\/application\.rb$/, install)
+    assert_equal "Rails.application.configure do\nend\n", read(PRODUCTION)
+  end
+
   test "files keep their line ends and their byte order mark" do
     kept = ["\uFEFFRails.application.configure do\r\n  config.cache_store = :null_store\r\nend\r\n",
             "\uFEFFRails.application.routes.draw do\r\nend\r\n", "/log/*\r\n"]
@@ -209,7 +275,7 @@ class InstallGeneratorTest < Rails::Generators::TestCase
                  "secure: Rails.env.production?, expire_after: 14.days, same_site: :strict, " \
                  "domain: [\".a.example\", \".b.example\"], httponly: true, ephemeral: true\n",
                  read(SESSIONS).lines.last
-    assert_match(/skip +options of the former sessions left out: servers:, expiry:, \*\*MORE; see docs/, output)
+    assert_includes output, "of the former sessions left out: servers:, expiry:, **MORE (#{SESSIONS}:1); see docs"
     assert_no_match(/left out/, install("--sessions"))
   end
 
@@ -218,7 +284,33 @@ class InstallGeneratorTest < Rails::Generators::TestCase
     write("config/application.rb", "class A < B\n  config.session_store(:cookie_store, { same_site: :lax })\nend\n")
     output = install("--sessions")
     assert_match(/put into #{SESSIONS}: .* :larder_store, key: "_shop", ephemeral: true$/o, output)
-    assert_match(/left out: same_site:, secure:; see/, output)
+    assert_includes output, "left out: same_site: (config/application.rb:2), secure: (#{SESSIONS}:1); see"
+  end
+
+  test "of several statements, the one that is loaded last names the cookie" do
+    write("config/initializers/aaa.rb", "Rails.application.config.session_store :active_record_store, key: \"_a\"\n")
+    write("config/initializers/zzz.rb", "Rails.application.config.session_store :cookie_store, key: \"_b\"\n")
+    write("config/environments/test.rb", "Rails.application.configure do\n  config.session_store :a, key: \"_\"\nend\n")
+    output = install("--sessions")
+    assert_match(/put into config\/initializers\/zzz\.rb: .* :larder_store, key: "_b", ephemeral: true$/, output)
+    assert_includes output, "the name of the cookie is that of config/initializers/zzz.rb:1, which is loaded last"
+    write("config/initializers/zzz.rb", "Rails.application.config.session_store :cookie_store\n")
+    assert_match(/ :larder_store, ephemeral: true$/, install("--sessions"))
+  end
+
+  test "sessions of Larder that a later statement replaces are not in force" do
+    write("config/initializers/aaa.rb", "Rails.application.config.session_store :larder_store, key: \"_a\"\n")
+    write("config/initializers/zzz.rb", "Rails.application.config.session_store :cookie_store, key: \"_b\"\n")
+    assert_match(/put into config\/initializers\/zzz\.rb: .* :larder_store, key: "_b", ephemeral: true$/,
+                 install("--sessions"))
+    write("config/initializers/zzz.rb", "Rails.application.config.session_store :cookie_store if ENV[\"A\"]\n")
+    assert_no_match(/put into/, install("--sessions"))
+  end
+
+  test "a condition is not a part of the option before it" do
+    write(SESSIONS, "Rails.application.config.session_store :cookie_store, key: \"_a\", " \
+                    "expire_after: 3.days if Rails.env.production?\n")
+    assert_match(/ :larder_store, key: "_a", expire_after: 3\.days, ephemeral: true$/, install("--sessions"))
   end
 
   test "another key of the file does not name the cookie" do
@@ -289,6 +381,12 @@ class InstallGeneratorTest < Rails::Generators::TestCase
 
   def install(*options)
     run_generator(options)
+  end
+
+  # @return [String] the text of the configuration
+  def former_cache(store)
+    write(PRODUCTION, "Rails.application.configure do\n  config.cache_store = #{store}\nend\n")
+    read(PRODUCTION)
   end
 
   def files
