@@ -83,6 +83,15 @@ class InstallTest < ActiveSupport::TestCase
                                  "Rails.cache.options[:namespace].call].join(' ')").lines.last.chomp
   end
 
+  test "an application without the middleware of sessions has them with the lines of the output" do
+    change("config/application.rb", /^ +class Application.*\n/, "\\0    config.api_only = true\n")
+    lines = rails("generate", "larder:install", "--sessions").lines.map(&:lstrip).grep(/middleware\.use/)
+    assert_equal 2, lines.size
+    sessions = "config/initializers/session_store.rb"
+    write(sessions, File.read(place(sessions)) + lines.join)
+    assert_equal "ActiveSupport::Cache::LarderStore|_shop_session|made 1|made 2", visit
+  end
+
   test "routes that the mount hides are named" do
     change("config/routes.rb", /^  root/, "  get \"larder/items\", to: \"pages#show\"\n  root")
     output = rails("generate", "larder:install", "--dashboard")

@@ -25,6 +25,11 @@ module Larder
         @former.any?
       end
 
+      # @return [Boolean] true if the application has turned sessions off
+      def disabled?
+        @former.last&.store == ":disabled"
+      end
+
       # @return [Hash{String=>String}] options that are kept; of several statements, only the name of the cookie in the
       #   last one, which is in force
       def kept

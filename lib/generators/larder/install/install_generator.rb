@@ -11,6 +11,7 @@ require_relative "former_cache"
 require_relative "former_sessions"
 require_relative "hidden_routes"
 require_relative "listed_lines"
+require_relative "session_middleware"
 require_relative "text_file"
 
 module Larder
@@ -70,6 +71,7 @@ module Larder
         files = session_files
         name_left_of_sessions
         store_sessions(files)
+        name_middleware(files.last || SESSIONS)
       end
 
       # @return [void]
@@ -162,6 +164,7 @@ module Larder
 
       # @param files [Array<String>] that configure them
       def store_sessions(files)
+        return disabled if former_sessions.disabled?
         return write(SESSIONS, ConfiguredLines.alone(sessions_line)) if files.empty? && !file?(SESSIONS)
 
         configure(files.empty? ? [SESSIONS] : files, "session_store", sessions_line) do
@@ -320,6 +323,31 @@ module Larder
         (production.empty? ? files : production).flat_map do |file|
           ConfiguredLines.new(read(file), "session_store").statements.map { |statement| [file, statement] }
         end
+      end
+
+      # The application has decided so.
+      def disabled
+        file, statement = session_statements.last
+        by_hand("the application turns sessions off (#{file}:#{statement.first + 1})", file, sessions_line)
+      end
+
+      # @param file [String] that configures the sessions
+      def name_middleware(file)
+        middleware = SessionMiddleware.new(configurations.to_h { |one| [one, read(one)] })
+        return if !api_only? || middleware.larders?
+
+        lines = SessionMiddleware.lines(("Rails.application." unless file == APPLICATION))
+        instead = ", in place of #{middleware.places.join(", ")}" if middleware.places.any?
+        say_status :skip, "config.api_only leaves out the middleware of sessions: no request has one; put into " \
+                          "#{file}, after config.session_store#{instead}:\n#{lines.join("\n")}", :yellow
+      end
+
+      def api_only?
+        [APPLICATION, PRODUCTION].select { |file| file?(file) }
+                                 .flat_map { |file| ConfiguredLines.new(read(file), "api_only").statements }
+                                 .last&.text&.match?(/=\s*true\b/)
+      rescue ConfiguredLines::Unreadable
+        false
       end
 
       def next_steps

@@ -33,6 +33,12 @@ class FormerSessionsTest < ActiveSupport::TestCase
     assert_equal [{ "key" => "\"_b\"" }, %w[secure: path:]], [former.kept, former.left]
   end
 
+  test "sessions are turned off if the last statement says so" do
+    assert_predicate former("config.session_store(:disabled)"), :disabled?
+    assert_not_predicate former("config.session_store :cookie_store"), :disabled?
+    assert_not_predicate Larder::Generators::FormerSessions.new([]), :disabled?
+  end
+
   test "an option that sessions of Larder have for something else is left out" do
     former = former("config.session_store :cache_store, cache: STORE, serializer: :json, path: \"/shop\"")
     assert_equal [{ "path" => "\"/shop\"" }, %w[cache: serializer:]], [former.kept, former.left]

@@ -313,6 +313,40 @@ class InstallGeneratorTest < Rails::Generators::TestCase
     assert_match(/ :larder_store, key: "_a", expire_after: 3\.days, ephemeral: true$/, install("--sessions"))
   end
 
+  test "sessions that the application turns off stay so, with the line to put there" do
+    write("config/application.rb", "class A < B\n  config.session_store :disabled\nend\n")
+    before = read("config/application.rb")
+    output = install("--sessions")
+    assert_equal before, read("config/application.rb")
+    assert_includes output, "skip  the application turns sessions off (config/application.rb:2); put into config/app"
+    assert_no_file SESSIONS
+  end
+
+  test "an application without the middleware of sessions is given its lines, until it has them" do
+    write("config/application.rb", "class A < B\n  config.api_only = true\nend\n")
+    output = install("--sessions")
+    assert_match(/config\.api_only leaves out .* put into #{SESSIONS}, after config\.session_store:$/o, output)
+    lines = output.lines.map(&:lstrip).grep(/middleware\.use/)
+    assert_equal ["Rails.application.config.middleware.use ActionDispatch::Cookies\n",
+                  "Rails.application.config.middleware.use Rails.application.config.session_store, " \
+                  "Rails.application.config.session_options\n"], lines
+    assert_no_match(/api_only/, install)
+    write(SESSIONS, read(SESSIONS) + lines.join)
+    assert_no_match(/api_only/, install("--sessions"))
+    write("config/initializers/other.rb", "Rails.application.config.middleware.use ActionDispatch::Session::A\n")
+    FileUtils.rm(place(SESSIONS))
+    assert_match(/api_only .*, in place of config\/initializers\/other\.rb:1:$/, install("--sessions"))
+    write("config/application.rb", "class A < B\n  config.api_only = false\nend\n")
+    FileUtils.rm(place(SESSIONS))
+    assert_no_match(/api_only/, install("--sessions"))
+  end
+
+  test "the lines of the middleware fit config/application.rb" do
+    write("config/application.rb", "class A < B\n  config.api_only = true\n  config.session_store :cookie_store\nend\n")
+    assert_match(/into config\/application\.rb, .*:\n +config\.middleware\.use A.*\n +config\.middleware\.use config/,
+                 install("--sessions"))
+  end
+
   test "another key of the file does not name the cookie" do
     write("config/application.rb", <<~RUBY)
       class Application < Rails::Application
