@@ -39,14 +39,16 @@ module Larder
         kept_of(@former.named)
       end
 
+      # @param carried [Array<String>] names of the options that are carried over
       # @return [Array<String>] options of the statement that are left out: names as `url:`, and texts without a name
-      def left
-        [*@former.others, *names(@former.named)]
+      def left(carried = kept.keys)
+        [*@former.others, *names(@former.named, carried)]
       end
 
+      # @param carried [Array<String>] names of the options that are carried over
       # @return [Array<String>] options of the file that are left out
-      def left_in_file
-        names(file)
+      def left_in_file(carried = kept.keys)
+        names(file, carried)
       rescue Psych::Exception
         ["all options, as this is not YAML"]
       end
@@ -58,8 +60,8 @@ module Larder
         options.select { |name, value| value && KEPT.include?(name) && [name, value] != %w[coder nil] }
       end
 
-      def names(options)
-        (options.keys - kept_of(options).keys).map { |name| "#{name}:" }
+      def names(options, carried)
+        (options.keys - carried).map { |name| "#{name}:" }
       end
 
       # @return [Hash{String=>String}] options in the section of production; nil stands for an Array or a Hash

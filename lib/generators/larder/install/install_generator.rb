@@ -240,16 +240,22 @@ module Larder
 
       # @return [String] with the options of the former store that mean the same
       def cache_line(statements)
-        kept = statements.one? ? former_cache(statements.first.last.text).kept : {}
+        kept = kept_of_cache(statements)
         kept.empty? ? CACHE : "#{CACHE}, { #{named(kept)} }"
+      end
+
+      # @return [Hash{String=>String}] options of the only statement
+      def kept_of_cache(statements)
+        statements.one? ? former_cache(statements.first.last.text).kept : {}
       end
 
       def name_left_of_cache(statements)
         return if larders?(statements)
 
         caches = statements.to_h { |file, one| ["#{file}:#{one.first + 1}", former_cache(one.text)] }
-        in_file = caches.values.flat_map(&:left_in_file).uniq
-        name_left("cache", { **caches.transform_values(&:left), solid_file => in_file }, "")
+        carried = kept_of_cache(statements).keys
+        in_file = caches.values.flat_map { |one| one.left_in_file(carried) }.uniq
+        name_left("cache", { **caches.transform_values { |one| one.left(carried) }, solid_file => in_file }, "")
       end
 
       # @return [FormerCache]

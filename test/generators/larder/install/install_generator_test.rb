@@ -173,6 +173,21 @@ class InstallGeneratorTest < Rails::Generators::TestCase
     assert_no_match(/larder:doctor/, output)
   end
 
+  test "of several caches, all options are named" do
+    write("config/cache.yml", "production:\n  store_options:\n    expires_in: 5\n")
+    write(PRODUCTION, <<~RUBY)
+      Rails.application.configure do
+        if ENV["A"]
+          config.cache_store = :redis_cache_store, { url: URL, namespace: "shop" }
+        else
+          config.cache_store = :solid_cache_store, { compress: true }
+        end
+      end
+    RUBY
+    assert_includes install, "left out: url:, namespace: (#{PRODUCTION}:3), compress: (#{PRODUCTION}:5), " \
+                             "expires_in: (config/cache.yml); see"
+  end
+
   test "options of Solid Cache are taken from its file" do
     write("config/cache.yml", <<~YAML)
       default: &default
