@@ -316,9 +316,9 @@ module Larder
                           "docs/guides/change-over.md#{chapter}", :yellow
       end
 
-      # @return [String] options of Ruby
+      # @return [String] options of Ruby; without parentheses, a block would be that of the statement
       def named(options)
-        options.map { |name, value| "#{name}: #{value}" }.join(", ")
+        options.map { |name, value| "#{name}: #{value.match?(/\bdo\b/) ? "(#{value})" : value}" }.join(", ")
       end
 
       # @return [Array<Array(String, ConfiguredLines::Statement)>] what configures sessions in production, in the order

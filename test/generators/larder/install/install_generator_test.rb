@@ -322,6 +322,16 @@ class InstallGeneratorTest < Rails::Generators::TestCase
     assert_no_match(/put into/, install("--sessions"))
   end
 
+  test "a block in an option does not become that of the new statement" do
+    write(SESSIONS, "Rails.application.config.session_store(:a, domain: lambda do |one|\n  one.host\n" \
+                    "end, path: \"/\")\n")
+    install("--sessions")
+    statement = "Rails.application.config.session_store :larder_store, domain: (lambda do |one|\n  one.host\nend), " \
+                "path: \"/\", ephemeral: true\n"
+    assert_equal statement, read(SESSIONS).lines.last(3).join
+    assert RubyVM::InstructionSequence.compile(statement)
+  end
+
   test "a condition is not a part of the option before it" do
     write(SESSIONS, "Rails.application.config.session_store :cookie_store, key: \"_a\", " \
                     "expire_after: 3.days if Rails.env.production?\n")
