@@ -94,7 +94,7 @@ module Larder
       # @return [OpenError, nil] why this process could not open or make the file when it last tried; nil: it did not
       #   try, or it has a file
       def refusal
-        @refusal unless _attached?
+        @refusal.exception(@refusal.message.sub(CHANGE, "")) unless _attached? || @refusal.nil?
       end
 
       # @api private
@@ -194,9 +194,7 @@ module Larder
       def explained(error)
         now = monotonic_time
         @obstacle, @obstacle_until = Obstacle.at(path, error), now + OBSTACLE_FOR if now >= (@obstacle_until || now)
-        Obstacle.explained(error, @obstacle).tap do |explained|
-          @refusal = explained.exception(explained.message.sub(CHANGE, ""))
-        end
+        @refusal = Obstacle.explained(error, @obstacle)
       end
     end
     private_constant :Attaching
