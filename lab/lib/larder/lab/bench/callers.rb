@@ -11,7 +11,7 @@ module Larder
     module Bench
       # Processes with the store of the one that forks them. They begin together, and end when that one does.
       module Callers
-        # Seconds until the beginning, in which all processes read when it is.
+        # Seconds until the beginning: all processes have read its time by then.
         NOTICE = 0.02
         # The bytes of a time in the pipe from which the processes read it.
         TIME = "E"

@@ -17,7 +17,7 @@ module Larder
 
           Where (default: private servers, started from the PATH and stopped afterwards).
           The lab deletes none of your data in a running server: its keys have a prefix
-          and expire after %s; in SQL it creates and later drops a schema or
+          and expire after 5 minutes; in SQL it creates and later drops a schema or
           database named larder_lab, and refuses to use an existing one of yours.
         TEXT
         private_constant :PLACES
@@ -51,11 +51,6 @@ module Larder
         # What is chosen from: classes that are a {ContenderDeclaration}.
         def registry
           Contenders
-        end
-
-        # How long the lab's keys live in a server of the user's.
-        def expiry
-          "5 minutes"
         end
 
         # A file that adds contenders is needed before their names are checked.
@@ -95,7 +90,7 @@ module Larder
         end
 
         def server_options(options)
-          options.separator(format(PLACES, expiry))
+          options.separator(PLACES)
           (Servers.names & registry.names.map { |name| registry.fetch(name).server }).each do |name|
             options.on("--#{name}-url URL", "a running #{Servers.fetch(name).title}") { |url| urls[name] = url }
           end

@@ -30,12 +30,10 @@ module Larder
         # Sessions, passes in each, and seconds that the run of a suite may take.
         USUAL = { sessions: 6, passes: 6, limit_seconds: 150.0 }.freeze
         QUICK = { sessions: 5, passes: 2, limit_seconds: 40.0 }.freeze
-        # Seconds of a block, because a process must answer in time.
-        LONGEST = 60
         # Bytes of room that each server can be given.
         LEAST_SIZE = 4 << 20
         OUTPUTS = FORMS.keys.map { |form| "--#{form}" }.freeze
-        private_constant :HOW, :FOOTER, :LONGEST, :LEAST_SIZE, :OUTPUTS
+        private_constant :HOW, :FOOTER, :LEAST_SIZE, :OUTPUTS
 
         # @param suites [Array<String>] names in {Suites}
         # @param banner [String] the first lines of --help
@@ -185,12 +183,6 @@ module Larder
             choice_options(options)
             server_options(options)
           end
-        end
-
-        def block_seconds(option, seconds)
-          raise UsageError, "#{option} must be #{LONGEST} or less, not #{seconds}" if seconds > LONGEST
-
-          some(option, seconds)
         end
 
         def amount_options(options)
