@@ -312,14 +312,20 @@ static bool goes(uint32_t *shared, const pid_t children[MANY]) {
     return all;
 }
 
-static void reserve_rows_as_processes_come(void *unused) {
-    (void)unused;
+/* A cache whose hints are in a /dev/shm of their own, and the first rows with them. */
+static larder *with_first_rows(void) {
     mounted("size=8m", 0);
     larder *cache = open_cache(64 * MIB);
+    CHILD_CHECK(cache && *cache->core->map->rows_reserved == lard_page_bytes() / 256 - 1);
+    return cache;
+}
+
+static void reserve_rows_as_processes_come(void *unused) {
+    (void)unused;
+    larder *cache = with_first_rows();
     uint32_t *shared = shared_memory(2 * sizeof *shared);
     pid_t children[MANY];
     larder_stats stats;
-    CHILD_CHECK(cache && *cache->core->map->rows_reserved == lard_page_bytes() / 256 - 1);
     CHILD_CHECK(crowd(cache, shared, children));
     uint64_t rows = *cache->core->map->rows_reserved;
     CHILD_CHECK(rows > MANY && rows < cache->core->map->super.process_slots);
@@ -331,12 +337,11 @@ static void reserve_rows_as_processes_come(void *unused) {
 /* Their counts reach others by the file. */
 static void have_rows_of_their_own_when_it_is_full(void *unused) {
     (void)unused;
-    mounted("size=8m", 0);
-    larder *cache = open_cache(64 * MIB);
+    larder *cache = with_first_rows();
     uint32_t *shared = shared_memory(2 * sizeof *shared);
     pid_t children[MANY];
     larder_stats stats;
-    CHILD_CHECK(cache && set(cache, "key", "value") == LARDER_OK);
+    CHILD_CHECK(set(cache, "key", "value") == LARDER_OK);
     take_all();
     CHILD_CHECK(crowd(cache, shared, children));
     CHILD_CHECK(*cache->core->map->rows_reserved == lard_page_bytes() / 256 - 1);

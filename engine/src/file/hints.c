@@ -2,8 +2,8 @@
  * hints.c — maps the memory of what is only advice: the file in /dev/shm that processes share (hints_file.c), or
  * anonymous memory, shared only between a process and the children that it forks.
  *
- * To reserve all hints would take most of the time in which a file is opened that no process has open. So a
- * process reserves the rows up to its own, and the hints of a shard when it first uses the shard.
+ * Reserving all hints would take most of the time of opening a file that no process has open. So a process
+ * reserves the rows up to its own, and the hints of a shard when it first uses the shard.
  *
  * The words of reads grow with the index. A process that finds them too few reserves the memory for more in each
  * shard, and then publishes their number in the header. That needs no lock: what two processes reserve is reserved
