@@ -129,6 +129,13 @@ module Processes
     ended.last
   end
 
+  # Ends a server, by force if need be: Puma's threads may wait for each other when it ends (puma/puma#3677).
+  def end_server(pid, within: 10)
+    Process.kill(:TERM, pid)
+    Process.kill(:KILL, pid) unless eventually(within: within) { ended?(pid) }
+    Process.wait(pid)
+  end
+
   # An orphan is reaped by another process some time after its end; until then it is a zombie.
   def ended?(pid)
     File.read("/proc/#{pid}/stat").split(")").last.strip.start_with?("Z")

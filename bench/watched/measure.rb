@@ -68,7 +68,7 @@ class Served
     @client&.finish
     return unless @pid
 
-    Process.kill(:TERM, @pid)
+    Process.kill(:KILL, @pid) # asked to end, Puma's threads may wait for each other (puma/puma#3677)
     Process.wait(@pid)
   end
 

@@ -79,8 +79,7 @@ class FiveCommandsTest < ActiveSupport::TestCase
     assert(eventually { answers?(port) }, -> { File.read(log) })
     yield port
   ensure
-    Process.kill(:TERM, pid)
-    Process.wait(pid)
+    end_server(pid) if pid
   end
 
   def answers?(port)

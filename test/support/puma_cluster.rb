@@ -9,6 +9,8 @@ require "socket"
 
 # Starts Puma with a Rack application, given as source, and stops it.
 class PumaCluster
+  include Processes
+
   PATIENCE = 120
 
   attr_reader :socket
@@ -49,9 +51,9 @@ class PumaCluster
     nil
   end
 
+  # Puma's threads may wait for each other when it ends (puma/puma#3677).
   def stop
-    Process.kill(:TERM, @pid)
-    Process.wait(@pid)
+    end_server(@pid)
   end
 
   def log
