@@ -1,17 +1,23 @@
 /*
- * clock_test.c — checks leases and trust while the wall clock is set, the machine is suspended or boots again, and
- * while a caller travels in time. clock_gettime is wrapped: each clock is the system's, and some time on.
+ * clock_test.c — checks leases, trust and periodic work while the wall clock is set, the machine is suspended or
+ * boots again, a checkpoint is restored, no clock can be read, and while a caller travels in time.
+ * clock_gettime is wrapped: each clock is the system's, and some time on.
  */
 #include "children.h"
 
 enum { SIZE = 1 << 20, LEASE_MS = 5000, SECOND = 1000, HOUR = 3600 * SECOND, DAY = 24 * HOUR };
 
 static int64_t wall_ms, monotonic_ms, boot_ms; /* how far each clock is on */
+static bool is_forbidden;                      /* to read a clock, as by a sandbox */
 static larder *cache;
 
 int __real_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t) {
+    if (is_forbidden) {
+        errno = EPERM;
+        return -1;
+    }
     int code = __real_clock_gettime(id, t);
     bool is_wall = id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE;
     int64_t on_ms = is_wall ? wall_ms : id == CLOCK_BOOTTIME ? boot_ms : monotonic_ms;
@@ -221,6 +227,78 @@ static void trust_ends_at_a_boot(void) {
     larder_close(cache);
 }
 
+/* The times of periodic work survive a clock that goes back or cannot be read. */
+
+static void restore_a_checkpoint_in_a_younger_boot(void) { monotonic_ms -= HOUR; }
+static void forbid_clocks(void) { is_forbidden = true; }
+
+static void (*const mishaps[])(void) = {restore_a_checkpoint_in_a_younger_boot, forbid_clocks};
+#define MISHAPS (sizeof mishaps / sizeof *mishaps)
+
+static void end(void) {
+    is_forbidden = false;
+    larder_close(cache);
+}
+
+static void a_moment_is_due_where_the_clock_went_back(void) {
+    static const struct {
+        int64_t now_ms, moment_ms;
+        bool is_due;
+    } rows[] = {{DAY, DAY - 1, true},
+                {DAY, DAY, true},
+                {DAY, DAY + 1, false},
+                {DAY, DAY + SECOND, false},
+                {DAY, 0, true},
+                {1, DAY, true},
+                {DAY, DAY + SECOND + 1, true},
+                {0, 1, false},
+                {-DAY, SECOND, true},
+                {-DAY, -DAY, true},
+                {-DAY, 1 - DAY, false},
+                {INT64_MIN, INT64_MAX, true},
+                {INT64_MAX, INT64_MIN, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CHECK(lard_clock_is_due(rows[i].now_ms, rows[i].moment_ms, SECOND) == rows[i].is_due, "row %d", (int)i);
+    }
+}
+
+static void a_removed_file_is_noticed(void) {
+    for (size_t i = 0; i < MISHAPS; i++) {
+        begin();
+        CHECK(set(cache, "k", "of the removed file") == LARDER_OK && unlink(test_path("t.larder")) == 0);
+        mishaps[i]();
+        CHECK(larder_delete(cache, "k", 1, NULL) == LARDER_MISS && is(cache, "k", NULL), "mishap %d", (int)i);
+        CHECK(set(cache, "k", "new") == LARDER_OK && lard_map_is_at(cache->core->map, test_path("t.larder")));
+        end();
+    }
+}
+
+static void a_cache_that_could_not_attach_tries_again(void) {
+    for (size_t i = 0; i < MISHAPS; i++) {
+        begin();
+        CHECK(unlink(test_path("t.larder")) == 0 && mkdir(test_path("t.larder"), 0700) == 0);
+        pass(SECOND);
+        larder_status refused = set(cache, "k", "refused");
+        CHECK(refused != LARDER_OK && rmdir(test_path("t.larder")) == 0, "%s", larder_status_name(refused));
+        mishaps[i]();
+        CHECK(set(cache, "k", "stored") == LARDER_OK && is(cache, "k", "stored"), "mishap %d", (int)i);
+        end();
+    }
+}
+
+static void statistics_are_added(void) {
+    for (size_t i = 0; i < MISHAPS; i++) {
+        larder_options options = {.size_bytes = SIZE, .statistics = true};
+        wall_ms = monotonic_ms = boot_ms = HOUR;
+        CHECK(larder_open(test_path("t.larder"), &options, &cache, NULL) == LARDER_OK);
+        CHECK(set(cache, "k", "v") == LARDER_OK && larder_keep_usage(cache, NULL) == LARDER_OK);
+        CHECK(is(cache, "k", "v") && !larder_usage_due(cache));
+        mishaps[i]();
+        CHECK(larder_usage_due(cache), "mishap %d", (int)i);
+        end();
+    }
+}
+
 static const test_case tests[] = {
     TEST(a_lease_does_not_follow_the_wall_clock, "a lease does not follow the wall clock"),
     TEST(a_lease_does_not_follow_the_time_of_a_call, "a lease does not follow the time that a call comes with"),
@@ -232,5 +310,10 @@ static const test_case tests[] = {
     TEST(a_short_step_makes_trust_no_longer, "a short step of the wall clock makes trust no longer"),
     TEST(trust_counts_the_time_of_a_suspended_machine, "trust counts the time of a suspended machine"),
     TEST(trust_ends_at_a_boot, "trust ends at a boot"),
+    TEST(a_moment_is_due_where_the_clock_went_back, "a moment is due where the clock went back"),
+    TEST(a_removed_file_is_noticed, "a removed file is noticed, whatever happens to the clock"),
+    TEST(a_cache_that_could_not_attach_tries_again,
+         "a cache that could not attach tries again, whatever the clock"),
+    TEST(statistics_are_added, "statistics are added to the others', whatever the clock"),
 };
 RUN("clocks", tests)

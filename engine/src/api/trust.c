@@ -43,7 +43,8 @@ larder_status larder_trust(larder *cache, uint32_t for_ms, const larder_moment *
 
 /* True if `until_ms` is ahead of a coarse clock, and no further than trust may last. */
 static bool is_ahead(const lard_u64 *until_ms, uint64_t mark, int64_t coarse_ms) {
-    return (lard_load(until_ms) ^ mark) - (uint64_t)coarse_ms - 1 < LARDER_MAX_TRUST_MS + LARD_COARSE_LAG_MS;
+    int64_t until = (int64_t)(lard_load(until_ms) ^ mark);
+    return !lard_clock_is_due(coarse_ms, until, LARDER_MAX_TRUST_MS + LARD_COARSE_LAG_MS);
 }
 
 larder_status larder_trusted(larder *cache) {

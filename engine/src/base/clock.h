@@ -32,6 +32,12 @@ static inline int64_t lard_clock_since(int64_t now_ms, int64_t then_ms) {
     return now_ms <= then_ms ? 0 : overflows ? INT64_MAX : since_ms;
 }
 
+/* True if a moment that was chosen at most `most_ms` ahead has come. Also true if it is further ahead than that:
+ * the clock went back, as after a checkpoint is restored in another boot, or it cannot be read any more. */
+static inline bool lard_clock_is_due(int64_t now_ms, int64_t moment_ms, int64_t most_ms) {
+    return (uint64_t)moment_ms - (uint64_t)now_ms - 1 >= (uint64_t)most_ms;
+}
+
 /* Has the item expired? `now_ms` 0: by the engine's clock. Most expiries are far away, so the cheap clock is asked
  * first. */
 static inline bool lard_clock_has_passed(uint64_t expiry_ms, int64_t now_ms) {

@@ -124,7 +124,7 @@ static bool has_taken(const lard_map *map, uint32_t shard) {
 static bool has_memory(lard_map *map) {
     int64_t now_ms = lard_clock_monotonic_coarse_ms(),
             checked_ms = __atomic_load_n(&map->hints_checked_ms, __ATOMIC_RELAXED);
-    if (now_ms - checked_ms < CHECK_MS) {
+    if (!lard_clock_is_due(now_ms, checked_ms + CHECK_MS, CHECK_MS)) {
         return true;
     }
     uint64_t bytes = 0;

@@ -398,6 +398,7 @@ void lard_attach_adopt(larder *handle, int64_t wait_ms) {
 }
 
 bool lard_attach_is_due(const lard_core *cache) {
-    return !cache->retry_attach_ms || lard_clock_monotonic_ms() >= cache->retry_attach_ms ||
+    return !cache->retry_attach_ms ||
+           lard_clock_is_due(lard_clock_monotonic_ms(), cache->retry_attach_ms, FAULT_WAIT_MS) ||
            (lard_map_is_fit(cache->map) && cache->retry_fork_number != lard_fork_number());
 }

@@ -61,11 +61,12 @@ static bool was_overwritten(const lard_map *map) {
  * Else the hints grow with the index. */
 void lard_enter_look(lard_core *cache, lard_map *map) {
     int64_t now_ms = lard_clock_monotonic_coarse_ms();
-    if (now_ms < __atomic_load_n(&cache->next_look_ms, __ATOMIC_RELAXED)) {
+    if (!lard_clock_is_due(now_ms, __atomic_load_n(&cache->next_look_ms, __ATOMIC_RELAXED), LOOK_MS)) {
         return;
     }
     __atomic_store_n(&cache->next_look_ms, now_ms + LOOK_MS, __ATOMIC_RELAXED);
-    if (LARD_UNLIKELY(now_ms >= __atomic_load_n(&cache->next_touch_ms, __ATOMIC_RELAXED))) {
+    if (LARD_UNLIKELY(
+            lard_clock_is_due(now_ms, __atomic_load_n(&cache->next_touch_ms, __ATOMIC_RELAXED), TOUCH_MS))) {
         touch_lockfile(cache, now_ms);
     }
     if (lard_map_was_replaced(map, cache->path) || was_overwritten(map)) {

@@ -324,6 +324,9 @@ bool lard_fold_has_failed(const lard_core *cache) {
 
 bool lard_fold_is_due(const lard_core *cache, int64_t late_ms) {
     const lard_sampler *sampler = lard_sampler_of(cache);
-    return sampler && __atomic_load_n(&sampler->now.began_ms, __ATOMIC_RELAXED) &&
-           lard_clock_monotonic_coarse_ms() >= __atomic_load_n(&sampler->next_fold_ms, __ATOMIC_RELAXED) + late_ms;
+    if (!sampler || !__atomic_load_n(&sampler->now.began_ms, __ATOMIC_RELAXED)) {
+        return false;
+    }
+    int64_t due_ms = __atomic_load_n(&sampler->next_fold_ms, __ATOMIC_RELAXED) + late_ms;
+    return lard_clock_is_due(lard_clock_monotonic_coarse_ms(), due_ms, FAILED_MS + late_ms);
 }
