@@ -216,11 +216,23 @@ static void a_new_lock_file(void) {
 static void remove_it(void) {
     open_and_store();
     MUST(unlink(cache_path) == 0);
+}
+
+static void remove_it_before_the_next_look(void) {
+    remove_it();
     hurry();
 }
 
-/* A store may come before it is noticed. */
+static void read_and_write_before_the_next_look(void) {
+    read_and_write();
+    hurry();
+}
+
+/* A store may come before the removal is noticed. The first call that looks at the path notices it. */
 static void look_at_late_writes(void) {
+    hurry();
+    larder_delete(cache, "nothing", 7, NULL);
+    MUST(lard_map_is_at(cache->core->map, cache_path));
     if (answers[1] == LARDER_OK && is(cache, "gone", NULL)) {
         answers[1] = LARDER_SUPERSEDED;
     }
@@ -228,7 +240,13 @@ static void look_at_late_writes(void) {
 }
 
 static void a_removed_file(void) {
-    scene_of("a file removed while it is used", remove_it, read_and_write, look_at_late_writes, MAY_FORGET);
+    scene_of("a file removed while it is used", remove_it_before_the_next_look, read_and_write,
+             look_at_late_writes, MUST_FORGET);
+}
+
+static void a_file_removed_after_a_look(void) {
+    scene_of("a file removed right after a look at it", remove_it, read_and_write_before_the_next_look,
+             look_at_late_writes, MUST_FORGET);
 }
 
 static void cut_it(void) {
@@ -322,6 +340,7 @@ static const test_case tests[] = {
     TEST(a_superseded_file, "who uses a superseded file attaches anew or is refused"),
     TEST(a_new_lock_file, "who is left behind with an old lock file follows or is refused"),
     TEST(a_removed_file, "who uses a removed file attaches anew sooner or later"),
+    TEST(a_file_removed_after_a_look, "a file removed right after a look at it is left at the next look"),
     TEST(a_cut_file, "who uses a cut file attaches anew or is refused"),
     TEST(a_lock_of_the_living, "a wait for the living ends"),
     TEST(a_lock_of_the_dead, "a lock of the dead is taken over or waited for in vain"),
