@@ -582,6 +582,20 @@ typedef enum larder_deed { LARDER_WAITED, LARDER_REFRESHED, LARDER_COMPUTED_ALON
 void larder_count_deed(larder *cache, larder_deed deed, const void *key, size_t key_bytes);
 
 /*
+ * Changes how a read of `key` was counted. A read counts as a hit if it finds a live item, with LARDER_CALL_STALE
+ * as a stale hit if it finds a stale one, else as a miss. Only its caller knows whether what it found is the
+ * answer, whether it reads again, and whether it has read for itself. Call it at once after the read: until then
+ * the statistics have the first count. `cache` may be NULL.
+ */
+typedef enum larder_read {
+    LARDER_READ_UNCOUNTED,
+    LARDER_READ_MISS,
+    LARDER_READ_HIT,
+    LARDER_READ_STALE /* a hit of a stale item */
+} larder_read;
+void larder_recount(larder *cache, const void *key, size_t key_bytes, larder_read from, larder_read to);
+
+/*
  * Tags: items can be stored with tags, and all items of a tag deleted, in the same time whatever their number.
  *
  * larder_stamp_now is called before a value is computed that will have tags, and its stamp given to the store:

@@ -83,7 +83,7 @@ LARD_INLINE larder_status find_slowly(lard_core *cache, lard_map *map, request *
     if (found.staleness && !(wanted->call && (wanted->call->flags & LARDER_CALL_STALE))) {
         return LARDER_MISS;
     }
-    if (LARD_UNLIKELY(found.staleness)) {
+    if (LARD_UNLIKELY(found.staleness && status == LARDER_OK)) {
         lard_count(cache, LARD_STAT_stale_hits, 1);
         lard_sampler_stale(cache, &wanted->key);
     }

@@ -23,4 +23,13 @@ static inline uint64_t lard_count(lard_core *cache, unsigned which, uint64_t by)
     return count;
 }
 
+/* Takes back one. Nothing if there is none: the row may be a new one since. */
+static inline void lard_count_back(lard_core *cache, unsigned which) {
+    lard_u64 *counter = &__atomic_load_n(&cache->counters, __ATOMIC_RELAXED)[which];
+    uint64_t count = lard_load(counter);
+    if (count) {
+        lard_count_store(counter, count - 1);
+    }
+}
+
 #endif

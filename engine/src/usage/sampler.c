@@ -291,6 +291,30 @@ void lard_sampler_stale(lard_core *cache, const lard_key *key) {
     }
 }
 
+/* In a sample, the count may have none to take back. */
+static void uncount(uint64_t *count) { *count -= *count > 0; }
+
+void lard_sampler_recount(lard_core *cache, const lard_key *key, larder_read from, larder_read to) {
+    lard_sampler *sampler = lard_sampler_of(cache);
+    if (!sampler || !begin(cache, sampler)) {
+        return;
+    }
+    larder_usage_counts *counts = counts_of(sampler, key->data, key->bytes);
+    if (from != LARDER_READ_UNCOUNTED) {
+        uncount(from == LARDER_READ_MISS ? &counts->misses : &counts->hits);
+    }
+    if (from == LARDER_READ_STALE) {
+        uncount(&counts->stale_hits);
+    }
+    counts->hits += to == LARDER_READ_HIT || to == LARDER_READ_STALE;
+    counts->stale_hits += to == LARDER_READ_STALE;
+    if (to == LARDER_READ_MISS) {
+        counts->misses++;
+        note_miss(sampler, key, 1);
+    }
+    end(sampler);
+}
+
 void lard_sampler_wait(lard_core *cache, const void *key, size_t key_bytes) {
     lard_sampler *sampler = lard_sampler_of(cache);
     if (sampler && begin(cache, sampler)) {

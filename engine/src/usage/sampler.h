@@ -84,6 +84,7 @@ void lard_sampler_store(lard_core *cache, const lard_key *key, size_t value_byte
 void lard_sampler_evicted(lard_core *cache, const void *key, size_t key_bytes, int64_t age_ms);
 /* Rare events: each one is counted. */
 void lard_sampler_stale(lard_core *cache, const lard_key *key);
+void lard_sampler_recount(lard_core *cache, const lard_key *key, larder_read from, larder_read to);
 void lard_sampler_wait(lard_core *cache, const void *key, size_t key_bytes);
 /* Has no key: the last row counts it. */
 void lard_sampler_failure(lard_core *cache);

@@ -128,12 +128,38 @@ enum fast_outcome fast_entry_outcome(const fast_store *store, const fast_options
     return answer == none ? FAST_MISS : FAST_HIT;
 }
 
+void fast_entry_recount(const fast_store *store, const fast_key *key, larder_read counted,
+                        enum fast_outcome outcome) {
+    larder_read read = outcome == FAST_FALLBACK ? LARDER_READ_UNCOUNTED
+                       : outcome == FAST_MISS   ? LARDER_READ_MISS
+                                                : counted;
+
+    if (read != counted) {
+        larder_recount(fast_handle_engine(store), key->text, key->bytes, counted, read);
+    }
+}
+
 enum fast_outcome fast_entry_decode(const fast_store *store, const fast_options *options, const fast_key *key,
                                     const fast_found *found, VALUE *value) {
     if (PLAIN_KIND(found->item.flags) == PLAIN_NONE) {
         return decode_other(store, options, key, found, value);
     }
     return decode_plain(store, options, key, found, value);
+}
+
+/* The outcome of a read that found no answer. The ordinary path of a store with a second level reads again, so the
+ * read is not counted here. `counted`: how the engine has counted it. */
+static __attribute__((noinline)) enum fast_outcome without_answer(const fast_store *store, const fast_key *key,
+                                                                  larder_read counted, enum fast_outcome outcome) {
+    if (outcome == FAST_MISS && store->handle.has_remote) {
+        outcome = FAST_FALLBACK;
+    }
+    fast_entry_recount(store, key, counted, outcome);
+    return outcome;
+}
+
+static larder_read counted_as(const larder_item *item) {
+    return item->staleness == LARDER_FRESH ? LARDER_READ_HIT : LARDER_READ_STALE;
 }
 
 static inline __attribute__((always_inline)) enum fast_outcome
@@ -148,14 +174,11 @@ read_one(char buffer[GLUE_STACK_BYTES], const fast_store *store, const fast_opti
     found->string = room.string;
     found->bytes = buffer;
     if (RB_LIKELY(status == LARDER_OK)) {
-        return fast_entry_decode(store, options, key, found, value);
+        enum fast_outcome outcome = fast_entry_decode(store, options, key, found, value);
+        return RB_LIKELY(outcome == FAST_HIT) ? FAST_HIT
+                                              : without_answer(store, key, counted_as(&found->item), outcome);
     }
-    return status == LARDER_MISS ? FAST_MISS : FAST_FALLBACK;
-}
-
-/* A miss here is none of a store with a second level. */
-static inline enum fast_outcome outcome_for(const fast_store *store, enum fast_outcome outcome) {
-    return outcome == FAST_MISS && store->handle.has_remote ? FAST_FALLBACK : outcome;
+    return status == LARDER_MISS ? without_answer(store, key, LARDER_READ_MISS, FAST_MISS) : FAST_FALLBACK;
 }
 
 enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *options, const fast_key *key,
@@ -163,7 +186,7 @@ enum fast_outcome fast_entry_read(const fast_store *store, const fast_options *o
     char buffer[GLUE_STACK_BYTES];
     fast_found found;
 
-    return outcome_for(store, read_one(buffer, store, options, key, &found, 0, value));
+    return read_one(buffer, store, options, key, &found, 0, value);
 }
 
 enum fast_outcome fast_entry_read_kept(const fast_store *store, const fast_options *options, const fast_key *key,
@@ -171,15 +194,16 @@ enum fast_outcome fast_entry_read_kept(const fast_store *store, const fast_optio
     char buffer[GLUE_STACK_BYTES];
     fast_found found;
     uint32_t flags = options->stale > 0.0 ? LARDER_CALL_STALE : 0;
-    enum fast_outcome outcome = outcome_for(store, read_one(buffer, store, options, key, &found, flags, value));
+    enum fast_outcome outcome = read_one(buffer, store, options, key, &found, flags, value);
 
     if (outcome != FAST_HIT) {
         return outcome;
     }
-    if (store->handle.has_remote && found.item.staleness != LARDER_FRESH) {
-        return FAST_FALLBACK; /* the second level may have a fresh one */
+    if (store->handle.has_remote && found.item.staleness != LARDER_FRESH) { /* that level may have a fresh one */
+        return without_answer(store, key, LARDER_READ_STALE, FAST_FALLBACK);
     }
-    return judge_age(options, &found.item, found.now_ms ? found.now_ms : fast_clock_ms(fast_clock_now()));
+    outcome = judge_age(options, &found.item, found.now_ms ? found.now_ms : fast_clock_ms(fast_clock_now()));
+    return outcome == FAST_MISS ? without_answer(store, key, LARDER_READ_STALE, FAST_MISS) : outcome;
 }
 
 /* The store of a plain value at `now`, under the version (nil or a String); false: the ordinary path has to decide

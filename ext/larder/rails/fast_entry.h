@@ -43,6 +43,11 @@ typedef struct fast_found {
 enum fast_outcome fast_entry_decode(const fast_store *store, const fast_options *options, const fast_key *key,
                                     const fast_found *found, VALUE *value);
 
+/* Counts a read that the engine has counted in one way by its outcome. After FAST_FALLBACK the ordinary path reads
+ * and counts again. */
+void fast_entry_recount(const fast_store *store, const fast_key *key, larder_read counted,
+                        enum fast_outcome outcome);
+
 /* The meaning of an answer of NativeCalls#value_found or #value_read. An entry that has expired is deleted. */
 enum fast_outcome fast_entry_outcome(const fast_store *store, const fast_options *options, const fast_key *key,
                                      VALUE answer);

@@ -28,12 +28,14 @@ typedef struct batch {
     size_t arena_used;
     bool is_list[GLUE_BATCH], has_objects[GLUE_BATCH];
     VALUE names[GLUE_BATCH];
+    bool is_whole; /* is the ordinary path to read all names if one is missing? */
     VALUE missing; /* keys by name; nil: no second level is to be asked for them */
     char arena[KEY_ARENA_BYTES];
 } batch;
 
 static bool begin(batch *batch, VALUE self, VALUE options) {
     batch->count = batch->arena_used = 0;
+    batch->is_whole = false;
     return fast_options_are_simple(options) && fast_guard_passes(self, &batch->store) &&
            fast_options_merge(batch->store.handle.options, options, &batch->options) &&
            !(batch->store.handle.has_remote && (batch->options.raw || !fast_handle_answers(&batch->store)));
@@ -88,15 +90,32 @@ static void restore_key(batch *batch, const larder_lookup *lookup, size_t i) {
     batch->key.name = batch->names[i];
 }
 
-static enum fast_outcome decode_lookup(batch *batch, const larder_lookup *lookup, size_t i, VALUE string,
-                                       int64_t now_ms, VALUE *value) {
+/* A lookup whose item is not the answer becomes a miss. */
+static enum fast_outcome decode_lookup(batch *batch, larder_lookup *lookup, size_t i, VALUE string, int64_t now_ms,
+                                       VALUE *value) {
     fast_found found = {string, lookup->buffer, lookup->item, now_ms};
 
     if (lookup->status != LARDER_OK) {
         return lookup->status == LARDER_MISS ? FAST_MISS : FAST_FALLBACK;
     }
     restore_key(batch, lookup, i);
-    return fast_entry_decode(&batch->store, &batch->options, &batch->key, &found, value);
+    enum fast_outcome outcome = fast_entry_decode(&batch->store, &batch->options, &batch->key, &found, value);
+    if (RB_UNLIKELY(outcome == FAST_MISS)) {
+        fast_entry_recount(&batch->store, &batch->key, LARDER_READ_HIT, FAST_MISS);
+        lookup->status = LARDER_MISS;
+    }
+    return outcome;
+}
+
+/* The ordinary path reads all of them again. */
+static void uncount(batch *batch, const larder_lookup *lookups) {
+    for (size_t i = 0; i < batch->count; i++) {
+        larder_read counted = lookups[i].status == LARDER_OK     ? LARDER_READ_HIT
+                              : lookups[i].status == LARDER_MISS ? LARDER_READ_MISS
+                                                                 : LARDER_READ_UNCOUNTED;
+        restore_key(batch, &lookups[i], i);
+        fast_entry_recount(&batch->store, &batch->key, counted, FAST_FALLBACK);
+    }
 }
 
 static VALUE missing_key(batch *batch, const larder_lookup *lookup, size_t i) {
@@ -129,18 +148,16 @@ static bool read_batch(batch *batch, int count, const VALUE *names, int *next, c
 
     for (size_t i = 0; i < batch->count; i++) {
         VALUE name = glue_hash_key(names[first + (int)i]), value;
-        switch (decode_lookup(batch, &lookups[i], i, rooms.room[i].string, call.now_ms, &value)) {
-        case FAST_HIT:
+        enum fast_outcome outcome =
+            decode_lookup(batch, &lookups[i], i, rooms.room[i].string, call.now_ms, &value);
+        if (RB_LIKELY(outcome == FAST_HIT)) {
             rb_hash_aset(found, name, value);
-            break;
-        case FAST_FALLBACK:
+        } else if (outcome == FAST_FALLBACK || batch->is_whole) {
+            uncount(batch, lookups);
             return false;
-        default:
-            if (!NIL_P(batch->missing)) {
-                rb_hash_aset(batch->missing, name, missing_key(batch, &lookups[i], i));
-                rb_hash_aset(found, name, Qnil); /* its place in the order */
-            }
-            break;
+        } else if (!NIL_P(batch->missing)) {
+            rb_hash_aset(batch->missing, name, missing_key(batch, &lookups[i], i));
+            rb_hash_aset(found, name, Qnil); /* its place in the order */
         }
     }
     return true;
@@ -470,14 +487,13 @@ static VALUE fast_fetch_multi(int argc, VALUE *argv, VALUE self) {
                           .writes = rb_hash_new(),
                           .encodable = true};
     event.hash = options_of(&event);
+    batch.is_whole = batch.options.keeps; /* of what is not fresh, an old value may be served */
     if (sends(FAST_EVENT_READ_MULTI)) {
         VALUE key = named(&event, rb_ary_new_from_values(count, argv));
         ordered = send_about(&event, FAST_EVENT_NUMBER_READ_MULTI, key, fetch_multi_within);
     } else {
         VALUE found = read_names(&batch, count, argv, options);
-        /* Of what is not fresh, an old value may be served. */
-        bool may_be_stale = batch.options.keeps && found != Qundef && RHASH_SIZE(found) < (size_t)count;
-        ordered = found == Qundef || may_be_stale ? Qundef : complete(&event, found);
+        ordered = found == Qundef ? Qundef : complete(&event, found);
     }
     if (ordered == Qundef) {
         return fast_super(argc, argv);

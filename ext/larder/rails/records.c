@@ -228,6 +228,15 @@ static VALUE count_deed(VALUE self, VALUE deed, VALUE key) {
     return self;
 }
 
+/* Counts a read of the key in another way, see larder_recount(). */
+static VALUE recount(VALUE self, VALUE key, VALUE from, VALUE to) {
+    glue_check_string(key, "key");
+    larder_recount(glue_handle_engine_or_null(records_cache(self)), RSTRING_PTR(key), (size_t)RSTRING_LEN(key),
+                   (larder_read)NUM2INT(from), (larder_read)NUM2INT(to));
+    RB_GC_GUARD(key);
+    return self;
+}
+
 static VALUE lease_end(VALUE self, VALUE key, VALUE lease, VALUE fresh_ms, VALUE now) {
     return glue_lease_end(records_cache(self), key, lease, fresh_ms, now);
 }
@@ -331,6 +340,11 @@ void records_init(VALUE store_module) {
     rb_define_method(records, "lease_wait", lease_wait, 4);
     rb_define_method(records, "lease_end", lease_end, 4);
     rb_define_method(records, "count_deed", count_deed, 2);
+    rb_define_method(records, "recount", recount, 3);
+    rb_define_const(records, "UNCOUNTED", INT2FIX(LARDER_READ_UNCOUNTED));
+    rb_define_const(records, "MISS", INT2FIX(LARDER_READ_MISS));
+    rb_define_const(records, "HIT", INT2FIX(LARDER_READ_HIT));
+    rb_define_const(records, "STALE", INT2FIX(LARDER_READ_STALE));
     rb_define_const(records, "WAITED", INT2FIX(LARDER_WAITED));
     rb_define_const(records, "REFRESHED", INT2FIX(LARDER_REFRESHED));
     rb_define_const(records, "COMPUTED_ALONE", INT2FIX(LARDER_COMPUTED_ALONE));

@@ -26,8 +26,8 @@ module Larder
     module Catalogue
       # The whole file. A count of Cache#stats has the same name unless there is a third word.
       COUNTS = [
-        ["hits", "Reads that found something."],
-        ["misses", "Reads that found nothing."],
+        ["hits", "Reads that the file answered."],
+        ["misses", "Reads that the file did not answer."],
         ["stale_hits", "Hits that an expired value answered."],
         ["stores", "Items stored.", :sets],
         ["refused", "Stores refused: a lock timed out, or there was no room."],
@@ -70,8 +70,8 @@ module Larder
       ].freeze
       # Counts of Usage::Counts by keyspace.
       KEYSPACES = [
-        ["hits", nil, "Reads that found something, by keyspace."],
-        ["misses", nil, "Reads that found nothing, by keyspace."],
+        ["hits", nil, "Reads that the file answered, by keyspace."],
+        ["misses", nil, "Reads that the file did not answer, by keyspace."],
         ["stale_hits", nil, "Hits that an expired value answered, by keyspace."],
         ["stores", nil, "Items stored, by keyspace."],
         ["stored", :bytes, "Bytes of stored values, by keyspace."],
@@ -83,7 +83,7 @@ module Larder
       ].freeze
       OTHERS = [
         ["statistics_age", :seconds, "Time since a process last added to the statistics by keyspace."],
-        ["last_hour.hit", :ratio, "Part of the reads of the last hour that found something."],
+        ["last_hour.hit", :ratio, "Part of the reads of the last hour that the file answered."],
         ["last_hour.saved", :seconds, "Computing that hits of the last hour have saved, about."],
         ["last_hour.evicted_age", :seconds, "Mean age of the items that were evicted in the last hour."],
         ["remote.waiting", nil, "1: the remote store has not got all changes of this machine, and is not read."],

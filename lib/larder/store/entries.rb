@@ -193,12 +193,12 @@ module Larder
       def fresh_entry(call)
         entry = level.read(call) or return
         return expired(entry, call) if entry.expired?
-        return if entry.mismatched?(call.version)
+        return level.not_used(call.key) if entry.mismatched?(call.version)
 
         entry.value
         entry
       rescue DeserializationError
-        nil
+        level.not_used(call.key)
       end
 
       # An entry that has expired is removed, or lives on for race_condition_ttl while it is computed again. With single
@@ -206,6 +206,7 @@ module Larder
       #
       # @return [nil]
       def expired(entry, call)
+        level.not_used(call.key)
         seconds = call.race
         if seconds.positive? && call.single_flight?
           delete_entry(call.key, **call.options) unless level.slow? # which may have a newer one
@@ -223,27 +224,29 @@ module Larder
       end
 
       def kept_entry(call)
-        call.usable(level.kept(call), :stale_while_revalidate)
+        entry = level.kept(call)
+        call.usable(entry, :stale_while_revalidate) || (level.not_used(call.key, entry) if entry)
       end
 
       def read_fresh(call)
         instrument(:read, call.shown, call.options) do |payload|
           entry = level.read(call)
           if entry&.expired?
+            level.not_used(call.key)
             delete_entry(call.key, **call.options)
             entry = nil
           end
-          entry = nil if entry&.mismatched?(call.version)
-          value_of(entry, payload)
+          entry = level.not_used(call.key) if entry&.mismatched?(call.version)
+          value_of(entry, call, payload)
         end
       end
 
-      def value_of(entry, payload)
+      def value_of(entry, call, payload)
         payload[:hit] = !entry.nil? if payload
         entry&.value
       rescue DeserializationError
         payload[:hit] = false if payload
-        nil
+        level.not_used(call.key)
       end
 
       def read_kept(call)
@@ -252,7 +255,7 @@ module Larder
           entry = kept_entry(call)
           next entry unless entry&.expired?
 
-          if take_for_write(call) then entry = nil
+          if take_for_write(call) then entry = level.not_used(call.key, entry)
           else
             announce("stale.larder", call, reason: :stale_while_revalidate)
             entry

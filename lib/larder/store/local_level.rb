@@ -71,12 +71,34 @@ module Larder
 
       # @return [ActiveSupport::Cache::Entry, nil] whose value can be read, however stale it is
       def kept(call)
-        kept_copy(call.key)
+        kept_entry(call.key)
       end
 
-      # @return [ActiveSupport::Cache::Entry, nil] as {#kept}
+      # As {#kept}, and does not count as a read.
+      #
+      # @return [ActiveSupport::Cache::Entry, nil]
       def kept_copy(key)
-        @format.kept_entry_of(@failsafe.guard(:read_entry) { @records.get_kept_entry(key, Clock.now_ms) })
+        entry = kept_entry(key)
+        @records.recount(key, counted_as(entry), Records::UNCOUNTED)
+        entry
+      end
+
+      # The read of a key that has just found an entry counts as a miss, as that is not the answer.
+      #
+      # @param kept [ActiveSupport::Cache::Entry, nil] as {#kept} answered it; nil: as {#read} did
+      # @return [nil]
+      def not_used(key, kept = nil)
+        @records.recount(key, kept ? counted_as(kept) : Records::HIT, Records::MISS)
+        nil
+      end
+
+      # The read of a key counts as a hit, as the entry is the answer after all.
+      #
+      # @param counted [Integer] as Records#recount takes it
+      # @return [ActiveSupport::Cache::Entry] the same
+      def used(key, entry, counted = Records::MISS)
+        @records.recount(key, counted, counted_as(entry))
+        entry
       end
 
       # @param calls [Array<Call>]
@@ -90,7 +112,18 @@ module Larder
       # @return [Hash{Call=>ActiveSupport::Cache::Entry}] as {#kept}
       def kept_many(calls)
         found = find_many(calls, :get_kept_entries)
-        many(calls, found) { |call, repeated| repeated ? kept_copy(call.key) : @format.kept_entry_of(found[call.key]) }
+        many(calls, found) { |call, repeated| repeated ? kept_entry(call.key) : loaded(call.key, found[call.key]) }
+      end
+
+      # Reads what the store has noted in the file for itself. Does not count as reads.
+      #
+      # @param keys [Array<String>]
+      # @return [Hash{String=>String}]
+      # @raise [Larder::Error]
+      def notes(keys)
+        found = @cache.get_multi(keys, now: Clock.now)
+        keys.each { |key| @records.recount(key, found.key?(key) ? Records::HIT : Records::MISS, Records::UNCOUNTED) }
+        found
       end
 
       # @return [Boolean] true if what the file has may be the answer
@@ -304,6 +337,26 @@ module Larder
       end
 
       private
+
+      def kept_entry(key)
+        loaded(key, @failsafe.guard(:read_entry) { @records.get_kept_entry(key, Clock.now_ms) })
+      end
+
+      # @param found [Array, String, nil] as Records#get_kept_entry answers
+      # @return [ActiveSupport::Cache::Entry, nil]
+      def loaded(key, found)
+        entry = @format.kept_entry_of(found)
+        not_used(key) if found && !entry
+        entry
+      end
+
+      # @param kept [ActiveSupport::Cache::Entry, nil]
+      # @return [Integer] how its read was counted
+      def counted_as(kept)
+        return Records::MISS unless kept
+
+        kept.expired? ? Records::STALE : Records::HIT
+      end
 
       # An entry that has expired knows its record, so that it can be stored again.
       def recorded_entry(key)

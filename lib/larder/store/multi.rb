@@ -171,7 +171,9 @@ module Larder
 
       # @return [Hash{Call=>ActiveSupport::Cache::Entry}] entries that can be served
       def kept_entries(calls)
-        level.kept_many(calls).select { |call, entry| call.usable(entry, :stale_while_revalidate) }
+        level.kept_many(calls).select do |call, entry|
+          call.usable(entry, :stale_while_revalidate) || level.not_used(call.key, entry)
+        end
       end
 
       # @param options [Hash] merged
@@ -201,11 +203,13 @@ module Larder
       def values_of(found, expired)
         found.each_with_object({}) do |(call, entry), values|
           next values[call.name] = entry if entry.instance_of?(String)
-          next expired << call.key if entry.expired?
 
-          values[call.name] = entry.value unless entry.mismatched?(call.version)
+          expired << call.key if entry.expired?
+          next level.not_used(call.key) if entry.expired? || entry.mismatched?(call.version)
+
+          values[call.name] = entry.value
         rescue ActiveSupport::Cache::DeserializationError
-          # The value's class is gone: a miss.
+          level.not_used(call.key) # the value's class is gone
         end
       end
 

@@ -86,7 +86,10 @@ module Larder
       # As value_found, for an entry that C cannot read.
       def value_read(key, name, version)
         version = normalize_version(name, version: version)
-        value_or_none(read_entry(key, version: version), version)
+        entry = read_entry(key, version: version)
+        value = value_or_none(entry, version)
+        level.not_used(key) if entry && [FastPath::NONE, FastPath::EXPIRED].any? { |none| none.equal?(value) }
+        value
       end
 
       # Within an event, stores a value that C cannot.

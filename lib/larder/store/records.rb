@@ -87,6 +87,11 @@ module Larder
       #   @param key [String] of the value that the caller waited for or computed
       #   @return [self]
 
+      # @!method recount(key, from, to)
+      #   Changes how a read of the key was counted, at once after it.
+      #   @param from [Integer] UNCOUNTED, MISS, HIT or STALE (of an entry that is kept when it is stale), as `to`
+      #   @return [self]
+
       # @!method lease_end(key, lease, fresh_ms, now)
       #   @param fresh_ms [Integer] how long an old value of the key is fresh from now on
       #   @return [Boolean] false: it had ended already

@@ -32,9 +32,9 @@ module Larder
       def fetch
         copy = old_copy
         return fetch_later unless copy
-        return hit(@store.reading(@call) { copy }) if !copy.expired? && @level.trusted?
+        return hit(@store.reading(@call) { used(copy) }) if !copy.expired? && @level.trusted?
 
-        computing? ? serve(copy) : fetch_soon(copy)
+        computing? ? serve(used(copy)) : fetch_soon(copy)
       end
 
       # After a miss in the file.
@@ -43,7 +43,7 @@ module Larder
       def value
         old = old_copy
         return compute_hard unless old
-        return serve(old) if computing?
+        return serve_old(old) if computing?
 
         soft, joined = begin_call(old) { nil }
         soft ? answer(soft, joined) : compute_hard
@@ -59,7 +59,7 @@ module Larder
       # There is a copy, which is the answer unless the remote store and the block answer in time.
       def fetch_soon(copy)
         soft, joined = begin_call(copy) { |later| [@level.kept(later)] }
-        return serve(copy) unless soft
+        return serve_old(copy) unless soft
 
         entry = @store.reading(@call) { @call.usable(soft.seen(left), :stale_while_revalidate) }
         entry ? hit(entry) : answer(soft, joined)
@@ -82,6 +82,16 @@ module Larder
       def hit(entry)
         @store.announce("stale.larder", @call, reason: :stale_while_revalidate) if entry.expired?
         @store.hit(entry, @call)
+      end
+
+      # After a read that counts as a miss.
+      def serve_old(entry, reason = :soft_timeout)
+        serve(@level.used(@call.key, entry), reason)
+      end
+
+      # Counts the copy of {#old_copy}, with which the call begins, as a hit.
+      def used(entry)
+        @level.used(@call.key, entry, Records::UNCOUNTED)
       end
 
       def serve(entry, reason = :soft_timeout)
@@ -143,7 +153,7 @@ module Larder
         old = old_entry(soft) unless soft.refused
         return compute_hard unless old
 
-        serve(old, done && !soft.other ? :stale_if_error : :soft_timeout)
+        serve_old(old, done && !soft.other ? :stale_if_error : :soft_timeout)
       end
 
       def join(soft)

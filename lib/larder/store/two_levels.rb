@@ -52,7 +52,7 @@ module Larder
       def_delegators :@machines, :trusted?
       # The file's entry, however stale, and the leases of this machine. C stores plain entries as records, which only a
       # file takes.
-      def_delegators :@local, :cache, :format, :kept_copy, :early?, :take_lease, :lease_over?, :end_lease,
+      def_delegators :@local, :cache, :format, :kept_copy, :used, :early?, :take_lease, :lease_over?, :end_lease,
                      :store_records
       # For the parts of this level.
       def_delegators :@copies, :asked
@@ -84,6 +84,11 @@ module Larder
       def slow?
         true
       end
+
+      # As of LocalLevel. {#read} and {#kept} have counted already: an entry of the remote store is a miss of the file.
+      #
+      # @return [nil]
+      def not_used(_key, _entry = nil); end
 
       # Other machines are listened to from then on.
       #

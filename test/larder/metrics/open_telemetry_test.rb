@@ -33,7 +33,7 @@ module Larder
         assert_equal [["s", "By", "1"], [1, 1, 2]],
                      [found.values_at("larder.oldest_age", "larder.size", "larder.fullness").map(&:unit),
                       %w[larder.up larder.hits larder.misses].map { |name| found[name].data_points.first.value }]
-        assert_equal "Reads that found something.", found["larder.hits"].description
+        assert_equal "Reads that the file answered.", found["larder.hits"].description
         by_keyspace = found["larder.keyspace.hits"].data_points.to_h { |point| [point.attributes, point.value] }
         assert_equal 1, by_keyspace[{ "larder.keyspace" => "products" }]
         assert_equal ["larder", VERSION], found["larder.up"].instrumentation_scope.to_a

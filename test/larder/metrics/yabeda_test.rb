@@ -35,7 +35,7 @@ module Larder
         assert_equal([{ {} => 1 }] * 2, values.values_at(:up, :hits_total))
         assert_equal 1, values[:keyspace_hits_total][{ keyspace: "products" }]
         assert_equal({ { version: VERSION } => 1 }, values[:build_info])
-        assert_equal "Reads that found something.", ::Yabeda.metrics["larder_hits_total"].comment
+        assert_equal "Reads that the file answered.", ::Yabeda.metrics["larder_hits_total"].comment
         assert_equal Metrics::Catalogue::ALL.map(&:name).sort, ::Yabeda.metrics.keys.sort
       end
 

@@ -101,7 +101,8 @@ module Larder
       # `hints_shared` is 1, processes share it in /dev/shm, and where it is 0, each process has its own. Computed from
       # these are:
       #
-      # - `hit_ratio`: the part of reads that found something, 0.0 to 1.0, nil where nothing was read
+      # - `hit_ratio`: the part of reads that the file answered, 0.0 to 1.0, nil where nothing was read. The guide to
+      #   monitoring says what a hit is
       # - `fullness`: the part of the room that is taken, 0.0 to 1.0; at 1.0 something leaves for what is stored
       # - `age`: seconds since the file was made; a resize, or a file that cannot be used, has a new one made
       # - `oldest_age`: seconds since the oldest item was stored, nil where there is none

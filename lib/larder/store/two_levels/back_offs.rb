@@ -80,7 +80,7 @@ module Larder
         # @return [Hash{String=>Float}] ends of the back-offs that the file has, by key
         def kept(entries)
           ends_of(entries) do |names|
-            @local.failsafe.guard(:read_entry) { @local.cache.get_multi(names, now: Clock.now) }
+            @local.failsafe.guard(:read_entry) { @local.notes(names) }
           end
         end
 

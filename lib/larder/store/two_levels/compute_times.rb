@@ -38,7 +38,8 @@ module Larder
 
         # @return [Integer, nil] milliseconds
         def of(key, entry)
-          bytes = @local.failsafe.guard(:read_entry) { @local.cache.get(key_of(key), now: Clock.now) } or return
+          name = key_of(key)
+          bytes = @local.failsafe.guard(:read_entry) { @local.notes([name])[name] } or return
           expires_at, compute_ms = bytes.unpack(FORMAT)
           compute_ms if expires_at == entry.expires_at
         end

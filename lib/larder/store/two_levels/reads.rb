@@ -26,11 +26,13 @@ module Larder
         def read(call)
           return remote_entry(call) if call.options[:raw]
 
-          copy = @local.entry(call.key)
-          copy = nil if copy && !fresh?(copy, call)
+          found = @local.entry(call.key)
+          copy = found if found && fresh?(found, call)
           return copy if copy && @machines.trusted?
 
-          entry = @failsafe.ask(:read_entry, -> { copy }) { @copies.fill_one(call.key, call) }
+          @local.not_used(call.key) if found
+          without = -> { copy && @local.used(call.key, copy) }
+          entry = @failsafe.ask(:read_entry, without) { @copies.fill_one(call.key, call) }
           # Rails' fetch stores an entry again that has expired a short while ago.
           entry unless entry&.expired? && !call.options[:race_condition_ttl]
         end
@@ -40,6 +42,7 @@ module Larder
           copy = @local.kept(call)
           return copy if copy && !copy.expired? && @machines.trusted?
 
+          @local.not_used(call.key, copy) if copy
           softly(copy, call) do
             without = -> { kept_without_remote([call])[call.key] }
             @failsafe.ask(:read_entry, without) { @copies.fill_one(call.key, call) }
@@ -51,10 +54,12 @@ module Larder
           return remote_many(calls) if calls.first.options[:raw]
 
           found = @local.read_many(calls)
-          found.select! { |call, entry| fresh?(entry, call) }
-          return found.merge(remote_many(calls - found.keys)) if @machines.trusted?
+          trusted = @machines.trusted?
+          copies = found.select { |call, entry| fresh?(entry, call) }
+          (trusted ? found.keys - copies.keys : found.keys).each { |call| @local.not_used(call.key) }
+          return copies.merge(remote_many(calls - copies.keys)) if trusted
 
-          remote_many(calls) { found }
+          remote_many(calls) { copies.each { |call, copy| @local.used(call.key, copy) } }
         end
 
         # Entries of the remote store that the file does not have.
@@ -79,6 +84,7 @@ module Larder
           asked = calls.reject { |call| found[call] && fresh?(found[call], call) } if @machines.trusted?
           return found if asked.empty?
 
+          asked.each { |call| @local.not_used(call.key, found[call]) if found[call] }
           entries = fill_many(asked) { kept_without_remote(asked) }
           asked.each do |call|
             entry = entries[call.key]
@@ -120,8 +126,13 @@ module Larder
         #
         # @return [Hash{String=>ActiveSupport::Cache::Entry}]
         def kept_without_remote(calls)
-          copies = calls.to_h { |call| [call.key, @local.kept(call)] }.compact
+          copies = calls.to_h { |call| [call.key, @local.kept_copy(call.key)] }.compact
+          calls.each { |call| used_when_stale(call, copies[call.key]) }
           @back_offs.apply(copies, calls.first, ask: false)
+        end
+
+        def used_when_stale(call, copy)
+          @local.used(call.key, copy) if call.usable(copy, :stale_while_revalidate)
         end
 
         # Yields to ask the remote store.
@@ -140,7 +151,7 @@ module Larder
           end
           return yield unless begun
 
-          done.wait(call.options[:soft_timeout].to_f) ? found : copy
+          done.wait(call.options[:soft_timeout].to_f) ? found : @local.used(call.key, copy)
         end
       end
     end

@@ -70,7 +70,7 @@ module Larder
         # @return [Hash{String=>Array(Integer, String)}]
         def noted(keys)
           names = keys.to_h { |key| [key, key_of(key)] }
-          found = @local.cache.get_multi(names.values, now: Clock.now)
+          found = @local.notes(names.values)
           names.transform_values { |name| found[name]&.unpack(FORMAT) }.compact
         rescue Larder::Error # as of {#note}
           {}
