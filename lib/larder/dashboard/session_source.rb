@@ -2,6 +2,7 @@
 
 # Finds the sessions that a dashboard shows: those of the file that it was given, or of the application.
 
+require_relative "../bytes/absence"
 require_relative "../sessions/offline"
 require_relative "problem"
 
@@ -73,10 +74,16 @@ module Larder
                             "This application does not keep its sessions with Larder, or runs in another process. " \
                             "The dashboard also takes the path of a file of sessions as cache:.", CONFIGURE)
         end
-        return statistics if statistics.file.nil? || File.exist?(statistics.file)
+        raise absent(statistics.file) unless statistics.file.nil? || File.exist?(statistics.file)
 
-        raise Problem.new("There are no sessions yet",
-                          "The application creates #{Remedy.shown(statistics.file)} for its first session.")
+        statistics
+      end
+
+      def absent(file)
+        error = Absence.of(file)
+        return Problem.new("There are no sessions yet", error.message) if error.is_a?(Absence::NotUsed)
+
+        Problem.new("The sessions have no file", error.message, "larder doctor #{Remedy.quoted(file)}", status: 503)
       end
     end
   end

@@ -2,7 +2,7 @@
 
 # Finds the cache that a dashboard shows, and keeps its file open. Never creates or replaces a file.
 
-require_relative "../bytes/doctor/creation"
+require_relative "../bytes/absence"
 require_relative "../bytes/obstacle"
 require_relative "../bytes/remedy"
 require_relative "../sessions/settings"
@@ -105,16 +105,15 @@ module Larder
         foreign(found) unless !File.exist?(found) || Obstacle.usable?(found)
       rescue Errno::ENOENT
         forget
-        hindered(found)
-        raise Problem.new("There is no file yet", "The application creates #{Remedy.shown(found)} at its first use.")
+        raise absent(Absence.of(found, @given.is_a?(Larder::Cache) ? @given : store&.cache))
       rescue SystemCallError => error
         raise unseen(found, error)
       end
 
-      def hindered(found)
-        cache = store&.cache
-        cause = cache&.refusal&.message || Doctor::Creation.hindrance(found, *cache&.wanted_size)&.first or return
-        raise Problem.new("The cache has no file", Remedy.shown(cause), command("doctor"), status: 503)
+      def absent(error)
+        return Problem.new("There is no file yet", error.message) if error.is_a?(Absence::NotUsed)
+
+        Problem.new("The cache has no file", error.message, command("doctor"), status: 503)
       end
 
       def unseen(found, error)

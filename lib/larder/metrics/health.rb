@@ -110,7 +110,7 @@ module Larder
       # @return [Array(Hash), Array(nil, String), Array(nil, nil, String)] the last: a note about a cache without a file
       def stats_or_cause
         [@source.read(&:stats)]
-      rescue Source::NotUsed => e
+      rescue Absence::NotUsed => e
         [nil, nil, "not used yet: #{e.message}"]
       rescue Error => e
         [nil, e.message]

@@ -46,7 +46,7 @@ module Larder
       def of_file(source)
         stats = source.read(&:stats)
         alone(Catalogue.of_file.to_h { |row| [row.id, stats[row.statistic]] }.compact)
-      rescue Source::NotUsed
+      rescue Absence::NotUsed
         {}
       end
 

@@ -2,8 +2,7 @@
 
 # The figures of sessions in a file.
 
-require_relative "../bytes/doctor/creation"
-require_relative "../bytes/errors"
+require_relative "../bytes/absence"
 
 module Larder
   class Metrics
@@ -25,8 +24,8 @@ module Larder
         file = statistics&.file or return
         return statistics.stats if File.exist?(file)
 
-        cause, = Doctor::Creation.hindrance(file)
-        raise OpenError, cause if cause
+        error = Absence.of(file)
+        raise error unless error.is_a?(Absence::NotUsed)
       end
 
       # @return [Hash{String=>Hash}] samples by id; empty as of {.stats}

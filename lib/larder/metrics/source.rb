@@ -2,9 +2,9 @@
 
 # The cache whose metrics are read: a store of the application, or a file. Makes no file.
 
+require_relative "../bytes/absence"
 require_relative "../bytes/application"
 require_relative "../bytes/cache"
-require_relative "../bytes/doctor/creation"
 require "pathname"
 
 module Larder
@@ -12,20 +12,6 @@ module Larder
     # Reads the figures of a store through its own cache, and a file through one that it opens.
     # @api private
     class Source
-      # No file is there yet, and nothing is seen that would keep a process from making it.
-      class NotUsed < OpenError
-        # @param path [String] of a cache that has no file
-        # @param cache [Cache, nil] of a store of this process
-        # @return [OpenError] one with the cause, if no file can be made there
-        def self.or_hindrance(path, cache = nil)
-          return cache.refusal if cache&.refusal
-
-          start = "there is no file at #{path}"
-          cause, = Doctor::Creation.hindrance(path, *cache&.wanted_size)
-          cause ? OpenError.new("#{start}. #{cause}") : new("#{start}: the first use of the store makes it")
-        end
-      end
-
       # Rails.cache is not one of Larder's stores, or is not there.
       class NoStore < ::ArgumentError
       end
@@ -33,7 +19,9 @@ module Larder
       # Keeps a file open between two readings, because opening takes longer than reading. If another file has the path,
       # that one is opened. After an error the file is closed: a cache that was opened before may make a new one.
       class KeptFile
-        def initialize
+        # @param owner [Cache, nil] that would make the file
+        def initialize(owner = nil)
+          @owner = owner
           @lock = Mutex.new
           @cache = @identity = nil
         end
@@ -69,7 +57,7 @@ module Larder
           status = File.stat(path)
           [path, status.dev, status.ino]
         rescue Errno::ENOENT
-          raise NotUsed.or_hindrance(path)
+          raise Absence.of(path, @owner)
         rescue SystemCallError => e
           raise OpenError, "#{path} cannot be read: #{e.message}"
         end
@@ -83,7 +71,7 @@ module Larder
       # @raise [ArgumentError] it is none of these
       def initialize(subject)
         @subject = subject
-        @file = KeptFile.new
+        @file = KeptFile.new((subject if subject.is_a?(Cache)))
         @journal = KeptFile.new
         take(subject) if subject
       end
@@ -97,12 +85,12 @@ module Larder
 
       # @yieldparam cache [Cache] of the file
       # @return [Object] the block's value
-      # @raise [NotUsed] no process has used the cache yet
+      # @raise [Absence::NotUsed] no process has used the cache yet
       # @raise [Error] the file cannot be used
       def read
         path = self.path
         return @file.read(path) { |cache| yield cache } unless @store
-        raise NotUsed.or_hindrance(path, @store.cache) unless File.exist?(path)
+        raise Absence.of(path, @store.cache) unless File.exist?(path)
 
         yield @store.cache
       end

@@ -2,6 +2,7 @@
 
 require "support/dashboard_case"
 require "active_support/cache/larder_store"
+require "larder/metrics"
 require "socket"
 
 module Larder
@@ -44,6 +45,15 @@ module Larder
           end
         end
         refute_path_exists File.dirname(absent)
+      end
+
+      test "the reason for having no file has the words of the health check" do
+        [path_of("none.larder"), Cache.open(path_of("large.larder"), size: 900 << 30, lazy: true)].each do |given|
+          use(cache: given)
+          report = Metrics::Health.check(given)
+          said = report.note ? report.note.delete_prefix("not used yet: ") : report.to_s
+          assert_includes problem, said.sub(/[\d.]+ MiB are free/, "")[0, 100]
+        end
       end
 
       test "a file that has no room is not promised" do

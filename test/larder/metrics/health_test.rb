@@ -33,7 +33,8 @@ module Larder
 
       test "a cache that was not used yet is not a problem, and is not made" do
         report = Health.check(path_of("none.larder"))
-        note = "not used yet: there is no file at #{path_of("none.larder")}: the first use of the store makes it"
+        note = "not used yet: there is no file at #{path_of("none.larder")}: the application creates it at its first " \
+               "use"
         assert_equal [true, note, { status: "healthy", problems: [], note: note }],
                      [report.healthy?, report.to_s, report.to_h]
         assert_empty Dir.children(directory)

@@ -26,7 +26,7 @@ module Larder
         made = ActiveSupport::Cache.lookup_store(:larder_store, path_of, { size: SIZE })
         source = Source.new(made)
         error = assert_raises(OpenError) { source.read(&:stats) }
-        assert_equal "there is no file at #{path_of}: the first use of the store makes it", error.message
+        assert_equal "there is no file at #{path_of}: the application creates it at its first use", error.message
         assert_empty Dir.children(directory)
         made.write("a", 1)
         assert_same made.cache, source.read(&:itself)

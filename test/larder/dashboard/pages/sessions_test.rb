@@ -162,6 +162,15 @@ module Larder
           assert_not File.exist?(path_of("later"))
         end
 
+        test "a file of sessions that cannot be made is not promised" do
+          file = path_of("none/sessions")
+          File.write(path_of("none"), "a file")
+          ::Larder::Sessions.use(::Larder::Sessions.repository(file: file, ephemeral: true))
+          get("/larder/sessions")
+          assert_equal [503, "The sessions have no file"], [last_response.status, document.at_css("h1").text]
+          assert_includes main, "larder doctor #{file}"
+        end
+
         test "a file of sessions that cannot be used is named with its doctor, and the cache is not" do
           file = path_of("broken")
           FileUtils.mkdir_p(file)
