@@ -74,21 +74,24 @@ module Larder
 
     # @param subject [String, Pathname, #cache] the path of an existing file, or a LarderStore
     # @param sessions [#call, nil] gets the open Cache and answers whether it holds sessions; nil: it holds none
+    # @param size [Integer, nil] bytes that the application gives to a new file; nil: those of the store, if it is one
     # @param quick [Boolean] true: without the checks that start other programs or read other files; for a process that
     #   has the cache open, as it does not open the lock file
     # @return [Report]
     # @raise [ArgumentError] the subject is something else
-    def self.run(subject, sessions: nil, quick: false)
-      new(subject, sessions, quick: quick).report
+    def self.run(subject, sessions: nil, size: nil, quick: false)
+      new(subject, sessions, size: size, quick: quick).report
     end
 
     # @param subject (see .run)
     # @param sessions [#call, nil]
+    # @param size [Integer, nil] see {.run}
     # @param quick [Boolean] see {.run}
-    def initialize(subject, sessions = nil, quick: false)
+    def initialize(subject, sessions = nil, size: nil, quick: false)
       @asks_sessions = sessions
       @quick = quick
       @store = subject if subject.respond_to?(:cache)
+      @wanted_size = size || @store&.cache&.wanted_size
       @path = File.absolute_path(@store ? @store.cache.path : name_of(subject)).dup.force_encoding(Encoding::UTF_8)
       @lock = "#{@path}.lock"
     end

@@ -45,6 +45,10 @@ module Larder
         !base.nil? || application?(Dir.pwd)
       end
 
+      # @param _path [String]
+      # @return [Integer, nil] bytes that the application gives to a new file there; nil: not known here
+      def size_of(_path); end
+
       private
 
       # No shell has expanded it, as in a unit of systemd, and the store does.

@@ -42,7 +42,7 @@ module Larder
       def act
         missing if Application.objection(path)
         missing unless File.exist?(path) || File.symlink?(path) || hindered?
-        report = ::Larder::Doctor.run(path, sessions: method(:sessions?))
+        report = ::Larder::Doctor.run(path, sessions: method(:sessions?), size: @files.size_of(path))
         if @json
           tell({ file: report.path, sound: report.sound?, findings: report.findings.map(&:to_h),
                  checked: [*report.sound.keys, *report.findings.map(&:check)] })
@@ -56,7 +56,7 @@ module Larder
       def hindered?
         return false unless named? || @files.within_application?
 
-        !::Larder::Doctor::Creation.hindrance(File.absolute_path(path)).nil?
+        !::Larder::Doctor::Creation.hindrance(File.absolute_path(path), *@files.size_of(path)).nil?
       end
 
       def show(report)

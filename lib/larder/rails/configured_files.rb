@@ -31,7 +31,19 @@ module Larder
       store = Application.cache
       not_larders(store) unless defined?(ActiveSupport::Cache::LarderStore) &&
                                 store.is_a?(ActiveSupport::Cache::LarderStore)
-      [store.cache.path, "the file of config.cache_store", (behind(store.remote) if store.remote)]
+      @cache = store.cache
+      [@cache.path, "the file of config.cache_store", (behind(store.remote) if store.remote)]
+    end
+
+    # @return [Boolean] as of {CLI::DefaultFile}
+    def within_application?
+      true
+    end
+
+    # @param path [String]
+    # @return [Integer, nil] bytes of a new file there; nil: it is not the one of config.cache_store that was found
+    def size_of(path)
+      @cache.wanted_size if @cache && path == @cache.path
     end
 
     private

@@ -25,8 +25,8 @@ module Larder
       Cache.open(@file, size: size) { |cache| yield(cache) if block_given? }
     end
 
-    def findings(subject = @file)
-      Doctor.run(subject).findings
+    def findings(subject = @file, **options)
+      Doctor.run(subject, **options).findings
     end
 
     # The one finding, of that check. With `run`, its command is run and fixes it.
@@ -241,6 +241,15 @@ module Larder
       store = ActiveSupport::Cache.lookup_store(:larder_store, path_of("none.larder"))
       assert_equal [:kind], findings(store).map(&:check)
       assert_not File.exist?(path_of("none.larder"))
+    end
+
+    test "a store that has no file yet, and has no room for one of its size" do
+      store = ActiveSupport::Cache.lookup_store(:larder_store, path_of("none.larder"), { size: "900GB" })
+      found = findings(store)
+      assert_equal [:kind], found.map(&:check)
+      assert_match(/\Athere is no file\. #{path_of("none.larder")} takes 921600\.0 MiB, and .* are free\z/,
+                   found.first.what)
+      assert_match(/takes 921600/, findings(path_of("none.larder"), size: 900 << 30).first.what)
     end
 
     test "a file that is damaged" do

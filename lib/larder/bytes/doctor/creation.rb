@@ -19,7 +19,7 @@ module Larder
       module_function
 
       # @param path [String] absolute, of a file that is not there
-      # @param bytes [Integer] that the file will take; by default those of a cache
+      # @param bytes [Integer] that the file will take; by default the least of a cache
       # @return [Array(String, String), nil] the cause, and the command; nil: none is seen
       def hindrance(path, bytes = least_size)
         obstacle = Obstacle.at(path)
@@ -46,7 +46,7 @@ module Larder
          "df -h #{Remedy.quoted(directory)}; df -i #{Remedy.quoted(directory)}"]
       end
 
-      # Bytes that a new file takes at least: `size:` of its store is not known here.
+      # Bytes that a new file takes at least, if the size that its store has configured is not known.
       def least_size
         wanted = Application.variable("LARDER_SIZE")
         wanted ? Size.parse(wanted, "LARDER_SIZE") : Cache::MIN_SIZE

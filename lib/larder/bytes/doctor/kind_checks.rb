@@ -52,7 +52,7 @@ module Larder
       def no_file
         error = unseen
         start = error ? "it cannot be seen whether there is a file" : "there is no file"
-        cause, fix = Creation.hindrance(@path)
+        cause, fix = Creation.hindrance(@path, *@wanted_size)
         return ["#{start}. #{cause}", fix] if cause
         return ["#{start}: #{error.message}", ANOTHER_PATH] if error
 

@@ -36,6 +36,15 @@ class LarderCommandTest < ActiveSupport::TestCase
     assert_match(/unexpected argument b/, failed(2, "larder:stat", "a", "b"))
   end
 
+  test "larder:doctor of a store that has no file yet asks for the room that the store wants" do
+    assert_match(/there is no file .* application creates it at its first use/, failed(1, "larder:doctor"))
+    File.write(place("config/environments/production.rb"),
+               File.read(place("config/environments/production.rb")).sub("2MB", "900GB"))
+    out, err, code = rails("larder:doctor")
+    assert_equal ["", 1], [err, code]
+    assert_match(/takes 921600\.0 MiB, and/, out.gsub(/\s+/, " "))
+  end
+
   test "a cache that is not Larder's is named with what to do, and a file that is named is used" do
     assert_match OTHERS, failed(1, "larder:stat", environment: "development")
     fill
