@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The base of the cache stores that are compared: how each is opened, emptied and measured from outside. One subclass
-# for each store, in contenders/. A {ContenderDeclaration} declares its name, gems and server.
+# The base of the cache stores that are compared: how each is opened, emptied and measured from outside. The stores are
+# in contenders/. A {ContenderDeclaration} declares a store's name, gems and server.
 
 require "fileutils"
 require_relative "errors"
@@ -28,30 +28,12 @@ module Larder
       include ContenderDeclaration
 
       class << self
-        # @return [Boolean] false where every read is a miss by design (the null store)
-        def keeps_values?
-          @keeps_values != false
-        end
-
-        # @return [Boolean] whether its times say something when they are divided by those of others
-        def compared?
-          keeps_values?
-        end
-
         private
 
         # Where {named} puts it.
-        def registry
-          @registry || Contenders
-        end
+        def registry = facts.fetch(:registry, Contenders)
 
-        def registered_in(registry)
-          @registry = registry
-        end
-
-        def keeps_nothing
-          @keeps_values = false
-        end
+        def registered_in(registry) = facts[:registry] = registry
       end
 
       # @return [ActiveSupport::Cache::Store] after {#open}
@@ -72,6 +54,7 @@ module Larder
         @endpoint = endpoint
         @threads = threads
         @size = size
+        @codecs = {}
         @recorded = {}
       end
 
@@ -105,9 +88,7 @@ module Larder
 
       # Empties the store.
       # @return [void]
-      def clear
-        store.clear
-      end
+      def clear = store.clear
 
       # Called when a block has stored what its calls read.
       # @return [void]
@@ -121,37 +102,35 @@ module Larder
       end
 
       # @return [Array<String>] where its files are, and after it those of its server
-      def directories
-        [dir, endpoint && endpoint["dir"]].compact
-      end
+      def directories = [dir, endpoint && endpoint["dir"]].compact
 
       private
 
-      attr_reader :dir, :threads
+      # Codecs are options of the store, see coded_by.
+      attr_reader :dir, :threads, :codecs
 
       # Overridden where code must be loaded before the store is looked up.
       def load_code; end
 
       # The entry format of a new Rails application; plain ActiveSupport starts with an older one.
-      def use_current_format
-        ActiveSupport::Cache.format_version = 7.1
-      end
+      def use_current_format = ActiveSupport::Cache.format_version = 7.1
 
       # Opens a store as an application would by `config.cache_store = name, *arguments`.
       def lookup(name, *arguments)
-        arguments = with_codecs(arguments) if codecs.any?
-        @recorded = { store: name, arguments: arguments }
+        *rest, last = arguments
+        arguments = last.is_a?(Hash) ? [*rest, last.merge(codecs)] : [*arguments, codecs] if codecs.any?
+        @recorded = { store: name, arguments: plain(arguments) }
         ActiveSupport::Cache.lookup_store(name, *arguments)
       end
 
-      def with_codecs(arguments)
-        *rest, last = arguments
-        last.is_a?(Hash) ? [*rest, last.merge(codecs)] : [*arguments, codecs]
-      end
-
-      # Options of the store, see coded_by.
-      def codecs
-        @codecs || {}
+      # Options as they are recorded.
+      def plain(option)
+        case option
+        when Array then option.map { |part| plain(part) }
+        when Hash then option.except(:error_handler).transform_values { |part| plain(part) }
+        when String then shown(option)
+        else option
+        end
       end
 
       # An error handler. Stores turn a lost connection into a miss; in a measurement that would be a figure about

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Declares a contender: its name, the gems and the server that it needs, and when it is left out unless it is named.
-# For cache stores and session stores.
+# For cache stores, session stores and codecs.
 
 require_relative "errors"
 
@@ -10,53 +10,59 @@ module Larder
     # For classes with a private class method `registry`, where {Declarations#named} puts them. Instances live only in
     # worker processes; the command itself reads the class methods and loads no store.
     module ContenderDeclaration
-      # What a class says of itself.
+      # What a class says of itself. Everything but name and title holds for its subclasses, too.
       module Declarations
         # @return [String] what users type
         attr_reader :key
         # @return [String] one line for `--list`
         attr_reader :title
+
+        # @return [Hash{Symbol=>Object}] what it and its superclasses have declared
+        def facts = @facts ||= superclass.respond_to?(:facts) ? superclass.facts.dup : {}
+
         # @return [String, nil] name in {Servers} of the server it talks to
-        attr_reader :server
+        def server = facts[:server]
+
         # @return [String, nil] name of the Gemfile in lab/gemfiles that it has for itself
-        attr_reader :bundle
+        def bundle = facts[:bundle]
 
         # @return [Hash{String=>Array<String>}] gem names and version requirements
-        def gems
-          @gems ||= {}
-        end
+        def gems = facts.fetch(:gems, {})
 
         # @return [Boolean] whether it takes part only where it is asked for by name
-        def on_request?
-          @on_request == true
-        end
+        def on_request? = facts.key?(:on_request)
 
         # @return [Boolean] whether a quick run goes without it, unless it is asked for by name, because it takes long
-        def slow_to_start?
-          @slow_to_start == true
-        end
+        def slow_to_start? = facts.key?(:slow_to_start)
 
         # @return [Boolean] whether all processes of a machine see the same values
-        def shared?
-          @shared != false
-        end
+        def shared? = facts.fetch(:shared, true)
+
+        # @return [Boolean] false where every read is a miss by design (the null store)
+        def keeps_values? = facts.fetch(:keeps_values, true)
 
         # @return [Boolean] whether its times say something when they are divided by those of others
-        def compared?
-          true
-        end
+        def compared? = keeps_values?
 
         # @return [Boolean] whether its processes turn YJIT on where Ruby can
-        def yjit?
-          true
-        end
+        def yjit? = facts.fetch(:yjit, true)
 
         # Loads what processes of this row and of all others with its Gemfile need, before they are forked. Opens
         # nothing, and loads no store that is not theirs: no row runs with the code of another one.
         # @param suite [Bench::Suite]
         # @return [void]
-        def preload(suite)
-          suite.preload.call
+        def preload(suite) = suite.preload.call
+
+        # Declares a row that differs little from this one.
+        # @param key [String]
+        # @param title [String]
+        # @yield in the class of that row
+        # @return [Class]
+        def row(key, title, &declaration)
+          Class.new(self) do
+            class_eval(&declaration)
+            named key, title
+          end
         end
 
         private
@@ -67,38 +73,26 @@ module Larder
           registry.register(key, self)
         end
 
-        def needs_gem(name, *requirements)
-          gems[name] = requirements
-        end
+        def needs_gem(name, *requirements) = facts[:gems] = { **gems, name => requirements }
 
-        def needs_server(name)
-          @server = name
-        end
+        def needs_server(name) = facts[:server] = name
 
         # Its gems are resolved alone, because they exclude versions that others need, or not everybody has them.
-        def bundled_apart(name)
-          @bundle = name
-        end
+        def bundled_apart(name) = facts[:bundle] = name
 
         # Its server takes seconds to start, so that a quick run goes without it.
-        def slow_to_start
-          @slow_to_start = true
-        end
+        def slow_to_start = facts[:slow_to_start] = true
 
-        def only_on_request
-          @on_request = true
-        end
+        def only_on_request = facts[:on_request] = true
 
-        def private_to_process
-          @shared = false
-        end
+        def private_to_process = facts[:shared] = false
+
+        def keeps_nothing = facts[:keeps_values] = false
       end
 
       # @param base [Class]
       # @return [void]
-      def self.included(base)
-        base.extend(Declarations)
-      end
+      def self.included(base) = base.extend(Declarations)
 
       private
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# The list of contenders. A new one is one file in contenders/ and one line at the end of this file.
+# The list of contenders. A new one is one file in contenders/ and one line at the end of this file, or a `row` of a
+# store that it resembles.
 
 require "larder/cli/registry"
 
@@ -13,9 +14,7 @@ module Larder
 
       # @param name [String]
       # @return [Class]
-      def self.fetch(name)
-        SingleFlights.own?(name) ? SingleFlights.fetch(name) : super
-      end
+      def self.fetch(name) = SingleFlights.own?(name) ? SingleFlights.fetch(name) : super
 
       # The contenders of `stampede`: those with which one caller computes a value for all, which no other command
       # measures, and all others.
@@ -31,55 +30,34 @@ module Larder
         class << self
           # @param name [String]
           # @return [Boolean] whether one caller computes for all
-          def own?(name)
-            entries.key?(name)
-          end
+          def own?(name) = entries.key?(name)
 
           # @return [Array<String>]
-          def names
-            super + Contenders.names
-          end
+          def names = super + Contenders.names
 
           # @return [Array<String>] those that are measured unless names are given
-          def usual
-            entries.keys + KINDS
-          end
+          def usual = entries.keys + KINDS
 
           # @param name [String]
           # @return [Class]
           # @raise [UsageError] naming the known names
-          def fetch(name)
-            Contenders.names.include?(name) ? Contenders.fetch(name) : super
-          end
+          def fetch(name) = Contenders.names.include?(name) ? Contenders.fetch(name) : super
         end
       end
     end
   end
 end
 
+require_relative "clock"
 require_relative "contender"
 require_relative "contenders/larder_store"
-require_relative "contenders/larder_tmpfs_store"
-require_relative "contenders/memory_store"
-require_relative "contenders/file_store"
-require_relative "contenders/null_store"
+require_relative "contenders/rails_stores"
 require_relative "contenders/floor_store"
 require_relative "contenders/solid_cache_store"
-require_relative "contenders/solid_cache_postgresql_store"
-require_relative "contenders/solid_cache_postgresql_tuned_store"
-require_relative "contenders/solid_cache_postgresql_prewarmed_store"
-require_relative "contenders/solid_cache_mariadb_store"
+require_relative "contenders/solid_cache_server_stores"
 require_relative "contenders/litecache_store"
 require_relative "contenders/redis_store"
 require_relative "contenders/larder_redis_store"
-require_relative "contenders/larder_redis_backplane_store"
-require_relative "contenders/redis_loopback_store"
-require_relative "contenders/redis_hiredis_store"
-require_relative "contenders/valkey_store"
-require_relative "contenders/dicedb_store"
-require_relative "contenders/dragonfly_store"
 require_relative "contenders/memcached_store"
-require_relative "contenders/memcached_meta_store"
 require_relative "contenders/without_yjit"
-require_relative "contenders/larder_single_flight_store"
 require_relative "contenders/memcached_lock_store"

@@ -9,6 +9,7 @@ require_relative "clock"
 module Larder
   module Lab
     # A program with its warden, see warden.rb.
+    # @api private
     class Guarded
       include Clock
 
@@ -19,18 +20,16 @@ module Larder
 
       # Starts a warden for a duty that it has at the end of its input: when each process that has the pipe has ended.
       #
-      # @param duty [Array<String>] arguments of warden.rb
-      # @param streams [Hash] as of Process.spawn
-      # @return [Array(Integer, IO)] its pid, and the end of the pipe that this process has
-      def self.watch(*duty, **streams)
+      # Answers the warden's pid, and the end of the pipe that this process has.
+      def self.watch(*duty)
         reader, writer = IO.pipe
         pid = Process.spawn(UNSET, RbConfig.ruby, "--disable=gems", WARDEN, *duty, in: reader, out: File::NULL,
-                            chdir: "/", pgroup: true, close_others: true, **streams)
+                            chdir: "/", pgroup: true, close_others: true)
         reader.close
         [pid, writer]
       end
 
-      # @return [Integer, nil] pid of the program; nil if it could not be started
+      # The pid of the program; nil if it could not be started.
       attr_reader :pid
 
       # @param command [Array<String>] the program and its arguments
@@ -46,7 +45,6 @@ module Larder
         @user = user
       end
 
-      # @return [self]
       def start
         duty_reader, @duty = IO.pipe
         pid_reader, pid_writer = IO.pipe
@@ -60,20 +58,17 @@ module Larder
         self
       end
 
-      # @param patience [Numeric] seconds to wait for it
-      # @return [Boolean] whether the program has ended by itself
+      # True if the program has ended by itself.
       def ended?(patience = 0)
         limit = now + patience
         sleep 0.01 until reap || now > limit
         !@status.nil?
       end
 
-      # @return [Boolean] whether it has ended by itself and without an error
-      def succeeded?
-        @status&.success? || false
-      end
+      # True if it has ended by itself and without an error.
+      def succeeded? = @status&.success? || false
 
-      # @return [String, nil] how it ended by itself
+      # Says how it ended by itself.
       def cause
         return unless @status
 
@@ -83,7 +78,6 @@ module Larder
       end
 
       # Ends the program and waits until it is gone.
-      # @return [void]
       def stop
         @duty&.close
         Process.wait(@warden) if @warden

@@ -8,24 +8,18 @@
 #                                                    starts it, prints its pid, stops it by the signal at the end of
 #                                                    input; USER: whom it runs as, "-" for whoever runs the warden
 #   ruby --disable=gems warden.rb remove DIRECTORY   removes the directory at the end of input
-#   ruby --disable=gems warden.rb follow DIRECTORY ANOTHER
-#                                                    removes the directory at the end of input, but not before another
-#                                                    process has removed the other one
 
 require "etc"
 require "fileutils"
 
 # The duties of the warden.
+# @api private
 module Warden
   # Seconds between asking a server to end and killing it.
   PATIENCE = 2.0
 
   module_function
 
-  # @param signal [String] what tells it to end
-  # @param user [String] whom it runs as, or "-"
-  # @param command [Array<String>]
-  # @return [void]
   def run(signal, user, command)
     server = launch(user, command)
     report(server)
@@ -37,8 +31,6 @@ module Warden
     abort "cannot start #{command.first}: #{error.message}"
   end
 
-  # @param server [Integer] pid
-  # @return [void]
   def report(server)
     $stdout.syswrite("#{server}\n") # no buffer, which `reopen` would write again
   rescue Errno::EPIPE
@@ -48,9 +40,7 @@ module Warden
   end
 
   # In a process group of its own, so that what it starts can be ended with it.
-  # @param user [String]
-  # @param command [Array<String>]
-  # @return [Integer] pid
+  # Answers the pid.
   def launch(user, command)
     plumbing = { in: File::NULL, out: $stderr, err: $stderr, close_others: true }
     return Process.spawn(*command, pgroup: true, **plumbing) if user == "-"
@@ -65,27 +55,13 @@ module Warden
     end
   end
 
-  # @param directory [String]
-  # @return [void]
   def remove(directory)
     wait_for_end_of_input
     clear_away(directory)
   end
 
-  # @param directory [String]
-  # @param another [String]
-  # @return [void]
-  def follow(directory, another)
-    trap("TERM", "IGNORE")
-    wait_for_end_of_input
-    sleep 0.2 while File.exist?(another)
-    clear_away(directory)
-  end
-
   # A process that writes there may still be ending, and on a busy machine that takes long: removal is tried for a
   # minute.
-  # @param directory [String]
-  # @return [void]
   def clear_away(directory)
     600.times do
       FileUtils.rm_rf(directory)
@@ -96,7 +72,6 @@ module Warden
   end
 
   # Returns when the command has closed its end, or when this process is asked to end.
-  # @return [void]
   def wait_for_end_of_input
     $stdin.read
   rescue SignalException
@@ -105,9 +80,6 @@ module Warden
 
   # Ends this process as soon as the server has ended by itself, with its code; 128 and the signal's number where it
   # was killed.
-  # @param server [Integer] pid
-  # @param ended [Process::Waiter]
-  # @return [void]
   def leave_with(server, ended)
     status = ended.value
     return if @stopping
@@ -116,10 +88,6 @@ module Warden
     exit!(status.exitstatus || (128 + status.termsig))
   end
 
-  # @param server [Integer] pid
-  # @param ended [Process::Waiter]
-  # @param signal [String]
-  # @return [void]
   def stop(server, ended, signal)
     @stopping = true
     Process.kill(signal, server) if ended.alive?
@@ -133,8 +101,6 @@ module Warden
 
   # Ends what a server has left of its process group, and removes its System V shared memory, which the kernel keeps
   # when a PostgreSQL is killed.
-  # @param server [Integer] pid
-  # @return [void]
   def sweep(server)
     begin
       Process.kill(:KILL, -server)
@@ -144,8 +110,7 @@ module Warden
     memory_of(server).each { |id| system("ipcrm", "-m", id, out: File::NULL, err: File::NULL) }
   end
 
-  # @param server [Integer] pid
-  # @return [Array<String>] ids of the shared memory that it has made
+  # The ids of the shared memory that a server has made.
   def memory_of(server)
     heading, *segments = File.readlines("/proc/sysvipc/shm").map(&:split)
     creator = heading.index("cpid")
@@ -162,6 +127,5 @@ duty, *arguments = ARGV
 case duty
 when "run" then Warden.run(arguments.shift, arguments.shift, arguments)
 when "remove" then Warden.remove(arguments.fetch(0))
-when "follow" then Warden.follow(*arguments)
-else abort "usage: warden.rb run SIGNAL USER COMMAND... | remove DIRECTORY | follow DIRECTORY ANOTHER"
+else abort "usage: warden.rb run SIGNAL USER COMMAND... | remove DIRECTORY"
 end

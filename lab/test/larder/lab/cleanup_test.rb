@@ -27,20 +27,6 @@ module Larder
         end
       end
 
-      test "after SIGKILL a file on a tmpfs is gone, too" do
-        skip "there is no /dev/shm" unless File.writable?("/dev/shm")
-
-        with_directory do |dir|
-          lab = start(dir, "larder-tmpfs")
-          files = -> { open_files(processes(dir)).grep(%r{\A/dev/shm/larder-lab-.*/cache\.larder}) }
-          place = File.dirname(eventually { files.call.first || !running?(lab) && flunk("the lab has ended") })
-          Process.kill(:KILL, lab)
-          Process.wait(lab)
-          remaining = -> { Dir.glob("#{place}/**/*") + processes(dir) }
-          assert eventually(-> { remaining.call.inspect }) { !File.exist?(place) }
-        end
-      end
-
       test "after SIGKILL of its whole process group everything is gone" do
         interrupt("KILL", group: true) { |status| assert_equal 9, status.termsig }
       end
@@ -69,18 +55,6 @@ module Larder
           eventually { processes(dir).empty? && Dir.empty?(dir) }
           assert_empty processes(dir)
         end
-      end
-
-      def open_files(pids)
-        Dir.glob("/proc/{#{pids.join(",")}}/{map_files,fd}/*").filter_map do |link|
-          File.readlink(link)
-        rescue SystemCallError
-          nil
-        end
-      end
-
-      def running?(pid)
-        Process.wait(pid, Process::WNOHANG).nil?
       end
 
       def start(dir, contender)

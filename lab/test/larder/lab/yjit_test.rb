@@ -44,7 +44,7 @@ module Larder
       def recorded(library, *names)
         with_directory do |dir|
           file = File.join(dir, "run.json")
-          rows = names + names.map { |name| "#{name}#{Contenders::WithoutYjit::ENDING}" }
+          rows = names + names.map { |name| "#{name}-without-yjit" }
           outcome = small_run("--only", rows.join(","), "--blocks", "hit", "--json", file,
                               env: { "RUBYOPT" => "#{ENV.fetch("RUBYOPT", "")} -r#{library}" })
           assert_equal 0, outcome.status, outcome.out + outcome.err

@@ -13,7 +13,8 @@ module Larder
         # Does this, and nothing else: it joins the parts of a key and asks records for their `cache_key_with_version`;
         # copies a String when it is written and when it is read, and other objects by Marshal; and sends the events of
         # Rails if they have subscribers. It has no expiry, eviction, size, versions, namespaces, locks or errors, and
-        # ignores the options for them.
+        # ignores the options for them. Its methods are those of ActiveSupport::Cache::Store.
+        # @api private
         class Store
           # Objects that need no copy.
           PLAIN = [Integer, Float, Symbol, NilClass, TrueClass, FalseClass].freeze
@@ -25,7 +26,6 @@ module Larder
             @entries = {}
           end
 
-          # As ActiveSupport::Cache::Store#read.
           def read(name, _options = nil)
             key = key_of(name)
             return load(@entries[key]) unless heard?("cache_read.active_support")
@@ -35,7 +35,6 @@ module Larder
             end
           end
 
-          # As ActiveSupport::Cache::Store#write.
           def write(name, value, _options = nil)
             key = key_of(name)
             return @entries[key] = copy(value) unless heard?("cache_write.active_support")
@@ -43,7 +42,6 @@ module Larder
             event("cache_write.active_support", key: key) { @entries[key] = copy(value) }
           end
 
-          # As ActiveSupport::Cache::Store#fetch.
           def fetch(name, _options = nil)
             key = key_of(name)
             return fetch_and_tell(name, key) { yield name } if heard?("cache_read.active_support")
@@ -54,7 +52,6 @@ module Larder
             yield(name).tap { |value| @entries[key] = copy(value) }
           end
 
-          # As ActiveSupport::Cache::Store#read_multi.
           def read_multi(*names)
             names.each_with_object({}) do |name, all|
               found = @entries[key_of(name)]
@@ -62,36 +59,20 @@ module Larder
             end
           end
 
-          # As ActiveSupport::Cache::Store#write_multi.
-          def write_multi(values, _options = nil)
-            values.each { |name, value| @entries[key_of(name)] = copy(value) }
-          end
+          def write_multi(values, _options = nil) = values.each { |name, value| @entries[key_of(name)] = copy(value) }
 
-          # As ActiveSupport::Cache::Store#fetch_multi.
-          def fetch_multi(*names, **_options)
-            names.to_h { |name| [name, fetch(name) { yield name }] }
-          end
+          def fetch_multi(*names, **_options) = names.to_h { |name| [name, fetch(name) { yield name }] }
 
-          # As ActiveSupport::Cache::Store#delete.
-          def delete(name, _options = nil)
-            @entries.delete(key_of(name)) ? true : false
-          end
+          def delete(name, _options = nil) = @entries.delete(key_of(name)) ? true : false
 
-          # As ActiveSupport::Cache::Store#exist?.
-          def exist?(name, _options = nil)
-            @entries.key?(key_of(name))
-          end
+          def exist?(name, _options = nil) = @entries.key?(key_of(name))
 
-          # As ActiveSupport::Cache::Store#increment.
           def increment(name, amount = 1, _options = nil)
             key = key_of(name)
             @entries[key] = @entries.fetch(key, 0) + amount
           end
 
-          # As ActiveSupport::Cache::Store#clear.
-          def clear(_options = nil)
-            @entries.clear
-          end
+          def clear(_options = nil) = @entries.clear
 
           private
 
@@ -112,13 +93,9 @@ module Larder
             end
           end
 
-          def load(found)
-            found.is_a?(Dumped) ? Marshal.load(found.bytes) : copy(found)
-          end
+          def load(found) = found.is_a?(Dumped) ? Marshal.load(found.bytes) : copy(found)
 
-          def heard?(event)
-            ActiveSupport::Notifications.notifier.listening?(event)
-          end
+          def heard?(event) = ActiveSupport::Notifications.notifier.listening?(event)
 
           def event(name, payload, &block)
             ActiveSupport::Notifications.instrument(name, { store: "floor", **payload }, &block)

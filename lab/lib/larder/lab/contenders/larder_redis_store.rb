@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "larder_store"
 require_relative "redis_store"
 
 module Larder
@@ -7,9 +8,9 @@ module Larder
     module Contenders
       # Larder as the local level in front of a Redis that several machines share.
       class LarderRedisStore < RedisStore
+        include WithLarder
+
         named "larder-redis", "Larder in front of Redis (remote:)"
-        needs_gem "redis", ">= 4.0.1"
-        needs_server "redis"
         only_on_request
 
         # @param seconds [Float] how long a machine uses a copy without a backplane
@@ -20,36 +21,46 @@ module Larder
         end
 
         # @return [Float] seconds after which no answer is what was before a change on another machine
-        def bound
-          @local_expires_in || 5.0
-        end
+        def bound = @local_expires_in || 5.0
 
         private
 
-        def load_code
-          super
-          require "active_support/cache/larder_store"
-        rescue LoadError => error
-          raise Unavailable, "larder cannot be loaded: #{error.message}"
-        end
-
         def open_store
-          remote = server_options
-          options = { size: size, **sharing }
-          store = lookup(:larder_store, path, { **options, remote: [:redis_cache_store, remote],
-                                                           error_handler: method(:fail_loudly) })
-          remote = remote.merge(url: shown(endpoint["url"]))
-          @recorded[:arguments] = [path, { **options, remote: [:redis_cache_store, remote] }]
-          store
+          lookup(:larder_store, File.join(dir, "cache.larder"),
+                 { size: size, **sharing, remote: [:redis_cache_store, options], error_handler: method(:fail_loudly) })
         end
 
         # Options that decide how old a copy may be.
-        def sharing
-          { local_expires_in: @local_expires_in }.compact
-        end
+        def sharing = { local_expires_in: @local_expires_in }.compact
+      end
 
-        def path
-          File.join(dir, "cache.larder")
+      # The same with a backplane, which tells machines of changes on others.
+      class LarderRedisBackplaneStore < LarderRedisStore
+        include Clock
+
+        named "larder-redis-backplane", "Larder in front of Redis, which is the backplane, too (backplane:)"
+
+        # Seconds after which a backplane that does not answer is an error.
+        PATIENCE = 10
+        private_constant :PATIENCE
+
+        # @return [Float] (see LarderRedisStore#bound), whatever fails
+        def bound = 60.0
+
+        private
+
+        def sharing = { backplane: endpoint["url"] }
+
+        # The first call begins to listen.
+        def open_store
+          store = super
+          limit = now + PATIENCE
+          until store.read("joined").nil? && store.stats[:remote][:trusted]
+            raise Invalid, "its backplane is silent" if now > limit
+
+            sleep 0.005
+          end
+          store
         end
       end
     end

@@ -16,8 +16,7 @@ module Larder
         private
 
         def load_code
-          # litestack makes a directory under this path when it is loaded.
-          ENV["LITESTACK_DATA_PATH"] = dir
+          ENV["LITESTACK_DATA_PATH"] = dir # litestack makes a directory there when it is loaded
           require "litestack/litecache"
           require "active_support/cache/litecache"
         rescue LoadError => error
@@ -25,9 +24,7 @@ module Larder
         end
 
         def open_store
-          options = { path: File.join(dir, "litecache.sqlite3") }
-          options[:size] = size unless size == SIZE
-          lookup(:litecache, options)
+          lookup(:litecache, { path: File.join(dir, "litecache.sqlite3"), size: (size unless size == SIZE) }.compact)
         end
       end
     end

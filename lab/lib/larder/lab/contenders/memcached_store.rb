@@ -1,21 +1,31 @@
 # frozen_string_literal: true
 
+require_relative "server_store"
+
 module Larder
   module Lab
     module Contenders
       # memcached through `config.cache_store = :mem_cache_store` and dalli, with Rails' default pool.
-      class MemcachedStore < Contender
+      class MemcachedStore < ServerStore
         named "memcached", "memcached through :mem_cache_store and dalli"
         needs_gem "dalli", ">= 3.0.1"
         needs_server "memcached"
 
-        # A private server is flushed. A server of the user's is not: the lab writes under a new namespace instead,
-        # and its keys expire after five minutes.
-        def clear
-          return super if endpoint["private"]
+        # The meta protocol, which replaces the binary one that dalli speaks unless told otherwise; from version 5 on
+        # dalli speaks nothing else.
+        row("memcached-meta", "memcached through :mem_cache_store and dalli, by the meta protocol") do
+          only_on_request
 
-          endpoint["namespace"] = fresh_namespace
-          @store = open_store
+          private
+
+          def load_code
+            super
+            return if Dalli::VERSION.to_i < 5
+
+            raise Unavailable, "dalli #{Dalli::VERSION} speaks nothing but the meta protocol: see the row memcached"
+          end
+
+          def client_options = { protocol: :meta }
         end
 
         private
@@ -29,23 +39,7 @@ module Larder
           raise Unavailable, "no answer from #{shown(endpoint["url"])}" unless answered
         end
 
-        # Overridden where dalli is told more than where its server is.
-        def client_options
-          {}
-        end
-
-        def open_store
-          options = client_options
-          options[:namespace] = endpoint["namespace"] ||= fresh_namespace unless endpoint["private"]
-          lookup(:mem_cache_store, endpoint["url"], options).tap do
-            @recorded[:arguments] = [shown(endpoint["url"]), options]
-          end
-        end
-
-        def fresh_namespace
-          @generation = @generation.to_i + 1
-          "larder-lab:#{Process.pid}:#{@generation}"
-        end
+        def open_store = lookup(:mem_cache_store, endpoint["url"], options)
       end
     end
   end

@@ -35,13 +35,9 @@ module Larder
         end
 
         # Held until the connection closes.
-        def lock
-          truth("SELECT GET_LOCK('#{name}', 0)")
-        end
+        def lock = truth("SELECT GET_LOCK('#{name}', 0)")
 
-        def there?
-          truth("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '#{name}'")
-        end
+        def there? = truth("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '#{name}'")
 
         def marked?
           truth("SELECT COUNT(*) FROM information_schema.tables " \
@@ -56,13 +52,9 @@ module Larder
           raise Unavailable, "#{shown} lets the lab make no database: #{error.message}"
         end
 
-        def drop
-          connection.query("DROP DATABASE IF EXISTS #{name}")
-        end
+        def drop = connection.query("DROP DATABASE IF EXISTS #{name}")
 
-        def truth(query)
-          connection.query(query).first.first.to_i == 1
-        end
+        def truth(query) = connection.query(query).first.first.to_i == 1
       end
     end
   end

@@ -82,13 +82,9 @@ module Larder
 
         attr_reader :connection, :url, :shown
 
-        def taken
-          Unavailable.new("another larder-lab is measuring on #{shown}: wait for its end")
-        end
+        def taken = Unavailable.new("another larder-lab is measuring on #{shown}: wait for its end")
 
-        def no_answer(error)
-          Unavailable.new("no answer from #{shown}: #{error.message.lines.first.to_s.strip}")
-        end
+        def no_answer(error) = Unavailable.new("no answer from #{shown}: #{error.message.lines.first.to_s.strip}")
       end
     end
   end

@@ -16,17 +16,11 @@ module Larder
         end
 
         # Held until the connection closes.
-        def lock
-          truth("SELECT pg_try_advisory_lock(hashtext('#{name}'))")
-        end
+        def lock = truth("SELECT pg_try_advisory_lock(hashtext('#{name}'))")
 
-        def there?
-          truth("SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = '#{name}')")
-        end
+        def there? = truth("SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = '#{name}')")
 
-        def marked?
-          truth("SELECT to_regclass('#{name}.#{MARK}') IS NOT NULL")
-        end
+        def marked? = truth("SELECT to_regclass('#{name}.#{MARK}') IS NOT NULL")
 
         def create
           connection.exec("CREATE SCHEMA #{name}; CREATE TABLE #{name}.#{MARK} ()")
@@ -34,13 +28,9 @@ module Larder
           raise Unavailable, "#{shown} lets the lab make no schema: #{error.message.lines.first.to_s.strip}"
         end
 
-        def drop
-          connection.exec("DROP SCHEMA IF EXISTS #{name} CASCADE")
-        end
+        def drop = connection.exec("DROP SCHEMA IF EXISTS #{name} CASCADE")
 
-        def truth(query)
-          connection.exec(query).getvalue(0, 0) == "t"
-        end
+        def truth(query) = connection.exec(query).getvalue(0, 0) == "t"
       end
     end
   end

@@ -1,21 +1,42 @@
 # frozen_string_literal: true
 
+require_relative "server_store"
+
 module Larder
   module Lab
     module Contenders
-      # Redis through `config.cache_store = :redis_cache_store`, with the gem's default driver and Rails' default pool.
-      class RedisStore < Contender
+      # Redis through `config.cache_store = :redis_cache_store`, with the gem's default driver and Rails' default pool;
+      # and the servers that speak its protocol, through the same client and store.
+      class RedisStore < ServerStore
         named "redis", "Redis through :redis_cache_store"
         needs_gem "redis", ">= 4.0.1"
         needs_server "redis"
 
-        # A private server is flushed. On a server of the user's nothing is deleted: the lab writes under a new
-        # namespace instead, and its keys expire after five minutes.
-        def clear
-          return super if endpoint["private"]
+        row("valkey", "Valkey through :redis_cache_store") { needs_server "valkey" }
+        row("dicedb", "DiceDB through :redis_cache_store") { needs_server "dicedb" }
+        row("dragonfly", "Dragonfly through :redis_cache_store") { needs_server "dragonfly" }
 
-          endpoint["namespace"] = fresh_namespace
-          @store = open_store
+        # As applications have it that name a host and a port. The Unix socket of the other is faster.
+        row("redis-loopback", "Redis through :redis_cache_store, over TCP on 127.0.0.1") do
+          needs_server "redis-loopback"
+          only_on_request
+        end
+
+        # With the driver that parses answers in C.
+        row("redis-hiredis", "Redis through :redis_cache_store, with the driver hiredis") do
+          needs_gem "redis", ">= 5.0"
+          needs_gem "hiredis-client"
+          bundled_apart "hiredis"
+          only_on_request
+
+          private
+
+          def load_code
+            require "hiredis-client"
+            super
+          end
+
+          def client_options = { driver: :hiredis }
         end
 
         private
@@ -28,28 +49,9 @@ module Larder
           raise Unavailable, "no answer from #{shown(endpoint["url"])}: #{error.message}"
         end
 
-        # Overridden where the client is told more than where its server is.
-        def client_options
-          {}
-        end
+        def open_store = lookup(:redis_cache_store, { **options, error_handler: method(:fail_loudly) })
 
-        def open_store
-          options = server_options
-          lookup(:redis_cache_store, { **options, error_handler: method(:fail_loudly) }).tap do
-            @recorded[:arguments] = [options.merge(url: shown(endpoint["url"]))]
-          end
-        end
-
-        def server_options
-          options = { url: endpoint["url"], **client_options }
-          options[:namespace] = endpoint["namespace"] ||= fresh_namespace unless endpoint["private"]
-          options
-        end
-
-        def fresh_namespace
-          @generation = @generation.to_i + 1
-          "larder-lab:#{Process.pid}:#{@generation}"
-        end
+        def options = { url: endpoint["url"], **super }
       end
     end
   end

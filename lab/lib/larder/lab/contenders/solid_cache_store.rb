@@ -12,9 +12,6 @@ module Larder
       class SolidCacheStore < SolidCacheApplication
         named "solid_cache", "Solid Cache on SQLite, as `rails new` configures it"
         needs_gem "sqlite3"
-        needs_gem "activerecord"
-        needs_gem "railties"
-        needs_gem "solid_cache", ">= 1.0"
         bundled_apart "solid_cache"
 
         ADAPTER = "sqlite3"
@@ -54,18 +51,14 @@ module Larder
           { adapter: ADAPTER, **pool, timeout: 5000, database: File.join(dir, "production_cache.sqlite3") }
         end
 
-        def recorded_database
-          { database: database, pragmas: pragmas, waiting: @waiting }
-        end
+        def recorded_database = { database: database, pragmas: pragmas, waiting: @waiting }.compact
 
         def connect
-          wait_as_rails_eight if Rails.gem_version < Gem::Version.new("8.0")
+          if Rails.gem_version < Gem::Version.new("8.0")
+            ActiveSupport.on_load(:active_record_sqlite3adapter) { prepend RailsEightWaiting }
+            @waiting = "busy handler and immediate transactions of Rails 8.0"
+          end
           super
-        end
-
-        def wait_as_rails_eight
-          ActiveSupport.on_load(:active_record_sqlite3adapter) { prepend RailsEightWaiting }
-          @waiting = "busy handler and immediate transactions of Rails 8.0"
         end
 
         def pragmas

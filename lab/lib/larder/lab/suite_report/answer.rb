@@ -79,7 +79,7 @@ module Larder
           end
         end
 
-        # "larder-tmpfs" is a larder.
+        # "larder-without-yjit" is a larder.
         def family(row)
           row.split("-").first
         end

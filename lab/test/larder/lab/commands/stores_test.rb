@@ -51,7 +51,7 @@ module Larder
         test "wrong usage says what is possible and exits with 2" do
           outcome = small_run("--only", "bogus")
           assert_equal 2, outcome.status
-          assert_match(/unknown contender bogus; known: larder, larder-tmpfs, memory, file/, outcome.err)
+          assert_match(/unknown contender bogus; known: larder, memory, file/, outcome.err)
           assert_empty outcome.out
         end
 

@@ -60,7 +60,7 @@ module Larder
         test "wrong usage names the option and what is possible" do
           error = assert_raises(UsageError) { options(["machines"], "--blocks", "hit_500us,hit_yours") }
           assert_equal "the block hit_yours needs --rtt RTT,TIME", error.message
-          { ["--only", "bogus"] => /unknown contender bogus; known: larder, larder-tmpfs, memory, file/,
+          { ["--only", "bogus"] => /unknown contender bogus; known: larder, memory, file/,
             ["--blocks", "bogus"] => /unknown block bogus; known: miss, hit, miss_published/,
             ["--sessions", "0"] => /--sessions must be 1 or more, not 0/,
             ["--turn-ms", "0"] => /--turn-ms must be more than 0, not 0.0/,

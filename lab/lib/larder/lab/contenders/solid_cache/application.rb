@@ -12,6 +12,10 @@ module Larder
     module Contenders
       # The base of the contenders on Solid Cache. A subclass has a {#database}, and its ADAPTER.
       class SolidCacheApplication < Contender
+        needs_gem "activerecord"
+        needs_gem "railties"
+        needs_gem "solid_cache", ">= 1.0"
+
         # What `rails new` configures.
         MINIMUM_POOL = 5
 
@@ -71,44 +75,16 @@ module Larder
         end
 
         # In place of the database that the application was configured with.
-        def connect
-          ActiveRecord::Base.establish_connection(database)
-        end
+        def connect = ActiveRecord::Base.establish_connection(database)
 
         # load_defaults has chosen it already.
         def use_current_format; end
 
         def open_store
-          @recorded = { store: :solid_cache_store, arguments: [store_options.except(:error_handler)],
-                        **recorded_database }.compact
-          Rails.cache = ActiveSupport::Cache.lookup_store(:solid_cache_store, store_options).tap(&:setup!)
-        end
-
-        def store_options
-          { max_size: size, namespace: "production", error_handler: method(:fail_loudly), **codecs }
-        end
-
-        # The place of this process in a server, whose tables another process may have made.
-        # @param place [OwnPlace]
-        def settle(place)
-          return place.share if endpoint["private"]
-
-          endpoint["inherited"] ? place.inherit : place.take
-        end
-
-        # @return [String] of the schema or database
-        def place_name
-          OwnPlace.name_in(endpoint)
-        end
-
-        # The entry of config/database.yml.
-        def database
-          raise NotImplementedError, "#{self.class} does not say which database"
-        end
-
-        # What the record says about it.
-        def recorded_database
-          { database: database }
+          Rails.cache = lookup(:solid_cache_store, { max_size: size, namespace: "production",
+                                                     error_handler: method(:fail_loudly) }).tap(&:setup!)
+          recorded.update(recorded_database)
+          Rails.cache
         end
 
         def pool

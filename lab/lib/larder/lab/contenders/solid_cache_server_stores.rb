@@ -1,0 +1,125 @@
+# frozen_string_literal: true
+
+require_relative "solid_cache/application"
+require_relative "own_database"
+require_relative "own_schema"
+
+module Larder
+  module Lab
+    module Contenders
+      # The base of the contenders whose table is in a server, in a place of the lab's. A subclass has that {#place}.
+      class SolidCacheInServer < SolidCacheApplication
+        private
+
+        def connect
+          require self.class::CLIENT
+          settle(place)
+          super
+        end
+
+        # The place of this process, whose tables another process may have made.
+        def settle(place)
+          return place.share if endpoint["private"]
+
+          endpoint["inherited"] ? place.inherit : place.take
+        end
+
+        # @return [String] of the schema or database
+        def place_name = OwnPlace.name_in(endpoint)
+
+        def recorded_database
+          { database: plain(database.except(:password)), server: ask_database("SELECT VERSION()") }
+        end
+      end
+
+      # Solid Cache on PostgreSQL as it comes.
+      class SolidCachePostgresqlStore < SolidCacheInServer
+        named "solid_cache-postgresql", "Solid Cache on PostgreSQL as it comes"
+        slow_to_start
+        needs_gem "pg", ">= 1.1"
+        needs_server "postgresql"
+        bundled_apart "solid_cache_postgresql"
+
+        ADAPTER = "postgresql"
+        CLIENT = "pg"
+
+        # @return [Integer] bytes of the table and its indexes
+        def disk_bytes = ask_database("SELECT pg_total_relation_size('solid_cache_entries')").to_i
+
+        private
+
+        def place = OwnSchema.new(endpoint["url"], shown(endpoint["url"]), name: place_name)
+
+        def database = { adapter: ADAPTER, url: endpoint["url"], schema_search_path: place_name, **pool }
+      end
+
+      # Solid Cache on a PostgreSQL that is tuned for it: the settings of its server, and an unlogged table, which
+      # writes no write-ahead log and is empty after a crash. pg_prewarm has a row of its own.
+      class SolidCachePostgresqlTunedStore < SolidCachePostgresqlStore
+        named "solid_cache-postgresql-tuned", "Solid Cache on PostgreSQL: unlogged table, settings"
+        needs_server "postgresql-tuned"
+
+        private
+
+        def define_schema
+          ActiveRecord::ConnectionAdapters::PostgreSQLAdapter.create_unlogged_tables = true
+          super
+        end
+
+        def recorded_database = { **super, table: "unlogged" }
+      end
+
+      # The same with `pg_prewarm('solid_cache_entries')` after a block has stored what its calls read: only then the
+      # table has pages that can be read into shared memory.
+      class SolidCachePostgresqlPrewarmedStore < SolidCachePostgresqlTunedStore
+        named "solid_cache-postgresql-prewarmed", "Solid Cache on tuned PostgreSQL, with pg_prewarm"
+        only_on_request
+
+        # @return [void]
+        # @raise [Invalid] if the table had no pages
+        def filled
+          pages = ask_database("SELECT #{@extension}.pg_prewarm('solid_cache_entries')").to_i
+          raise Invalid, "pg_prewarm found no page of solid_cache_entries" if pages.zero?
+        end
+
+        private
+
+        # The extension may be there already, in any schema. The lab's goes with the lab's schema.
+        def define_schema
+          super
+          ask_database("CREATE EXTENSION IF NOT EXISTS pg_prewarm SCHEMA #{place_name}")
+          @extension = ask_database("SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'pg_prewarm'")
+        rescue ActiveRecord::StatementInvalid => error
+          raise Unavailable, "this PostgreSQL has no pg_prewarm (Debian: it is in postgresql; elsewhere in " \
+                             "postgresql-contrib): #{error.message.lines.first.to_s.strip}"
+        end
+      end
+
+      # Solid Cache on MariaDB as it comes, through Trilogy.
+      class SolidCacheMariadbStore < SolidCacheInServer
+        named "solid_cache-mariadb", "Solid Cache on MariaDB as it comes"
+        needs_gem "trilogy", ">= 2.4"
+        needs_server "mariadb"
+        bundled_apart "solid_cache_mariadb"
+        only_on_request
+
+        ADAPTER = "trilogy"
+        CLIENT = "trilogy"
+
+        # @return [Integer] bytes of the table and its indexes, as far as the server knows
+        def disk_bytes
+          ask_database("SELECT SUM(data_length + index_length) FROM information_schema.tables " \
+                       "WHERE table_schema = '#{place_name}'").to_i
+        end
+
+        private
+
+        def place = OwnDatabase.new(options, shown(endpoint["url"]), name: place_name)
+
+        def database = { adapter: ADAPTER, **options, database: place_name, **pool }
+
+        def options = OwnDatabase.options(endpoint["url"])
+      end
+    end
+  end
+end
