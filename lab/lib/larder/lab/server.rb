@@ -17,6 +17,7 @@ module Larder
   module Lab
     # A subclass names its binary and implements {#arguments}, {#answers?}, and its clients' URLs: {#url_by_socket} and
     # {#url_by_port}. Where a directory must be made ready first, it overrides {#prepare}.
+    # @api private
     class Server
       include Clock
 
@@ -36,23 +37,16 @@ module Larder
       STAMP = /\A[\d\s:.-]+(?:UTC )?(?:\[\d+\] )?/
 
       class << self
-        # @return [String] name in the registry
-        attr_reader :key
-        # @return [String] what it is called
-        attr_reader :title
-        # @return [String] name of the program
-        attr_reader :binary
-        # @return [String] how to get it
-        attr_reader :remedy
-        # @return [Integer] the port on which such servers usually listen
-        attr_reader :usual_port
+        # Its name in the registry and in words, the name of its program, where to get that, and the port on which such
+        # servers usually listen.
+        attr_reader :key, :title, :binary, :source, :usual_port
 
-        # @return [String, nil] full path of the program
-        def path
-          find(binary)
-        end
+        def remedy = "#{source} or pass --#{key}-url"
 
-        # @return [String, nil] what the program says about its version, without build numbers
+        # The full path of the program; nil if it is not there.
+        def path = find(binary)
+
+        # The version that the program states, without build numbers.
         def version
           return @version if defined?(@version)
 
@@ -60,11 +54,8 @@ module Larder
           @version = said && said[/\A\D*[\d.]+/]&.delete_prefix("#{File.dirname(path)}/")&.squeeze(" ")
         end
 
-        # @param url [String] of a running server of the user's
-        # @return [Hash{String=>Object}] what a contender gets, see {Endpoint}
-        def given(url)
-          Endpoint.given(url, port: usual_port)
-        end
+        # The {Endpoint} of a running server of the user's.
+        def given(url) = Endpoint.given(url, port: usual_port)
 
         private
 
@@ -73,15 +64,14 @@ module Larder
                      .find { |file| File.file?(file) && File.executable?(file) }
         end
 
-        def directories
-          ENV.fetch("PATH", "").split(File::PATH_SEPARATOR) + ["/usr/sbin", "/usr/local/bin"]
-        end
+        def directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR) + ["/usr/sbin", "/usr/local/bin"]
 
-        def named(key, title, binary:, remedy:, port:)
+        # Facts that are not given are those of the class above.
+        def named(key, title, binary: superclass.binary, from: superclass.source, port: superclass.usual_port)
           @key = key
           @title = title
           @binary = binary
-          @remedy = remedy
+          @source = from
           @usual_port = port
           Servers.register(key, self)
         end
@@ -99,8 +89,6 @@ module Larder
       end
 
       # Starts the server and waits until it answers. One that was stopped is started again with what it had kept.
-      # @return [self]
-      # @raise [Unavailable] with what the server printed, if it does not
       def start
         program = self.class.path
         raise Unavailable, "#{self.class.binary} is not on the PATH: #{self.class.remedy}" unless program
@@ -116,88 +104,61 @@ module Larder
         self
       end
 
-      # @return [Integer, nil] pid of the running server
-      def pid
-        @process&.pid
-      end
+      def pid = @process&.pid
 
       # Stops the server and waits until it is gone.
-      # @return [void]
-      def stop
-        @process&.stop
-      end
+      def stop = @process&.stop
 
-      # @param patience [Numeric] seconds to wait, where something shows that it may have ended
-      # @return [Invalid, nil] what to raise if the server has ended by itself
+      # The error to raise if the server has ended by itself, within so many seconds.
       def failure(patience = 0)
         return unless @process&.ended?(patience)
 
         Invalid.new("the server ended: #{self.class.binary} #{@process.cause}")
       end
 
-      # @return [Hash{String=>Object}] what a contender gets, see {Endpoint}
+      # Where contenders find it, see {Endpoint}.
       def endpoint
         return endpoint_at(HOST, port) if port
 
         Endpoint.build(url: url_by_socket, socket: socket, private: true, pid: pid)
       end
 
-      # @param host [String] of something that passes on to this server, such as a proxy
-      # @param port [Integer]
-      # @return [Hash{String=>Object}] the same server by way of that
+      # The same server by way of something that passes on to it, such as a proxy.
       def endpoint_at(host, port)
         Endpoint.build(url: url_by_port(host, port), host: host, port: port, private: true, pid: pid)
       end
 
-      # @return [Integer, nil] resident bytes of the server; nil where the system does not say
-      def memory_bytes
-        ProcessMemory.resident(pid)
-      end
+      # Resident bytes of the server; nil where the system does not say.
+      def memory_bytes = ProcessMemory.resident(pid)
 
-      # @return [Hash{Symbol=>Object}] version and arguments, for the record
-      def recorded
-        { version: self.class.version, arguments: arguments }
-      end
-
-      # @return [Array<String>] the command line after the program, for the record
-      def arguments
-        raise NotImplementedError, "#{self.class} does not say how it is started"
-      end
+      # Version and arguments, for the record.
+      def recorded = { version: self.class.version, arguments: arguments }
 
       private
 
       attr_reader :dir, :socket, :port, :size
 
-      # @return [Integer] room in megabytes of 1,048,576 bytes
-      def megabytes
-        [size / (1024 * 1024), 1].max
-      end
+      # The room in megabytes of 1,048,576 bytes.
+      def megabytes = [size / (1024 * 1024), 1].max
 
       # Overridden where the directory must be made ready before the server starts.
       def prepare; end
 
       # Name of the socket in the directory.
-      def socket_name
-        "socket"
-      end
+      def socket_name = "socket"
 
       # What tells the server to end.
-      def signal
-        "TERM"
-      end
+      def signal = "TERM"
 
       # Whom the server runs as; nil: as the lab.
-      def user
-        nil
-      end
+      def user = nil
 
-      def log
-        File.join(dir, "server.log")
-      end
+      def log = File.join(dir, "server.log")
+
+      # Where a server with files of its own has them.
+      def data = File.join(dir, "data")
 
       # Has files to begin with in a directory that does not exist yet.
-      # @param program [String] makes them
-      # @yieldparam directory [String] where
       def begin_with(program, directory, &make)
         @files ? @files.copy(File.basename(program), directory, &make) : yield(directory)
       end

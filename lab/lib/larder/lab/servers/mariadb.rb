@@ -8,32 +8,26 @@ module Larder
       # MariaDB with its own defaults, without the files of /etc: only its place, and its sockets, are the lab's.
       class Mariadb < Server
         named "mariadb", "MariaDB or MySQL", binary: "mariadbd", port: 3306,
-                         remedy: "install it (Debian: bin/servers, or apt-get install mariadb-server-core " \
-                                 "mariadb-client-core) or pass --mariadb-url"
+                                             from: "install it (Debian: bin/servers, or apt-get install " \
+                                                   "mariadb-server-core mariadb-client-core)"
 
         # @return [String, nil] full path of the program that makes its directory ready
-        def self.installer
-          find("mariadb-install-db") || find("mysql_install_db")
-        end
+        def self.installer = find("mariadb-install-db") || find("mysql_install_db")
 
         # @return [Array<String>]
         def arguments
           listen = port ? ["--bind-address=#{HOST}", "--port=#{port}"] : ["--skip-networking"]
-          # As root it insists on being told whom to run as; the directory is open to this user only.
-          ["--no-defaults", "--user=#{Etc.getpwuid.name}", "--datadir=#{data}", "--tmpdir=#{dir}",
-           "--pid-file=#{File.join(dir, "pid")}", "--socket=#{port ? nil : socket}", *listen]
+          [*common, "--datadir=#{data}", "--tmpdir=#{dir}", "--pid-file=#{File.join(dir, "pid")}",
+           "--socket=#{port ? nil : socket}", *listen]
         end
 
         private
 
-        def data
-          File.join(dir, "data")
-        end
+        # As root it insists on being told whom to run as; the directory is open to this user only.
+        def common = ["--no-defaults", "--user=#{Etc.getpwuid.name}"]
 
         # Nothing is written back: its files are thrown away.
-        def signal
-          "KILL"
-        end
+        def signal = "KILL"
 
         def prepare
           return if File.directory?(data)
@@ -42,23 +36,26 @@ module Larder
           raise Unavailable, "mariadb-install-db is not on the PATH: #{self.class.remedy}" unless installer
 
           begin_with(installer, data) do |directory|
-            finish(installer, "--no-defaults", "--user=#{Etc.getpwuid.name}", "--datadir=#{directory}",
-                   "--skip-test-db", "--auth-root-authentication-method=normal")
+            finish(installer, *common, "--datadir=#{directory}", "--skip-test-db",
+                   "--auth-root-authentication-method=normal")
           end
         end
 
-        def url_by_socket
-          "trilogy://root@localhost/?socket=#{socket}"
-        end
+        def url_by_socket = "trilogy://root@localhost/?socket=#{socket}"
 
-        def url_by_port(host, port)
-          "trilogy://root@#{host}:#{port}/"
-        end
+        def url_by_port(host, port) = "trilogy://root@#{host}:#{port}/"
 
         # It speaks first: length, number, and the version of the protocol, 10.
-        def answers?
-          ask("").to_s.getbyte(4) == 10
-        end
+        def answers? = ask("").to_s.getbyte(4) == 10
+      end
+
+      # MariaDB with the query cache, which is off by default: answers to the same words are kept until a table is
+      # written to. MySQL has none since its version 8.
+      class MariadbQueryCache < Mariadb
+        named "mariadb-query-cache", "MariaDB with its query cache on"
+
+        # @return [Array<String>]
+        def arguments = [*super, "--query-cache-type=ON", "--query-cache-size=64M"]
       end
     end
   end

@@ -8,11 +8,11 @@ module Larder
       # memcached with its defaults but for the room every store gets.
       class Memcached < Server
         named "memcached", "memcached", binary: "memcached", port: 11_211,
-                           remedy: "install it (Debian: apt-get install memcached) or pass --memcached-url"
+                                        from: "install it (Debian: apt-get install memcached)"
 
         # @return [Array<String>]
         def arguments
-          listen = port ? ["-l", "127.0.0.1", "-p", port.to_s, "-U", "0"] : ["-s", socket, "-a", "700"]
+          listen = port ? ["-l", HOST, "-p", port.to_s, "-U", "0"] : ["-s", socket, "-a", "700"]
           # As root it insists on being told whom to run as; the directory is open to this user only.
           [*listen, "-m", megabytes.to_s, "-u", Etc.getpwuid.name]
         end
@@ -20,21 +20,13 @@ module Larder
         private
 
         # Asked kindly, it takes a second.
-        def signal
-          "KILL"
-        end
+        def signal = "KILL"
 
-        def url_by_socket
-          socket
-        end
+        def url_by_socket = socket
 
-        def url_by_port(host, port)
-          "#{host}:#{port}"
-        end
+        def url_by_port(host, port) = "#{host}:#{port}"
 
-        def answers?
-          ask("version\r\n").to_s.start_with?("VERSION")
-        end
+        def answers? = ask("version\r\n").to_s.start_with?("VERSION")
       end
     end
   end

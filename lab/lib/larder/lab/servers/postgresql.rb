@@ -10,8 +10,7 @@ module Larder
       # It refuses to run as root: then it runs as the user postgres, or nobody, and its directory belongs to that user.
       class Postgresql < Server
         named "postgresql", "PostgreSQL", binary: "postgres", port: 5432,
-                            remedy: "install it (Debian: bin/servers, or apt-get install postgresql) or pass " \
-                                    "--postgresql-url"
+                                          from: "install it (Debian: bin/servers, or apt-get install postgresql)"
 
         # Debian and others keep the programs of each version apart.
         PLACES = ["/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin"].freeze
@@ -37,34 +36,20 @@ module Larder
         end
 
         # @return [Integer, nil] bytes of the server and its processes, what they share counted once
-        def memory_bytes
-          ProcessMemory.tree(pid)
-        end
+        def memory_bytes = ProcessMemory.tree(pid)
 
         private
 
         # What differs from the default, as name=value.
-        def settings
-          ["dynamic_shared_memory_type=mmap"]
-        end
+        def settings = ["dynamic_shared_memory_type=mmap"]
 
-        def data
-          File.join(dir, "data")
-        end
-
-        def socket_name
-          ".s.PGSQL.5432"
-        end
+        def socket_name = ".s.PGSQL.5432"
 
         # Ends it at once: its files are thrown away.
-        def signal
-          "QUIT"
-        end
+        def signal = "QUIT"
 
         def user
-          return unless Process.euid.zero?
-
-          @user ||= ["postgres", "nobody"].find { |name| account(name) }
+          @user ||= ["postgres", "nobody"].find { |name| account(name) } if Process.euid.zero?
         end
 
         def account(name)
@@ -125,21 +110,27 @@ module Larder
           (stat.gid == owner.gid && stat.mode.anybits?(0o010)) || open_to_all?(directory)
         end
 
-        def open_to_all?(directory)
-          File.stat(directory).mode.anybits?(0o001)
-        end
+        def open_to_all?(directory) = File.stat(directory).mode.anybits?(0o001)
 
-        def url_by_socket
-          "postgresql:///postgres?host=#{dir}&port=5432&user=#{ROLE}"
-        end
+        def url_by_socket = "postgresql:///postgres?host=#{dir}&port=5432&user=#{ROLE}"
 
-        def url_by_port(host, port)
-          "postgresql://#{ROLE}@#{host}:#{port}/postgres"
-        end
+        def url_by_port(host, port) = "postgresql://#{ROLE}@#{host}:#{port}/postgres"
 
         # "R" asks for no password; while it starts, it answers "E".
-        def answers?
-          ask([HELLO.bytesize + 4].pack("N") + HELLO).to_s.start_with?("R")
+        def answers? = ask([HELLO.bytesize + 4].pack("N") + HELLO).to_s.start_with?("R")
+      end
+
+      # PostgreSQL with the settings that are known to help a cache: room in memory for all of it and its index, and an
+      # autovacuum that keeps up with rows which are written once and deleted soon.
+      class PostgresqlTuned < Postgresql
+        named "postgresql-tuned", "PostgreSQL that you have tuned"
+
+        private
+
+        def settings
+          super + ["shared_buffers=#{2 * megabytes}MB", "autovacuum_naptime=10s", "autovacuum_vacuum_scale_factor=0.02",
+                   "autovacuum_vacuum_insert_scale_factor=0.02", "autovacuum_analyze_scale_factor=0.02",
+                   "autovacuum_vacuum_cost_delay=0"]
         end
       end
     end
