@@ -34,11 +34,10 @@ module Larder
           { "a.json" => ["[1]", [1]], "a.marshal" => [Marshal.dump(:a), :a], "a.rb" => ["1 + 1", 2],
             "a.txt" => %w[text text] }.each do |name, (bytes, value)|
             File.binwrite(path = File.join(dir, name), bytes)
-            assert_equal value, Payloads::Given.new(path).value
+            assert_equal value, Payloads::Given.value(path)
           end
         end
-        assert_equal [2, "text"], ["ruby:1 + 1", "ruby:'text'"].map { |source| Payloads::Given.new(source).value }
-        assert_equal "text", Payloads::Given.new("ruby:'text'").bytes
+        assert_equal [2, "text"], ["ruby:1 + 1", "ruby:'text'"].map { |source| Payloads::Given.value(source) }
       end
 
       test "a payload that cannot be made is unavailable, with the error" do

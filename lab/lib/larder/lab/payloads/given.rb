@@ -1,50 +1,33 @@
 # frozen_string_literal: true
 
-require "json"
-
 module Larder
   module Lab
     module Payloads
-      # What --payload names: a file, or an expression of Ruby.
-      class Given < Payload
-        named "given", "your own, by --payload"
-        only_on_request
-
+      # The source that --payload names: a file, or an expression of Ruby, which the user runs on his own machine.
+      module Given
         # Begins an expression.
         EXPRESSION = "ruby:"
 
-        # @param source [String] a path, or "ruby:" and an expression
-        def initialize(source)
-          super()
-          @source = source.to_s
-        end
+        module_function
 
-        # @return [Object] of a file its bytes; a file of JSON or of Marshal's bytes is what that says
-        def value
-          @value ||= @source.start_with?(EXPRESSION) ? evaluated : read
-        end
+        # The value of an expression, of a file of Ruby, of JSON or of Marshal's bytes; the bytes of any other file.
+        def value(source)
+          return TOPLEVEL_BINDING.eval(source.delete_prefix(EXPRESSION), "--payload") if source.start_with?(EXPRESSION)
 
-        private
-
-        def packed
-          value.is_a?(String) ? value.b : super
-        end
-
-        # The user's own words, on the user's own machine.
-        def evaluated
-          TOPLEVEL_BINDING.eval(@source.delete_prefix(EXPRESSION), "--payload")
-        end
-
-        def read
-          bytes = File.binread(@source)
-          case File.extname(@source)
+          bytes = File.binread(source)
+          case File.extname(source)
           when ".json" then JSON.parse(bytes)
           when ".marshal" then Marshal.load(bytes)
-          when ".rb" then TOPLEVEL_BINDING.eval(bytes.force_encoding(Encoding::UTF_8), @source)
+          when ".rb" then TOPLEVEL_BINDING.eval(bytes.force_encoding(Encoding::UTF_8), source)
           else bytes
           end
         end
       end
+
+      register("given", lambda do |source|
+        value = Given.value(source.to_s)
+        Payload.new(value, value.is_a?(String) ? value.b : nil)
+      end)
     end
   end
 end
