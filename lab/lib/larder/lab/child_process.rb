@@ -18,11 +18,7 @@ module Larder
 
       private
 
-      # @param io [IO]
-      # @param seconds [Numeric] to wait at most
-      # @param late [String] the reason if it takes longer
-      # @return [String, nil] the next complete line; nil: the stream has ended
-      # @raise [Invalid]
+      # The next complete line; nil if the stream has ended. Waits so many seconds at most; `late` is the reason then.
       def line_from(io, seconds, late)
         deadline = now + seconds
         @buffer ||= String.new(encoding: Encoding::BINARY)
@@ -53,7 +49,6 @@ module Larder
       end
 
       # Ends the process by force if it does not leave.
-      # @return [void]
       def end_process
         return if reap
 
@@ -63,7 +58,7 @@ module Larder
         nil
       end
 
-      # @return [Process::Status, nil] nil if it still runs after {PATIENCE}
+      # Its status; nil if it still runs after {PATIENCE}.
       def reap
         limit = now + PATIENCE
         until @status

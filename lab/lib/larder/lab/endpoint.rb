@@ -10,6 +10,7 @@ module Larder
     # Where a server listens: "url" for clients; "socket" (a path), or "host" and "port", for a proxy;
     # "private": whether the lab started it and may empty it; "pid" of a private one; "namespace" in use of one that is
     # not, so that several processes share it; "dir": directory of the files of a private one, in suites.
+    # @api private
     module Endpoint
       # Parameters of a URL that name a Unix socket, or the directory of one.
       SOCKET_PARAMETERS = %w[socket host].freeze
@@ -19,20 +20,12 @@ module Larder
 
       module_function
 
-      # @param url [String] for clients
-      # @param socket [String, nil] path of a Unix socket
-      # @param host [String, nil]
-      # @param port [Integer, nil]
-      # @param private [Boolean] whether the lab started it
-      # @param pid [Integer, nil]
-      # @return [Hash{String=>Object}]
       def build(url:, socket: nil, host: nil, port: nil, private: false, pid: nil)
         { "url" => url, "socket" => socket, "host" => host, "port" => port, "private" => private, "pid" => pid }
       end
 
-      # @param url [String] of a running server, as its client takes it: scheme://host:port/..., host:port, or a path
-      # @param port [Integer] the usual one of such servers
-      # @return [Hash{String=>Object}]
+      # The place of a running server by its URL, as its client takes it: scheme://host:port/..., host:port, or a path.
+      # `port` is the usual one of such servers.
       def given(url, port:)
         path = url.delete_prefix("unix://")
         return build(url: url, socket: path) if path.start_with?("/")
@@ -46,18 +39,11 @@ module Larder
         build(url: url)
       end
 
-      # @param given [Hash{String=>Object}] a server with a Unix socket
-      # @param socket [String] path of another one, that passes on to it
-      # @return [Hash{String=>Object}] the same server by way of that
-      def by_socket(given, socket)
-        given.merge("url" => given["url"].sub(given["socket"], socket), "socket" => socket)
-      end
+      # A server with a Unix socket by way of another one, which passes on to it.
+      def by_socket(given, socket) = given.merge("url" => given["url"].sub(given["socket"], socket), "socket" => socket)
 
-      # @param given [Hash{String=>Object}] a running server of the user's
-      # @param host [String] of something that passes on to it
-      # @param port [Integer]
-      # @return [Hash{String=>Object}] the same server by way of that
-      # @raise [Unavailable] where the URL has no host that could be another
+      # A running server of the user's by way of something that passes on to it. Raises Unavailable where its URL has no
+      # host that could be another.
       def by_way_of(given, host, port)
         uri = uri_of(given["url"])
         raise Unavailable, "nothing can stand before a Unix socket of yours: give host and port" unless uri.host

@@ -12,10 +12,8 @@ module Larder
   module Lab
     # Bytes at one moment. own: private memory of this process; mapped: what it has mapped of files and shares; server:
     # memory of the server, what its processes share counted once; disk: blocks of files; tmpfs: the same in memory.
+    # @api private
     Footprint = Struct.new(:own, :mapped, :server, :disk, :tmpfs, keyword_init: true) do
-      # @param pid [Integer, nil] of a server
-      # @param dirs [Array<String>] whose files count
-      # @return [Footprint]
       def self.take(pid: nil, dirs: [])
         Footprints.settle
         own, *mapped = ProcessMemory.fields("/proc/self/status", "RssAnon", "RssFile", "RssShmem").map(&:to_i)
@@ -23,14 +21,12 @@ module Larder
         new(own: own, mapped: mapped.sum, server: ProcessMemory.tree(pid).to_i, disk: disk, tmpfs: tmpfs)
       end
 
-      # @param other [Footprint] an earlier one
-      # @return [Footprint] growth; what has shrunk has grown by nothing
-      def -(other)
-        self.class.new(**members.to_h { |name| [name, [self[name] - other[name], 0].max] })
-      end
+      # The growth since then; what has shrunk has grown by nothing.
+      def -(other) = self.class.new(**members.to_h { |name| [name, [self[name] - other[name], 0].max] })
     end
 
     # Where the figures of a {Footprint} come from.
+    # @api private
     module Footprints
       # Bytes of a block, as the kernel counts them.
       BLOCK = 512
@@ -38,7 +34,6 @@ module Larder
       module_function
 
       # Gives back what was freed, so that garbage is not taken for content.
-      # @return [void]
       def settle
         GC.start
         Fiddle::Function.new(Fiddle::Handle::DEFAULT["malloc_trim"], [Fiddle::TYPE_SIZE_T], Fiddle::TYPE_INT).call(0)
@@ -46,8 +41,7 @@ module Larder
         nil # another C library
       end
 
-      # @param dirs [Array<String>]
-      # @return [Array(Integer, Integer)] bytes on disks, bytes in memory
+      # The bytes of files on disks, and in memory.
       def files(dirs)
         found = dirs.flat_map { |dir| Dir.glob(File.join(dir, "**", "*"), File::FNM_DOTMATCH) }
         in_memory, on_disk = found.uniq.partition { |path| in_memory?(path) }

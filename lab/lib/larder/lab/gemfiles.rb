@@ -7,6 +7,7 @@ require_relative "errors"
 module Larder
   module Lab
     # The Gemfiles of lab/gemfiles/. Only a checkout has them.
+    # @api private
     module Gemfiles
       # The lab's own.
       LAB = File.expand_path("../../../Gemfile", __dir__)
@@ -18,19 +19,13 @@ module Larder
 
       module_function
 
-      # @param suite [Bench::Suite]
-      # @param type [Class] a {ContenderDeclaration}
-      # @return [String, nil] the name of the Gemfile of a row's processes: that of the suite, unless it lacks gems of
-      #   the row
-      def of(suite, type)
-        IN_CODECS.include?(type.bundle) ? suite.bundle || type.bundle : type.bundle
-      end
+      # The name of the Gemfile of a row's processes: that of the suite, unless it lacks gems of the row.
+      def of(suite, type) = IN_CODECS.include?(type.bundle) ? suite.bundle || type.bundle : type.bundle
 
       # Under the lab's own Gemfile some workers have one for themselves; under any other, that one is measured.
       #
-      # @param name [String, nil] of a file of lab/gemfiles/, without its ending; nil: the lab's own will do
-      # @return [String, nil] its path; nil: that of this process
-      # @raise [Unavailable] its gems are not installed
+      # Answers the path of a file of lab/gemfiles/; nil: that of this process. Raises Unavailable if its gems are not
+      # installed.
       def path(name)
         return nil unless name && ENV["BUNDLE_GEMFILE"] == LAB
 

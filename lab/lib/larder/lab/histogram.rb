@@ -12,6 +12,7 @@
 module Larder
   module Lab
     # Counts of nanoseconds.
+    # @api private
     class Histogram
       # Buckets of a power of two, as bits: 64.
       BITS = 6
@@ -21,46 +22,21 @@ module Larder
       BEYOND = 10
       SECONDS = 1e-9
 
-      # @return [Integer] samples
-      attr_reader :count
-      # @return [Integer, nil] nanoseconds of the shortest, exactly; nil without samples
-      attr_reader :min
-      # @return [Integer, nil] nanoseconds of the longest, exactly; nil without samples
-      attr_reader :max
-      # @return [Integer] nanoseconds of all together
-      attr_reader :sum
+      # Samples, the nanoseconds of all together, and of the shortest and the longest, exactly (nil without samples).
+      attr_reader :count, :sum, :min, :max
 
-      # @param hash [Hash{String=>Object}] as {#to_h} made it, after a trip through JSON
-      # @return [Histogram]
-      def self.from_h(hash)
-        new.tap { |histogram| histogram.restore(**hash.transform_keys(&:to_sym)) }
-      end
+      def self.from_h(hash) = new.tap { |histogram| histogram.restore(**hash.transform_keys(&:to_sym)) }
 
-      # @param hashes [Array<Hash{String=>Object}>] see {.from_h}
-      # @return [Histogram] a new one of all their samples
-      def self.restored(hashes)
-        merge(hashes.map { |hash| from_h(hash) })
-      end
+      # A new one of all samples of Hashes that {to_h} made, after a trip through JSON.
+      def self.restored(hashes) = merge(hashes.map { |hash| from_h(hash) })
 
-      # @param histograms [Enumerable<Histogram>]
-      # @return [Histogram] a new one of all their samples
-      def self.merge(histograms)
-        histograms.each_with_object(new) { |each, all| all.merge(each) }
-      end
+      def self.merge(histograms) = histograms.each_with_object(new) { |each, all| all.merge(each) }
 
       # How many samples a percentile needs.
-      # @param share [Float] 0.999 for p99.9
-      # @return [Integer]
-      def self.needed(share)
-        (BEYOND / (1 - exactly(share))).ceil
-      end
+      def self.needed(share) = (BEYOND / (1 - exactly(share))).ceil
 
       # 0.9999 as a Float is a little less or more, which would be one sample less or more.
-      # @param share [Float]
-      # @return [Rational]
-      def self.exactly(share)
-        share.rationalize(Rational(1, 1_000_000_000))
-      end
+      def self.exactly(share) = share.rationalize(Rational(1, 1_000_000_000))
 
       def initialize
         @counts = []
@@ -68,8 +44,7 @@ module Larder
         @sum = 0
       end
 
-      # @param nanoseconds [Integer] 0 or more; less, from a clock that went back, counts as 0
-      # @return [void]
+      # Less than 0, from a clock that went back, counts as 0.
       def record(nanoseconds)
         nanoseconds = 0 if nanoseconds.negative?
         shift = nanoseconds.bit_length - BITS - 1
@@ -82,29 +57,22 @@ module Larder
         @max = nanoseconds if @max.nil? || nanoseconds > @max
       end
 
-      # @param other [Histogram] whose samples are added
-      # @return [self]
       def merge(other)
         add(other.counts, count: other.count, sum: other.sum, min: other.min, max: other.max)
         self
       end
 
-      # @param share [Float] 0.999 for p99.9
-      # @return [Boolean] whether enough samples lie beyond it
-      def enough?(share)
-        count >= self.class.needed(share)
-      end
+      # True if enough samples lie beyond it.
+      def enough?(share) = count >= self.class.needed(share)
 
       # What this share of the samples did not exceed.
-      # @param share [Float] 0.999 for p99.9; less than 1
-      # @return [Float, nil] seconds; nil if there are too few samples
+      # Answers seconds; nil if there are too few samples.
       def percentile(share)
         quantile(share) if enough?(share)
       end
 
       # The same without asking for enough samples, for curves.
-      # @param share [Float] 0..1
-      # @return [Float, nil] seconds; nil without samples
+      # Answers seconds; nil without samples.
       def quantile(share)
         return if count.zero?
 
@@ -112,21 +80,15 @@ module Larder
         each_bucket { |nanoseconds, amount| return nanoseconds * SECONDS if (rank -= amount) <= 0 }
       end
 
-      # @return [Float, nil] seconds
       def mean
         sum * SECONDS / count unless count.zero?
       end
 
-      # @return [Hash{Symbol=>Object}] plain data; buckets that hold something as [index, samples]
-      def to_h
-        { buckets: counts.to_a, count: count, sum: sum, min: min, max: max }
-      end
+      # Plain data; buckets that hold something as [index, samples].
+      def to_h = { buckets: counts.to_a, count: count, sum: sum, min: min, max: max }
 
       # Adds plain data.
-      # @return [void]
-      def restore(buckets:, count:, sum:, min:, max:)
-        add(buckets, count: count, sum: sum, min: min, max: max)
-      end
+      def restore(buckets:, count:, sum:, min:, max:) = add(buckets, count: count, sum: sum, min: min, max: max)
 
       protected
 

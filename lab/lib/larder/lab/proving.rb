@@ -14,10 +14,6 @@ module Larder
       private
 
       # Different values under different keys come back, and a deleted one does not. Warms the code up as well.
-      # @param contender [Contender]
-      # @param values [Integer] how many
-      # @return [void]
-      # @raise [Invalid]
       def prove(contender, values = PROOFS)
         contender.clear
         values.times { |i| prove_key(contender, ["proof", i], "value #{i} é") }
@@ -44,8 +40,6 @@ module Larder
         raise Invalid, "a wrong value: #{call} answered #{actual.inspect} instead of #{expected.inspect}"
       end
 
-      # @param contender [Contender]
-      # @return [Hash{String=>String}] names and versions
       def versions(contender)
         names = ["activesupport", *contender.class.gems.keys]
         found = names.to_h { |name| [name, Gem.loaded_specs[name]&.version&.to_s] }

@@ -7,6 +7,7 @@ require "fileutils"
 module Larder
   module Lab
     # The files of a run, as `initdb` makes them. Threads may ask at once.
+    # @api private
     class ServerFiles
       # @param dir [String] exists as long as the run
       def initialize(dir)
@@ -14,10 +15,6 @@ module Larder
         @lock = Mutex.new
       end
 
-      # @param name [String] of the kind of files
-      # @param place [String] where this server has them; does not exist yet
-      # @yieldparam directory [String] where they are to be made, if none are there; does not exist yet
-      # @return [void]
       def copy(name, place)
         files = File.join(@dir, name)
         @lock.synchronize { make(files) { |directory| yield directory } unless File.directory?(files) }

@@ -7,7 +7,8 @@ require_relative "bench/suite"
 
 module Larder
   module Lab
-    # The suites, by the names users type.
+    # The suites, by the names users type, and what they do in their blocks.
+    # @api private
     module Suites
       extend CLI::Registry
       holds "suite"

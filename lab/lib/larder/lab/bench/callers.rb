@@ -10,6 +10,7 @@ module Larder
   module Lab
     module Bench
       # Processes with the store of the one that forks them. They begin together, and end when that one does.
+      # @api private
       module Callers
         # Seconds until the beginning: all processes have read its time by then.
         NOTICE = 0.02
@@ -21,13 +22,9 @@ module Larder
 
         module_function
 
-        # @param count [Integer]
-        # @param ready [#call] runs in each process before the beginning: connects, warms up
-        # @yieldparam number [Integer] of the process
-        # @yieldparam start [Float] when to begin, on the monotonic clock, which all processes share
-        # @yieldreturn [Object] plain data
-        # @return [Array<Object, nil>] as JSON has them; nil for a process that was killed
-        # @raise [Unavailable, Invalid] what any of them raised
+        # Has `count` processes call the block at once, with their number and the time of the beginning on the monotonic
+        # clock, after `ready` has run in each (connects, warms up). Answers what the blocks answered, plain data; nil
+        # for a process that was killed. An error that one of them raises is raised here.
         def run(count, ready: -> {}, &call)
           gate, opener = IO.pipe.each(&:binmode)
           life, keeper = IO.pipe # it ends when this process does
@@ -42,22 +39,17 @@ module Larder
         end
 
         # As {.run}, where no process may be killed.
-        # @return [Array<Object>]
-        # @raise [Unavailable, Invalid] what any of them raised; Invalid if one was killed
         def all(...)
           run(...).each { |answer| answer.nil? && raise(Invalid, "a process that called the store ended early") }
         end
 
-        # Sleeps until then.
-        # @param time [Float] on the monotonic clock
-        # @return [void]
+        # Sleeps until a time on the monotonic clock.
         def wait_until(time)
           left = time - now
           sleep(left) if left.positive?
         end
 
         # Each error becomes an answer: "unavailable", or "invalid" for everything else that goes wrong.
-        # @return [Hash, Object] what the block answers
         def outcome
           yield
         rescue Unavailable => error

@@ -44,24 +44,16 @@ module Larder
           end
 
           # @return [Float] how many times as much it is in the second run
-          def ratio
-            Math.exp(@test.difference)
-          end
+          def ratio = Math.exp(@test.difference)
 
           # @return [Float] lower end of the interval that holds for all measures at once
-          def low
-            Math.exp(@test.difference - reach)
-          end
+          def low = Math.exp(@test.difference - reach)
 
           # @return [Float] its upper end
-          def high
-            Math.exp(@test.difference + reach)
-          end
+          def high = Math.exp(@test.difference + reach)
 
           # @return [Float] the smallest ratio above 1 that is found with the probability {Stats::POWER}
-          def detectable
-            Math.exp(@allowed + seen)
-          end
+          def detectable = Math.exp(@allowed + seen)
 
           private
 
@@ -109,9 +101,7 @@ module Larder
 
           # @param allowed [Float]
           # @return [Float] the probability of so great a difference, if the true one is not above `allowed`
-          def chance(allowed)
-            [2 * Student.tail((difference.abs - allowed) / error, degrees), 1.0].min
-          end
+          def chance(allowed) = [2 * Student.tail((difference.abs - allowed) / error, degrees), 1.0].min
         end
         private_constant :Test
 

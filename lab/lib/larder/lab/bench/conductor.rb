@@ -23,6 +23,7 @@ module Larder
       # Rows live at the same time and take turns in short blocks, so that load and the clock rate of the processor meet
       # all of them. In each pass the order is random and is then reversed (ABBA), which removes drift within the pass.
       # The reference loop takes turns with them.
+      # @api private
       class Conductor
         include Clock
 
@@ -36,19 +37,17 @@ module Larder
         FEWER_PROOFS = 10
         private_constant :SEEDS, :HANDS, :FEWER_PROOFS
 
-        # @return [Hash{String=>Absence}] rows that were left out, and why
+        # Rows that were left out, and why.
         attr_reader :absent
-        # @return [Hash{Array(String, String)=>String}] row and block => why a row that takes part cannot do this block
+        # [row, block] => why a row that takes part cannot do this block.
         attr_reader :skipped
-        # @return [Hash{String=>Hash}] row => versions, options, server, "memory" of it "before" and "after" the blocks
-        #   of each session, and "figures" by block and name, one of each process
+        # row => versions, options, server, "memory" of it "before" and "after" the blocks of each session, and
+        # "figures" by block and name, one of each process.
         attr_reader :recorded
-        # @return [Hash{Symbol=>Float}] seconds of the run by {Pace::KINDS}; none if no session was measured
+        # Seconds of the run by {Pace::KINDS}; none if no session was measured.
         attr_reader :spent
 
-        # @param plan [Plan]
         # @param samples [Samples] get all turns
-        # @param progress [Progress]
         # @param journal [Journal, nil] has sessions that are not measured again, and gets the others
         # @param later [Float] seconds that other suites will take afterwards
         def initialize(plan, samples, progress:, journal: nil, later: 0.0)
@@ -64,7 +63,6 @@ module Larder
           @spent = {}
         end
 
-        # @return [Samples]
         def run
           @left = (0...@plan.sessions).to_a - resumed
           measure_sessions unless @left.empty?
@@ -73,7 +71,7 @@ module Larder
 
         private
 
-        # @return [Array<Integer>] numbers of the sessions that the journal has
+        # The numbers of the sessions that the journal has.
         def resumed
           sessions = @journal ? @journal.of(@plan.suite.key) : []
           sessions.each do |session|
@@ -110,8 +108,7 @@ module Larder
                    pass_seconds: 2 * seats * @plan.blocks.size * @plan.turn_seconds)
         end
 
-        # @param done [Integer] steps of the present session
-        # @return [Float, nil] seconds until the end of all suites
+        # Seconds until the end of all suites, after so many steps of the present session; nil: not known.
         def expected(done)
           share = done.fdiv(@plan.steps - 1)
           left = @pace.left(share)
@@ -167,8 +164,7 @@ module Larder
         end
 
         def seat(row, copy, dir)
-          proofs = @recorded.key?(row) ? FEWER_PROOFS : Proving::PROOFS
-          proofs = 0 if @plan.suite.unproved?
+          proofs = @plan.suite.proofs || (@recorded.key?(row) ? FEWER_PROOFS : Proving::PROOFS)
           Seat.new(row, copy, plan: @plan, dir: File.join(dir, "#{row}-#{copy}"), preloaders: @preloaders,
                              files: @files, proofs: proofs, companion: @companion&.endpoint)
         end
@@ -197,7 +193,6 @@ module Larder
           hands.to_a.each(&:kill)
         end
 
-        # @param moment [String] of the session
         def weigh(moment)
           @seats.reject { |seat| @absent.key?(seat.row) }.each do |seat|
             bytes = seat.server_bytes or next
@@ -246,7 +241,7 @@ module Larder
 
         # All prepare at once, and warm up at once. In between a row finds out in its first session how many calls make
         # a turn, while no other works.
-        # @return [Array<Seat>] those that can take turns
+        # Answers the seats that can take turns.
         def prepare(seats, block)
           seats.each { |seat| seat.request(:prepare, block.key) }
           able = seats.select { |seat| prepared?(seat, block) }
@@ -257,7 +252,7 @@ module Larder
           able.each { |seat| attempt(seat.row) { seat.answer } }
         end
 
-        # @return [Boolean] false if the gems of a row lack what the block needs; its other blocks are measured
+        # False if the gems of a row lack what the block needs; its other blocks are measured.
         def prepared?(seat, block)
           attempt(seat.row) do
             note(seat, block)
@@ -295,18 +290,12 @@ module Larder
                        ))
         end
 
-        def mean(turns, field)
-          turns.sum { |turn| turn[field] } / turns.size
-        end
+        def mean(turns, field) = turns.sum { |turn| turn[field] } / turns.size
 
         # The reference loop takes no turns by itself.
-        def together(seats)
-          seats.all?(&:reference?) ? [] : in_order(seats)
-        end
+        def together(seats) = seats.all?(&:reference?) ? [] : in_order(seats)
 
-        def in_order(seats)
-          seats.reject { |seat| @absent.key?(seat.row) }.shuffle(random: @random)
-        end
+        def in_order(seats) = seats.reject { |seat| @absent.key?(seat.row) }.shuffle(random: @random)
 
         # A row that fails is left out from then on, and the others go on.
         def attempt(row)

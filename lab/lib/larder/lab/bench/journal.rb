@@ -12,11 +12,10 @@ module Larder
     module Bench
       # A file of JSON lines. The first line describes the run, each other line is a finished session with its turns.
       # The file is made when the first session has finished, and only its user can read it.
+      # @api private
       class Journal
         # A finished session of a suite: its turns, and what was known of the rows at its end, see {Conductor}.
         Session = Struct.new(:suite, :number, :turns, :absent, :skipped, :recorded, keyword_init: true) do
-          # @param hash [Hash{String=>Object}] from JSON
-          # @return [Session]
           def self.from_h(hash)
             suite, number, turns, absent, skipped, recorded = hash.fetch_values(*members.map(&:to_s))
             absent.transform_values! do |row|
@@ -27,16 +26,13 @@ module Larder
                 skipped: skipped.to_h, recorded: recorded)
           end
 
-          # @return [Hash{Symbol=>Object}] plain data
           def to_h
             super.merge(turns: turns.map(&:to_h), absent: absent.transform_values(&:to_h), skipped: skipped.to_a)
           end
         end
 
         # Reads the file of a stopped run, to which further sessions are added. A last line that was cut off is removed.
-        # @param path [String]
-        # @return [Journal]
-        # @raise [UsageError] if it is another file, is damaged, or is in use
+        # Raises UsageError if it is another file, is damaged, or is in use.
         def self.open(path)
           file = File.open(path, "r+", encoding: "UTF-8")
           raise UsageError, "--continue #{path}: another run has it open; wait for its end" unless
@@ -60,7 +56,7 @@ module Larder
         end
         private_class_method :whole_lines
 
-        # @return [Hash{String=>Object}] the run, as it was given to {#initialize}
+        # The run, as it was given to {#initialize}.
         attr_reader :run
 
         # @param run [Hash{String=>Object}] plain data that describes it
@@ -73,25 +69,17 @@ module Larder
         end
 
         # @return [String, nil] nil before a session has finished
-        def path
-          @file&.path
-        end
+        def path = @file&.path
 
-        # @param suite [String]
-        # @return [Array<Session>] its finished sessions
-        def of(suite)
-          @sessions.select { |session| session.suite == suite }
-        end
+        # The finished sessions of a suite.
+        def of(suite) = @sessions.select { |session| session.suite == suite }
 
-        # @param session [Session]
-        # @return [void]
-        # @raise [SystemCallError] if it cannot be written
+        # Raises SystemCallError if it cannot be written.
         def add(session)
           lines = [({ run: run } unless @file), session.to_h].compact.map { |line| "#{JSON.generate(line)}\n" }
           file.write(lines.join)
         end
 
-        # @return [void]
         def remove
           File.unlink(path) if path
         end

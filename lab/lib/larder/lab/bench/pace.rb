@@ -9,6 +9,7 @@ module Larder
     module Bench
       # Adds up the seconds of each kind of work. Passes are what can be cut first, {LEAST_PASSES} of a session stay;
       # then sessions, as many stay as a verdict needs.
+      # @api private
       class Pace
         include Clock
 
@@ -20,9 +21,9 @@ module Larder
         # and all is stopped.
         KINDS = %i[starting preparing turns stopping].freeze
 
-        # @return [Hash{Symbol=>Float}] seconds of the run so far by {KINDS}
+        # Seconds of the run so far by {KINDS}.
         attr_reader :spent
-        # @return [Integer] of each block in the next session
+        # Passes of each block in the next session.
         attr_reader :passes
 
         # @param limit [Float, nil] seconds of the whole run; nil: any time
@@ -41,8 +42,7 @@ module Larder
           begin_session
         end
 
-        # @param kind [Symbol] one of {KINDS}
-        # @return [Object] what the block answers
+        # Counts the seconds of a block as this kind of work.
         def during(kind)
           started = now
           yield
@@ -50,16 +50,12 @@ module Larder
           @spent[kind] += now - started
         end
 
-        # @return [void]
         def begin_session
           @before = @spent.dup
           @started = now
         end
 
         # A session has ended: decides about the others.
-        # @param taken [Hash{Symbol=>Float}] its seconds by {KINDS}
-        # @param elapsed [Float] seconds of the run so far
-        # @return [void]
         def end_session(taken = @spent.to_h { |kind, seconds| [kind, seconds - @before[kind]] }, elapsed = now - @begun)
           @sessions -= 1
           @needed -= 1
@@ -68,14 +64,10 @@ module Larder
           adapt(@limit - elapsed) if @limit && @sessions.positive?
         end
 
-        # @return [Boolean] whether no session is left to be measured
-        def over?
-          @sessions < 1
-        end
+        # True if no session is left to be measured.
+        def over? = @sessions < 1
 
-        # @param share [Float] of the blocks of the present session that are done
-        # @param elapsed [Float] seconds of the session
-        # @return [Float, nil] seconds until the end of the run; nil if nothing says so yet
+        # Seconds until the end of the run, when this share of the blocks of the present session is done; nil: unknown.
         def left(share, elapsed = now - @started)
           return [(@sessions * session_seconds) - elapsed, 0.0].max if @turns
           return @limit && [@limit - elapsed, (@needed * 2 * @spent[:starting]) - elapsed, 0.0].max if share.zero?
@@ -85,16 +77,12 @@ module Larder
           @limit ? all.clamp(0.0, [@limit - elapsed, least].max) : all
         end
 
-        # @return [Float] how many times as long as it may the run takes, so far as is known; 1 at least
-        def overrun(share)
-          @limit ? [(now - @begun + left(share)) / @limit, 1.0].max : 1.0
-        end
+        # The time that the run takes, as far as is known, as a multiple of the time that it may take; 1 at least.
+        def overrun(share) = @limit ? [(now - @begun + left(share)) / @limit, 1.0].max : 1.0
 
         private
 
-        def session_seconds
-          @rest + (@turns * @passes)
-        end
+        def session_seconds = @rest + (@turns * @passes)
 
         def adapt(left)
           @passes = fitting((left / @sessions) - @rest, @turns)

@@ -11,6 +11,7 @@ module Larder
       # `limit_seconds` is what the run may take (nil: any time), see {Pace}. `seed` fixes the order. `urls` are servers
       # of the user's by names in {Servers}, `requires` files that workers load, `directory` is where stores keep their
       # files (nil: the system's). `given` is what the user gives to blocks that work on it.
+      # @api private
       Plan = Struct.new(:suite, :rows, :blocks, :sessions, :passes, :turn_seconds, :limit_seconds, :seed, :urls,
                         :requires, :directory, :size, :given, keyword_init: true) do
         def initialize(sessions: 6, passes: 6, turn_seconds: 0.02, limit_seconds: nil, urls: {}, requires: [],
@@ -20,20 +21,14 @@ module Larder
           self.size ||= suite.size
         end
 
-        # @return [Array<Suite::Block>] those whose first calls in a process are measured
-        def cold_blocks
-          blocks.select(&:cold)
-        end
+        # The blocks whose first calls in a process are measured.
+        def cold_blocks = blocks.select(&:cold)
 
-        # @return [Array<Array<Suite::Block>>] what the same processes measure in a session, first calls first
-        def parts
-          blocks.partition(&:cold).flatten.slice_before(&:fresh).to_a
-        end
+        # Lists of the blocks that the same processes measure in a session, first calls first.
+        def parts = blocks.partition(&:cold).flatten.slice_before(&:fresh).to_a
 
-        # @return [Integer] of a session, for progress: processes start, and blocks are measured
-        def steps
-          parts.size + blocks.size
-        end
+        # Steps of a session, for progress: processes start, and blocks are measured.
+        def steps = parts.size + blocks.size
       end
     end
   end

@@ -12,14 +12,12 @@ module Larder
   module Lab
     module Bench
       # Forks workers.
+      # @api private
       class Preload
         # Collections of garbage after which Ruby counts an object as old. Workers share old objects' memory longest.
         COLLECTIONS = 4
         private_constant :COLLECTIONS
 
-        # @param suite [String]
-        # @param contender [String] one of the rows with this Gemfile; the user's own are not known here
-        # @return [void]
         def self.main(suite, contender)
           suite = Suites.fetch(suite)
           type = suite.registry.names.include?(contender) ? suite.registry.fetch(contender) : Contender
@@ -28,14 +26,12 @@ module Larder
           new(UNIXSocket.for_fd($stdin.fileno)).serve
         end
 
-        # @param socket [UNIXSocket]
         def initialize(socket)
           @socket = socket
           @socket.autoclose = false # in a worker this is its standard input
           @fates = []
         end
 
-        # @return [void]
         def serve
           while @socket.wait_readable && (requests = received)
             answers = received
@@ -49,7 +45,7 @@ module Larder
 
         private
 
-        # @return [IO, nil] nil if the other side has ended
+        # The next stream; nil if the other side has ended.
         def received
           @socket.recv_io
         rescue SocketError

@@ -14,6 +14,7 @@ module Larder
     module Bench
       # A process that has loaded the lab, Rails and what a suite needs, once for all rows with the same Gemfile;
       # {Preload} is its other side.
+      # @api private
       class Preloader
         include ChildProcess
 
@@ -29,7 +30,6 @@ module Larder
 
         # Those of a session, each started when its first row is.
         class Group
-          # @param suite [String]
           # @param dir [String] for their logs
           def initialize(suite, dir)
             @suite = suite
@@ -38,10 +38,6 @@ module Larder
             @preloaders = {}
           end
 
-          # @param type [Class] a {ContenderDeclaration}
-          # @param bundle [String, nil] its Gemfile
-          # @return [Preloader]
-          # @raise [Unavailable] if its gems are not installed
           def for(type, bundle = type.bundle)
             @lock.synchronize do
               @preloaders[bundle] ||= Preloader.new(@suite, type, log: File.join(@dir, "preload-#{bundle}.log"),
@@ -49,13 +45,9 @@ module Larder
             end
           end
 
-          # @return [void]
-          def stop
-            @preloaders.each_value(&:stop)
-          end
+          def stop = @preloaders.each_value(&:stop)
         end
 
-        # @param suite [String]
         # @param type [Class] a {ContenderDeclaration}, one of those with its Gemfile
         # @param log [String] a file, in whose directory it works
         # @param gemfile [String, nil] nil: that of this process
@@ -70,20 +62,15 @@ module Larder
         end
 
         # Forks a worker, once everything is loaded.
-        # @param streams [Array<IO>] of {Preload}: requests, answers, and what becomes of it
-        # @return [void]
         def hand_over(*streams)
           @lock.synchronize { streams.each { |stream| @socket.send_io(stream) } }
         rescue Errno::EPIPE, Errno::ECONNRESET
           nil # it died; the worker's first answer is missing then
         end
 
-        # @return [String] how it ended
-        def cause
-          cause_of_death
-        end
+        # How it ended.
+        def cause = cause_of_death
 
-        # @return [void]
         def stop
           @socket.close
           end_process

@@ -9,6 +9,7 @@ module Larder
   module Lab
     module Bench
       # The suite of the reference's processes: they make laps of the loop, whatever block the rows have.
+      # @api private
       class ReferenceLoop < Suite
         # The store of these processes, which no lap uses.
         CONTENDER = "null"
@@ -20,11 +21,8 @@ module Larder
           block(:lap, "the reference loop", cold: COLD) { call { Reference.go_round } }
         end
 
-        # @param _key [String] of a block of the rows
-        # @return [Block] the loop
-        def fetch(_key)
-          blocks.first
-        end
+        # The loop, whatever block is asked for.
+        def fetch(_key) = blocks.first
       end
     end
   end

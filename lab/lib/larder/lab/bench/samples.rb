@@ -6,6 +6,7 @@ module Larder
   module Lab
     module Bench
       # All turns of a run, in the order in which they were taken.
+      # @api private
       class Samples
         include Enumerable
 
@@ -15,9 +16,6 @@ module Larder
         Turn = Struct.new(:row, :block, :copy, :session, :pass, :seconds, :cpu, :calls, :faults,
                           keyword_init: true)
 
-        # @param turns [Array<Hash{String=>Object}>] as JSON has them
-        # @return [Samples]
-        # @raise [ArgumentError] for a turn with other fields, or without a time
         def self.from(turns)
           turns.each_with_object(new) do |fields, samples|
             turn = Turn.new(**fields.transform_keys(&:to_sym))
@@ -32,53 +30,38 @@ module Larder
           @by_series = Hash.new { |all, key| all[key] = [] }
         end
 
-        # @param turn [Turn]
-        # @return [self]
         def add(turn)
           @turns << turn
           @by_series[[turn.row, turn.block]] << turn
           self
         end
 
-        # @yieldparam turn [Turn]
-        def each(&block)
-          @turns.each(&block)
-        end
+        def each(&block) = @turns.each(&block)
 
-        # @return [Series] the turns of one row in one block
-        def of(row, block)
-          Series.new(@by_series.fetch([row, block], []))
-        end
+        # The turns of one row in one block.
+        def of(row, block) = Series.new(@by_series.fetch([row, block], []))
 
-        # @return [Boolean]
-        def empty?
-          @turns.empty?
-        end
+        def empty? = @turns.empty?
       end
 
       # The turns of one row in one block.
+      # @api private
       class Series
-        # @return [Array<Samples::Turn>]
         attr_reader :turns
 
-        # @param turns [Array<Samples::Turn>]
         def initialize(turns)
           @turns = turns
           @sessions = turns.group_by(&:session).transform_values { |all| all.group_by(&:pass) }
         end
 
-        # @return [Array<Integer>]
-        def sessions
-          @sessions.keys
-        end
+        def sessions = @sessions.keys
 
-        # @param session [Integer]
-        # @return [Hash{Integer=>Array<Float>}] pass => logarithms of the seconds of a call, of a row and its twin
+        # pass => logarithms of the seconds of a call, of a row and its twin.
         def logarithms(session)
           @sessions.fetch(session).transform_values { |turns| turns.map { |turn| Math.log(turn.seconds) } }
         end
 
-        # @return [Array<Float>] the median of the seconds of a call, one for each session
+        # The median of the seconds of a call, one for each session.
         def session_seconds
           @sessions.each_value.map do |passes|
             sorted = passes.values.flatten.map(&:seconds).sort
@@ -86,9 +69,7 @@ module Larder
           end
         end
 
-        # @param session [Integer]
-        # @return [Array<Float>] for each pass, the logarithm of the ratio of a row's seconds and its twin's; none
-        #   without a twin
+        # For each pass, the logarithm of the ratio of a row's seconds and its twin's; none without a twin.
         def between_copies(session)
           @sessions.fetch(session).values.filter_map do |turns|
             first, second = turns.sort_by(&:copy)
@@ -96,10 +77,7 @@ module Larder
           end
         end
 
-        # @return [Boolean]
-        def empty?
-          @sessions.empty?
-        end
+        def empty? = @sessions.empty?
       end
     end
   end

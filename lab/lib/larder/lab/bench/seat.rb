@@ -14,15 +14,14 @@ module Larder
   module Lab
     module Bench
       # Starts what a row needs, and stops it. The reference loop has seats, too.
+      # @api private
       class Seat
-        # @return [String] name of the contender, or {Reference::KEY}
+        # The name of the contender, or {Reference::KEY}.
         attr_reader :row
-        # @return [Integer] 0, or 1 for the twin
+        # 0, or 1 for the twin.
         attr_reader :copy
 
         # @param row [String] see {#row}
-        # @param copy [Integer]
-        # @param plan [Plan]
         # @param dir [String] does not exist yet
         # @param preloaders [Preloader::Group] of the session
         # @param files [ServerFiles] of the run
@@ -43,48 +42,29 @@ module Larder
           raise
         end
 
-        # @return [Boolean] whether this is the reference loop, which is in no table
-        def reference?
-          row == Reference::KEY
-        end
+        # True if this is the reference loop, which is in no table.
+        def reference? = row == Reference::KEY
 
-        # @return [Boolean] whether all processes of a machine see the same entries
-        def shared?
-          type.shared?
-        end
+        def shared? = type.shared?
 
-        # @return [Hash{String=>Object}] versions, options and server of the store
-        # @raise [Unavailable, Invalid] see {Worker#opened}
-        def opened
-          attend { @worker.opened.merge("server" => @hosting.server&.recorded) }
-        end
+        # The versions, options and server of the store, see {Worker#opened}.
+        def opened = attend { @worker.opened.merge("server" => @hosting.server&.recorded) }
 
-        # @return [Integer, nil] bytes of memory of its server; nil without one of the lab's
-        def server_bytes
-          @hosting.server&.memory_bytes
-        end
+        # Bytes of memory of its server; nil without one of the lab's.
+        def server_bytes = @hosting.server&.memory_bytes
 
         # Asks without waiting; {#answer} waits.
-        # @return [void]
-        def request(...)
-          @worker.request(...)
-        end
+        def request(...) = @worker.request(...)
 
-        # @return [Hash{String=>Object}] see {Service}
-        # @raise [Invalid] if process or server failed
-        def answer
-          attend { @worker.answer }
-        end
+        # The answer of the {Service}. Raises Invalid if process or server failed.
+        def answer = attend { @worker.answer }
 
-        # @return [Hash{String=>Object}] see {Service}
-        # @raise [Invalid] if process or server failed
         def ask(...)
           request(...)
           answer
         end
 
         # Stops all of it.
-        # @return [void]
         def leave
           @worker.stop
         ensure
@@ -94,18 +74,12 @@ module Larder
         private
 
         # A store without its server says many things; the death of the server is the reason then.
-        def attend(&block)
-          @hosting.attend(&block)
-        end
+        def attend(&block) = @hosting.attend(&block)
 
-        def type
-          reference? ? Contenders.fetch(ReferenceLoop::CONTENDER) : @registry.fetch(row)
-        end
+        def type = reference? ? Contenders.fetch(ReferenceLoop::CONTENDER) : @registry.fetch(row)
 
         # In a server of the user's, which several rows may use at once.
-        def place(plan)
-          plan.rows.index(row) * Conductor::COPIES + copy
-        end
+        def place(plan) = plan.rows.index(row) * Conductor::COPIES + copy
 
         def job(plan, dir, proofs)
           cold = plan.cold_blocks.select { |block| shared? || block.anywhere }.map(&:key)

@@ -21,6 +21,7 @@ module Larder
   module Lab
     module Bench
       # Serves one {Worker}.
+      # @api private
       class Service
         include Proving
 
@@ -35,7 +36,6 @@ module Larder
         COMPILING = { step: 16, least: 160, most: 1600, seconds: 2.0 }.freeze
 
         # Serves standard input, until it ends.
-        # @return [void]
         def self.main
           output = $stdout.dup
           output.sync = true
@@ -59,7 +59,6 @@ module Larder
           @suite = job["suite"] == Reference::KEY ? ReferenceLoop.new : Suites.fetch(job["suite"])
         end
 
-        # @return [void]
         def serve
           answer { open }
           while (line = @input.gets)
@@ -70,8 +69,6 @@ module Larder
 
         # The first calls of this process, on entries that another one has stored. If there are several such
         # blocks, each has a child of this process for itself.
-        # @param key [String] of a block
-        # @return [Hash]
         def cold(key)
           block = @suite.fetch(key)
           return Callers.all(1) { first_calls(block) }.first if @suite.blocks.count(&:cold) > 1
@@ -79,9 +76,7 @@ module Larder
           first_calls(block)
         end
 
-        # Prepares a block.
-        # @param key [String] of a block
-        # @return [Hash] "figures" that this has found out
+        # Prepares a block. Answers "figures" that this has found out.
         def prepare(key)
           @teardown&.call
           block = @suite.fetch(key)
@@ -95,7 +90,6 @@ module Larder
         end
 
         # Makes the calls of a paced block.
-        # @return [Hash]
         def pace
           before = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
           answer = @paced.call
@@ -104,16 +98,12 @@ module Larder
         end
 
         # Finds out how many calls a turn must have.
-        # @param seconds [Float] least length of a turn
-        # @return [Hash]
         def calibrate(seconds)
           compile
           { calls: enough(seconds) }
         end
 
         # Takes turns that do not count: with YJIT until it compiles nothing more, then one.
-        # @param calls [Integer] of each turn from now on
-        # @return [Hash]
         def warm_up(calls)
           compile
           @calls = calls
@@ -122,16 +112,11 @@ module Larder
           {}
         end
 
-        # @return [Hash]
-        def turn
-          took(@turn.take(@calls))
-        end
+        def turn = took(@turn.take(@calls))
 
         private
 
-        def answer(&block)
-          @output.puts(JSON.generate(Callers.outcome(&block)))
-        end
+        def answer(&block) = @output.puts(JSON.generate(Callers.outcome(&block)))
 
         def compile
           return unless Yjit.on?
@@ -170,9 +155,7 @@ module Larder
           { versions: versions(@contender), options: @contender.recorded, yjit: Yjit.on? }
         end
 
-        def scene(contender)
-          Scene.new(contender, given: @job["given"], settings: @suite.settings)
-        end
+        def scene(contender) = Scene.new(contender, given: @job["given"], settings: @suite.settings)
 
         def first_calls(block)
           scene = scene(@contender)
@@ -197,7 +180,7 @@ module Larder
           @job["endpoint"] = Callers.all(1) { fill }.first["endpoint"]
         end
 
-        # @return [Hash] where the entries are
+        # Answers where the entries are.
         def fill
           contender = made.open
           prove_all(contender)

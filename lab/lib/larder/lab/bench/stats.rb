@@ -88,9 +88,7 @@ module Larder
 
         # @param values [Array<Float>]
         # @return [Float]
-        def mean(values)
-          values.sum / values.size
-        end
+        def mean(values) = values.sum / values.size
 
         # @param values [Array<Float>]
         # @return [Float] standard error of their mean
@@ -143,9 +141,7 @@ module Larder
         private_class_method :unbounded
 
         # Standard errors from the middle of the interval to its ends.
-        def reach(sessions)
-          Student.quantile((1.0 + CONFIDENCE) / 2, sessions - 1)
-        end
+        def reach(sessions) = Student.quantile((1.0 + CONFIDENCE) / 2, sessions - 1)
         private_class_method :reach
       end
     end

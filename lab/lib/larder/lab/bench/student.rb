@@ -69,9 +69,7 @@ module Larder
         end
         private_class_method :fraction
 
-        def away_from_zero(number)
-          number.abs < TINY ? TINY : number
-        end
+        def away_from_zero(number) = number.abs < TINY ? TINY : number
         private_class_method :away_from_zero
       end
     end

@@ -43,9 +43,7 @@ module Larder
         Column = Struct.new(:title, :format, :value, :all, :sentence, :better, :unit, :optional, keyword_init: true) do
           # @param processes [Array<Hash{String=>Object}>] the figures of each
           # @return [Array<Object, nil>] a value of each process
-          def values(processes)
-            processes.map { |process| value.call(all ? [process] : process) }
-          end
+          def values(processes) = processes.map { |process| value.call(all ? [process] : process) }
 
           # @param processes [Array<Hash{String=>Object}>]
           # @return [Object, nil] the median of numbers, or the first of other values; nil unless each process has one
@@ -64,47 +62,21 @@ module Larder
         # otherwise, `words` its help, and `most` the greatest that it may be.
         Setting = Struct.new(:name, :usual, :quick, :words, :most, :choices, keyword_init: true) do
           # @return [String]
-          def option
-            "--#{name.to_s.tr("_", "-")}"
-          end
+          def option = "--#{name.to_s.tr("_", "-")}"
         end
 
-        # Collects the parts of a block.
+        # Collects the parts of a block. Each of {PARTS} takes code, which gets the scene and more: `load` (its entries
+        # stay untouched), `setup` and `teardown` nothing else; `call` the number of the call, counted from 0 in each
+        # thread, and that of the thread, and answers whether the store was right; `paced` answers a Hash: "calls",
+        # "seconds" of one (nil: no time is known), and "figures", which the run records.
         class BlockBuilder
+          PARTS = %i[load setup call paced teardown].freeze
+          PARTS.each { |part| define_method(part) { |&code| @block[part] = code } }
+
           # @param fields [Hash] of {Block}
           def initialize(**fields)
             @block = Block.new(threads: 1, unit: "call", load: ->(_) {}, setup: ->(_) {}, teardown: ->(_) {},
                                columns: [], curves: [], warnings: {}, **fields)
-          end
-
-          # @yieldparam scene [Scene] whose entries stay untouched
-          def load(&code)
-            @block.load = code
-          end
-
-          # @yieldparam scene [Scene]
-          def setup(&code)
-            @block.setup = code
-          end
-
-          # @yieldparam scene [Scene]
-          # @yieldparam number [Integer] of the call, counted from 0 in each thread
-          # @yieldparam thread [Integer] number of the thread
-          # @yieldreturn [Boolean] whether the answer of the store was right
-          def call(&code)
-            @block.call = code
-          end
-
-          # @yieldparam scene [Scene]
-          # @yieldreturn [Hash{String=>Object}] "calls", "seconds" of one (nil: no time is known), and "figures", which
-          #   the run records
-          def paced(&code)
-            @block.paced = code
-          end
-
-          # @yieldparam scene [Scene]
-          def teardown(&code)
-            @block.teardown = code
           end
 
           # @param title [String]
@@ -120,16 +92,12 @@ module Larder
           # @param axes [Hash{Symbol=>Hash}] x and y, see {Document::Axis}
           # @yieldparam processes [Array<Hash{String=>Object}>] the figures of those of a row
           # @yieldreturn [Array<Array(Numeric, Numeric)>] points
-          def curve(title, **axes, &points)
-            @block.curves << Curve.new(title: title, points: points, **axes)
-          end
+          def curve(title, **axes, &points) = @block.curves << Curve.new(title: title, points: points, **axes)
 
           # @param text [String] of a warning that names rows
           # @yieldparam processes [Array<Hash{String=>Object}>] the figures of those of a row
           # @yieldreturn [Boolean] whether it is one of these rows
-          def warning(text, &concerned)
-            @block.warnings[text] = concerned
-          end
+          def warning(text, &concerned) = @block.warnings[text] = concerned
 
           # @return [Block]
           # @raise [ArgumentError] without `call`
@@ -145,69 +113,62 @@ module Larder
         SETTINGS = "LARDER_LAB_SETTINGS"
         private_constant :SETTINGS
 
-        class << self
-          # @param key [String] what users type
-          # @yield in the suite, which declares itself
-          # @return [Suite]
-          def define(key, &declaration)
-            new(key).tap { |suite| suite.instance_eval(&declaration) }
+        # Facts of a suite, with the values of one that does not say. `title "Stores"` declares one, `title` answers it.
+        {
+          title: nil, # a heading
+          question: nil, # what it answers
+          base: "larder", # the row that others are compared with, if it was measured
+          registry: Contenders, # a CLI::Registry of ContenderDeclarations: where its rows are listed
+          bundle: nil, # name of the Gemfile of all its processes; nil: each row has its own
+          companion: nil, # name in Servers of the server that all rows use besides their own, one in a session
+          sessions: nil, # of a run (a quick one has one) whose figures are counted; nil: times are compared
+          proofs: nil, # values that each process proves to keep; nil: as many as usual
+          chapter: nil, # code: class of its chapter, called where a report is made, as workers load none of it
+          preload: -> {} # code: loads what blocks need, without a store, before processes are forked
+        }.each do |name, usual|
+          define_method(name) do |value = nil, &code|
+            @facts[name] = code || value if code || value
+            @facts.fetch(name, usual)
           end
         end
+
+        # @param key [String] what users type
+        # @yield in the suite, which declares itself
+        # @return [Suite]
+        def self.define(key, &declaration) = new(key).tap { |suite| suite.instance_eval(&declaration) }
 
         # @return [String]
         attr_reader :key
         # @return [Array<Block>] in the order in which they are measured
         attr_reader :blocks
+        # @return [Array<Setting>]
+        attr_reader :declared
 
         # @param key [String]
         def initialize(key)
           @key = key
+          @facts = {}
           @blocks = []
-        end
-
-        # @param text [String, nil] a heading; nil: no change
-        # @return [String]
-        def title(text = nil)
-          @title = text || @title
+          @declared = []
         end
 
         # Makes the suite a command of `larder-lab`.
-        # @param name [String, nil] what users type; nil: no change
-        # @param summary [String] one line for `larder-lab --help`
-        # @param about [String] the first lines of its own --help
+        # @param words [Array<String>] its name; one line for `larder-lab --help`; the first lines of its own --help
         # @return [Array<String>, nil] these three
-        def command(name = nil, summary = nil, about = nil)
-          @command = [name, summary, about].freeze if name
-          @command
-        end
-
-        # Has a chapter of its own in reports.
-        # @yieldreturn [Class] called where a report is made, as workers load none of it; without a block: no change
-        # @return [Proc, nil]
-        def chapter(&found)
-          @chapter = found || @chapter
-        end
+        def command(*words) = words.any? ? @command = words : @command
 
         # @param keys [Array<Symbol>] blocks that the suite answers by, in sentences; none: no change
         # @return [Array<String>]
-        def answers(*keys)
-          @answers = keys.map(&:to_s) if keys.any?
-          @answers || []
-        end
+        def answers(*keys) = keys.any? ? @answers = keys.map(&:to_s) : @answers || []
 
         # @param rows [Array<String>] contenders that take part although they do so only on request elsewhere; none: no
         #   change
         # @return [Array<String>]
-        def also(*rows)
-          @also = rows if rows.any?
-          @also || []
-        end
+        def also(*rows) = rows.any? ? @also = rows : @also || []
 
-        # @param list [Module, nil] where its rows are listed; nil: no change
-        # @return [Module] a {CLI::Registry} of {ContenderDeclaration}s
-        def registry(list = nil)
-          @registry = list || @registry || Contenders
-        end
+        # @param names [Array<String>] rows that take part unless others are named; none: no change
+        # @return [Array<String>]
+        def usual(*names) = names.any? ? @usual = names : @usual || registry.usual
 
         # Lets the user give something to blocks that are `given`.
         # @param flag [String, nil] the option and its argument; nil: no change
@@ -215,22 +176,7 @@ module Larder
         # @yieldparam text [String] as typed
         # @yieldreturn [String] as blocks get it
         # @return [Array, nil] flag, words, and what was given as a block
-        def takes(flag = nil, *words, &check)
-          @takes = [flag, words, check] if flag
-          @takes
-        end
-
-        # @param name [String, nil] of the Gemfile of all its processes; nil: no change
-        # @return [String, nil] nil: each row has its own
-        def bundle(name = nil)
-          @bundle = name || @bundle
-        end
-
-        # @param name [String, nil] in {Servers}; nil: no change
-        # @return [String, nil] the server that all rows use besides their own, one in a session
-        def companion(name = nil)
-          @companion = name || @companion
-        end
+        def takes(flag = nil, *words, &check) = flag ? @takes = [flag, words, check] : @takes
 
         # @param bytes [Integer, nil] of room that stores and servers get; nil: no change
         # @param chosen [Boolean] whether the user may choose another size
@@ -241,30 +187,14 @@ module Larder
         end
 
         # @return [Boolean] whether the user may choose the size
-        def sized?
-          @sized == true
-        end
+        def sized? = @sized == true
 
-        # Declares that the figures of the suite are counted in few sessions, and that no times are compared.
-        # @param sessions [Integer] of a run; a quick one has one
+        # Leaves out stores whose server takes seconds to start, unless they are named.
         # @return [void]
-        def counts(sessions:)
-          @sessions = sessions
-        end
+        def only_quick_to_start = @quick_to_start = true
 
-        # Has stores measured that have kept nothing before, not even for their proof: the blocks check each value.
-        # @return [void]
-        def unproved
-          @unproved = true
-        end
-
-        # @return [Boolean] see {#unproved}
-        def unproved?
-          @unproved == true
-        end
-
-        # @return [Integer, nil] see {#counts}; nil where times are compared
-        attr_reader :sessions
+        # @return [Boolean] see {#only_quick_to_start}
+        def quick_to_start? = @quick_to_start == true
 
         # Lets the user choose a value, see {Setting}.
         # @param name [Symbol]
@@ -275,11 +205,6 @@ module Larder
         # @return [void]
         def setting(name, usual, words, quick: usual, **limits)
           declared << Setting.new(name: name, usual: usual, quick: quick, words: words, **limits)
-        end
-
-        # @return [Array<Setting>]
-        def declared
-          @declared ||= []
         end
 
         # Sets what differs from the usual settings, for this process and those that it starts.
@@ -294,43 +219,6 @@ module Larder
         def settings
           @settings ||= declared.to_h { |one| [one.name, one.usual] }
                                 .merge(JSON.parse(ENV.fetch(SETTINGS, "{}")).fetch(key, {}).transform_keys(&:to_sym))
-        end
-
-        # @param row [String, nil] the row that others are compared with, if it was measured; nil: no change
-        # @return [String]
-        def base(row = nil)
-          @base = row || @base || "larder"
-        end
-
-        # @param names [Array<String>] rows that take part unless others are named; none: no change
-        # @return [Array<String>]
-        def usual(*names)
-          @usual = names if names.any?
-          @usual || registry.usual
-        end
-
-        # Leaves out stores whose server takes seconds to start, unless they are named.
-        # @return [void]
-        def only_quick_to_start
-          @quick_to_start = true
-        end
-
-        # @yield loads code and data that blocks need, without a store, before processes are forked; without a block: no
-        #   change
-        # @return [Proc]
-        def preload(&code)
-          @preload = code || @preload || -> {}
-        end
-
-        # @return [Boolean] see {#only_quick_to_start}
-        def quick_to_start?
-          @quick_to_start == true
-        end
-
-        # @param text [String, nil] what the suite answers; nil: no change
-        # @return [String]
-        def question(text = nil)
-          @question = text || @question
         end
 
         # @param key [Symbol, String]
@@ -375,14 +263,10 @@ module Larder
         end
 
         # @return [ActiveSupport::Cache::Store]
-        def store
-          @contender.store
-        end
+        def store = @contender.store
 
         # @return [Boolean] false if each read is a miss by design
-        def keeps?
-          contender.class.keeps_values?
-        end
+        def keeps? = contender.class.keeps_values?
 
         # For blocks that fill a store.
         # @return [void]
@@ -396,9 +280,7 @@ module Larder
 
         # @param name [Symbol]
         # @return [Object] what setup has kept
-        def [](name)
-          @kept.fetch(name)
-        end
+        def [](name) = @kept.fetch(name)
 
         # @param name [Symbol]
         # @param value [Object]

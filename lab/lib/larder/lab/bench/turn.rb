@@ -10,6 +10,7 @@ module Larder
   module Lab
     module Bench
       # Makes the calls of a block in a scene. Numbers of calls go on from one turn to the next.
+      # @api private
       class Turn
         include Clock
 
@@ -21,17 +22,13 @@ module Larder
         FAULTS = 7
         private_constant :FAULTS
 
-        # @param block [Suite::Block]
-        # @param scene [Scene]
         def initialize(block, scene)
           @block = block
           @scene = scene
           @next = 0
         end
 
-        # @param calls [Integer] of each thread
-        # @return [Outcome]
-        # @raise [Invalid] if an answer was wrong
+        # Makes so many calls in each thread. Raises Invalid if an answer was wrong.
         def take(calls)
           before = faults
           cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
@@ -72,7 +69,7 @@ module Larder
           seconds
         end
 
-        # @return [Integer, nil] number of the first call with a wrong answer
+        # The number of the first call with a wrong answer.
         def loop_over(number, limit, thread)
           call = @block.call
           scene = @scene

@@ -76,9 +76,7 @@ module Larder
 
         # @param estimate [Stats::Estimate, nil]
         # @return [Symbol] as {of}, and :negligible where no difference matters
-        def for_an_application(estimate)
-          matters?(estimate) ? of(estimate) : :negligible
-        end
+        def for_an_application(estimate) = matters?(estimate) ? of(estimate) : :negligible
 
         # @param estimate [Stats::Estimate, nil]
         # @return [Boolean] whether its value is known well enough to be shown by itself

@@ -13,6 +13,7 @@ module Larder
   module Lab
     module Bench
       # A process that takes turns when it is asked to; {Service} is its other side.
+      # @api private
       class Worker
         include ChildProcess
 
@@ -20,16 +21,12 @@ module Larder
         TIMEOUT = 120
         # How it ended, as {Preload} reports it.
         Status = Struct.new(:termsig) do
-          # @return [Boolean]
-          def signaled?
-            termsig.positive?
-          end
+          def signaled? = termsig.positive?
         end
         private_constant :TIMEOUT, :Status
 
         # @param job [Hash] for {Service}; works in its `dir`
         # @param log [String] file for everything the process prints
-        # @param preloader [Preloader]
         # @param timeout [Numeric] seconds without an answer after which it counts as hung
         def initialize(job, log:, preloader:, timeout: TIMEOUT)
           @log = log
@@ -44,10 +41,8 @@ module Larder
           tell(job.merge(log: log))
         end
 
-        # Waits until it has opened its store and has proved it.
-        # @return [Hash{String=>Object}] versions and options of the store
-        # @raise [Unavailable] if the contender cannot be had
-        # @raise [Invalid] if it broke the rules, died, or did not answer in time
+        # Waits until it has opened its store and has proved it. Answers versions and options of the store. Raises
+        # Unavailable if the contender cannot be had, and Invalid if it breaks the rules, dies, or is too late.
         def opened
           answer = receive
           return answer if answer["yjit"] == @yjit
@@ -55,22 +50,13 @@ module Larder
           raise Invalid, "it ran with YJIT #{answer["yjit"] ? "on" : "off"}, unlike the others of its kind"
         end
 
-        # @param request [Symbol] a public method of {Service}
-        # @param arguments [Array<Object>] plain data
-        # @return [void]
-        def request(request, *arguments)
-          tell(do: request, arguments: arguments)
-        end
+        # Asks for a public method of {Service}, with plain data. Waits for nothing.
+        def request(request, *arguments) = tell(do: request, arguments: arguments)
 
         # Waits for the answer to a request.
-        # @return [Hash{String=>Object}]
-        # @raise [Invalid] as {#opened}
-        def answer
-          receive
-        end
+        def answer = receive
 
         # Ends the process, by force if it does not leave.
-        # @return [void]
         def stop
           return if @requests.closed?
 
@@ -101,7 +87,7 @@ module Larder
             raise(Invalid, "its process #{pid ? cause_of_death : @preloader.cause}")
         end
 
-        # @return [Integer, nil] nil if it was not forked
+        # nil if it was not forked
         def pid
           @pid ||= @fate.wait_readable(PATIENCE) && @fate.gets&.to_i
         end

@@ -16,19 +16,10 @@ module Larder
         GEMS = %w[brotli zstd-ruby snappy extlz4 lz4_flex msgpack json ox google-protobuf redis-client].freeze
 
         class << self
-          # @return [String] the codec's name in Larder's registry, or one of {Codecs}' own
+          # The codec's name in Larder's registry, or one of {Codecs}' own.
           attr_reader :codec
-          # @return [Hash{Symbol=>Object}] its options
           attr_reader :options
 
-          # @param registry [Module] where it is listed
-          # @param name [String] what users type
-          # @param codec [Symbol]
-          # @param title [String]
-          # @param on_request [Boolean] whether it takes part only where it is named
-          # @param slow [Boolean] whether a quick run goes without it
-          # @param options [Hash] of the codec
-          # @return [void]
           def declare(registry, name, codec, title, on_request: false, slow: false, **options)
             Class.new(self) do
               @registry = registry
@@ -41,62 +32,41 @@ module Larder
             end
           end
 
-          # @return [Hash{String=>Array}]
-          def gems
-            GEMS.to_h { |name| [name, []] }
-          end
+          def gems = GEMS.to_h { |name| [name, []] }
 
-          # @return [Boolean]
-          def keeps_values?
-            true
-          end
+          def keeps_values? = true
 
-          # @return [Boolean] false of no codec at all, which takes no time
-          def compared?
-            codec != "none"
-          end
+          # false of no codec at all, which takes no time
+          def compared? = codec != "none"
 
           private
 
           attr_reader :registry
 
           # A codec has no entries that another process could read.
-          def takes_part
-            private_to_process
-          end
+          def takes_part = private_to_process
         end
 
-        # @param endpoint [Hash, nil] where its server listens, see {Endpoint}
         def initialize(endpoint: nil, **)
           @endpoint = endpoint
         end
 
-        # @return [Hash{Symbol=>Object}]
-        def recorded
-          { codec: self.class.codec, **self.class.options }
-        end
+        def recorded = { codec: self.class.codec, **self.class.options }
 
         # Nothing is kept between blocks.
-        # @return [void]
         def clear; end
       end
 
       # Bytes to fewer bytes.
       class Compressor < Row
-        # @return [Way]
         attr_reader :way
 
-        # @return [self]
-        # @raise [Unavailable] if its gem is missing
         def open
           require_relative "ways"
           @way = Codecs.compressor(self.class.codec, **self.class.options)
           self
         end
 
-        # @param values [Integer] distinct Strings that must come back
-        # @return [void]
-        # @raise [Invalid]
         def prove(values)
           values.times do |number|
             bytes = Random.new(number).bytes(number) << ("proof #{number} é " * number).b
@@ -109,24 +79,14 @@ module Larder
 
       # Values to bytes.
       class Serializer < Row
-        # @return [self]
-        # @raise [Unavailable] if its gem is missing
         def open
           require_relative "ways"
           way(proof(0))
           self
         end
 
-        # @param value [Object] from which a schema follows
-        # @return [Way]
-        # @raise [Unavailable] if its gem is missing
-        def way(value)
-          Codecs.serializer(self.class.codec, value, **self.class.options)
-        end
+        def way(value) = Codecs.serializer(self.class.codec, value, **self.class.options)
 
-        # @param values [Integer] distinct values that must come back
-        # @return [void]
-        # @raise [Invalid]
         def prove(values)
           values.times do |number|
             value = proof(number)
@@ -138,9 +98,7 @@ module Larder
         private
 
         # Where bytes are between there and back.
-        def through(bytes)
-          bytes.dup
-        end
+        def through(bytes) = bytes.dup
 
         # Its types are those that every serializer keeps.
         def proof(number)

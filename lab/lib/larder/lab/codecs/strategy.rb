@@ -24,8 +24,6 @@ module Larder
           end
         end
 
-        # @return [self]
-        # @raise [Unavailable] if a gem is missing, or the server does not answer
         def open
           super
           begin
@@ -40,35 +38,20 @@ module Larder
           self
         end
 
-        # @return [void]
-        # @raise [Unavailable] if the server does not answer
-        def connect
-          ask("PING")
-        end
+        def connect = ask("PING")
 
         # Deletes what has been written.
-        # @return [void]
-        def clear
-          @names&.each { |name| ask("DEL", key(name)) }
-        end
+        def clear = @names&.each { |name| ask("DEL", key(name)) }
 
-        # @param name [String]
-        # @param bytes [String]
-        # @return [Boolean] whether the server has taken them
         def write(name, bytes)
           (@names ||= Set.new) << name
           ask("SET", key(name), bytes, "EX", EXPIRY) == "OK"
         end
 
-        # @param name [String]
-        # @return [String, nil]
-        def read(name)
-          ask("GET", key(name))
-        end
+        def read(name) = ask("GET", key(name))
 
-        # @param name [String] of a list that is stored
-        # @return [Hash{String=>Numeric}] as the server sees it: "bytes" of the value, as `redis-cli --bigkeys` tells
-        #   them, "memory" that it takes there, and "answering", seconds of the server for a GET
+        # The sizes of a list as the server sees it: "bytes" of the value, as `redis-cli --bigkeys` tells them, "memory"
+        # that it takes there, and "answering", seconds of the server for a GET.
         def sizes(name)
           bytes = ask("STRLEN", key(name))
           memory = ask("MEMORY", "USAGE", key(name))
@@ -97,7 +80,7 @@ module Larder
           raise Unavailable, "the server does not answer: #{error.message}"
         end
 
-        # @return [Array(Integer, Integer)] calls of GET since the server began, and the microseconds of all
+        # The calls of GET since the server began, and the microseconds of all.
         def gets
           ask("INFO", "commandstats")[/cmdstat_get:(.*)/, 1].to_s.scan(/\b(?:calls|usec)=(\d+)/).flatten.map(&:to_i)
         end

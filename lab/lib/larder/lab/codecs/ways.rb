@@ -11,13 +11,12 @@ require_relative "../errors"
 module Larder
   module Lab
     # Serializers and compressors: their lists, and how each is called.
+    # @api private
     module Codecs
       # there: value to bytes; back: bytes to value; keeps: whether the value itself comes back, and not a likeness
       Way = Struct.new(:there, :back, :keeps) do
-        # @return [Boolean] false of "none"
-        def compresses?
-          !equal?(NONE)
-        end
+        # false of "none"
+        def compresses? = !equal?(NONE)
       end
 
       NONE = Way.new(->(bytes) { bytes }, ->(bytes) { bytes }, true).freeze
@@ -27,10 +26,6 @@ module Larder
 
       module_function
 
-      # @param codec [String]
-      # @param options [Hash{Symbol => Object}]
-      # @return [Way]
-      # @raise [Unavailable] if its gem is missing
       def compressor(codec, **options)
         case codec
         when "none" then NONE
@@ -43,11 +38,6 @@ module Larder
         raise Unavailable, error.message
       end
 
-      # @param codec [String]
-      # @param value [Object] from which a schema follows
-      # @param options [Hash{Symbol => Object}]
-      # @return [Way]
-      # @raise [Unavailable] if its gem is missing
       def serializer(codec, value, **options)
         case codec
         when "larder" then larder
@@ -59,15 +49,12 @@ module Larder
       end
 
       # The store's: its own bytes, Marshal for the rest, and no compression.
-      # @return [Way]
       def larder
         require "active_support/cache/larder_store"
         both(::Larder::Codecs::TreeSerializer.new(trusted: true, checksum: false))
       end
 
       # Attributes of records and members of Structs, as text where JSON has no such type.
-      # @param value [Object]
-      # @return [Object]
       def plain(value)
         case value
         when Array then value.map { |inner| plain(inner) }
@@ -97,9 +84,7 @@ module Larder
       end
       private_class_method :by_name
 
-      def both(made)
-        Way.new(made.method(:dump).to_proc, made.method(:load).to_proc, true)
-      end
+      def both(made) = Way.new(made.method(:dump).to_proc, made.method(:load).to_proc, true)
       private_class_method :both
 
       # The message of Protocol Buffers, derived from the first of a list.
@@ -111,6 +96,40 @@ module Larder
         ::Larder::Serializers::ProtobufSchema.of(types)
       end
       private_class_method :schema_of
+
+      # Codecs as Rails takes them.
+      class StoreOptions
+        # Bytes from which a store compresses.
+        THRESHOLD = 1024
+        # The serializer that a store calls.
+        Serializer = Struct.new(:way, :asked) do
+          def dump(value)
+            self.asked = true
+            way.there.call(value)
+          end
+
+          def load(bytes) = way.back.call(bytes)
+        end
+        # The compressor that a store calls.
+        Compressor = Struct.new(:way) do
+          def deflate(bytes) = way.there.call(bytes)
+          def inflate(bytes) = way.back.call(bytes)
+        end
+        private_constant :Serializer, :Compressor
+
+        def initialize(way, packing)
+          @packing = packing
+          @serializer = Serializer.new(way, false)
+        end
+
+        # True if the store has used the serializer.
+        def asked? = @serializer.asked
+
+        def to_options
+          { serializer: @serializer, compressor: Compressor.new(@packing), compress: @packing.compresses?,
+            compress_threshold: THRESHOLD }
+        end
+      end
     end
   end
 end

@@ -7,7 +7,6 @@ require_relative "../contenders"
 
 module Larder
   module Lab
-    # Suites as data.
     module Suites
       register("applications", Bench::Suite.define("applications") do
         title "Caches in Rails applications"

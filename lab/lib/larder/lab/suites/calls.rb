@@ -32,8 +32,6 @@ module Larder
 
         # Texts under the keys of a block, each with bytes of its own.
         class Texts
-          # @param bytes [Integer]
-          # @param count [Integer]
           def initialize(bytes, count = [KEYS, MOST_BYTES / bytes].min)
             html = Shop::Text.html(1, bytes + (count * ENDS * 2))
             @texts = Array.new(count) { |number| html.byteslice(number * ENDS * 2, bytes).freeze }
@@ -42,51 +40,30 @@ module Larder
             @keys = Array.new(count) { |number| "calls/#{number}".freeze }
           end
 
-          # @param number [Integer]
-          # @return [String]
-          def key(number)
-            @keys[number % @keys.size]
-          end
+          def key(number) = @keys[number % @keys.size]
 
-          # @param number [Integer]
-          # @return [String]
-          def text(number)
-            @texts[number % @texts.size]
-          end
+          def text(number) = @texts[number % @texts.size]
 
-          # Comparing all of a long String would be a large part of the figure of each store.
-          # @param number [Integer]
-          # @param found [Object] what the store answered
-          # @return [Boolean] whether it has the length, the beginning and the end of that text
+          # True if it has the length, the beginning and the end of that text. Comparing all of a long String would be a
+          # large part of the figure of each store.
           def right?(number, found)
             number %= @texts.size
             found.is_a?(String) && found.bytesize == @texts[number].bytesize &&
               found.start_with?(@beginnings[number]) && found.end_with?(@ends[number])
           end
 
-          # Stores all of them, and compares each byte of each.
-          # @param store [ActiveSupport::Cache::Store]
-          # @param options [Hash] of the write and the read
-          # @return [Boolean] whether all came back
+          # Stores all of them, and compares each byte of each: true if all came back.
           def stored?(store, **options)
             @keys.zip(@texts).each { |key, text| store.write(key, text, **options) }
             @keys.zip(@texts).all? { |key, text| store.read(key, **options) == text }
           end
 
-          # @param count [Integer]
-          # @return [Array<Hash{String=>String}>] groups of keys and texts
-          def groups(count)
-            @keys.zip(@texts).each_slice(count).map(&:to_h)
-          end
+          # Keys and texts in groups of so many.
+          def groups(count) = @keys.zip(@texts).each_slice(count).map(&:to_h)
         end
 
         module_function
 
-        # @param scene [Bench::Scene] keeps the texts, which are stored
-        # @param bytes [Integer]
-        # @param options [Hash] of the write and the read
-        # @return [void]
-        # @raise [Invalid] if one did not come back
         def fill(scene, bytes = SMALL, **options)
           scene[:texts] = Texts.new(bytes)
           return if scene[:texts].stored?(scene.store, **options) || !scene.keeps?
@@ -96,17 +73,12 @@ module Larder
 
         # Stores under a key that is not there: all of them together have no room. Without compression, so that the time
         # is that of the pages.
-        # @param scene [Bench::Scene] with texts
-        # @param number [Integer] of the call
-        # @return [Boolean] whether it was stored
         def write_new(scene, number)
           key = "new/#{number % (ROOM * 2 / LONG)}"
           scene.store.write(key, scene[:texts].text(number), compress: false) ? true : false
         end
 
         # Stores more than there is room for, so that each later write drops something where the store is limited.
-        # @param scene [Bench::Scene] keeps the texts
-        # @return [void]
         def overfill(scene)
           scene[:texts] = Texts.new(LONG)
           (ROOM * 5 / 4 / LONG).times do |number|
@@ -114,17 +86,11 @@ module Larder
           end
         end
 
-        # @param scene [Bench::Scene] keeps the subscriber
-        # @return [void]
         def subscribe(scene)
           scene[:subscriber] = ActiveSupport::Notifications.subscribe(EVENTS) { |_event| nil }
         end
 
-        # @param scene [Bench::Scene] after {.subscribe}
-        # @return [void]
-        def unsubscribe(scene)
-          ActiveSupport::Notifications.unsubscribe(scene[:subscriber])
-        end
+        def unsubscribe(scene) = ActiveSupport::Notifications.unsubscribe(scene[:subscriber])
       end
 
       register("calls", Bench::Suite.define("calls") do
@@ -183,24 +149,21 @@ module Larder
           end
         end
 
-        block(:read_subscribed, "read, 100 B, with a subscriber", about: "to all events of the cache") do
-          setup { |scene| Calls.fill(scene).then { Calls.subscribe(scene) } }
-          call { |scene, i| scene[:texts].right?(i, scene.store.read(scene[:texts].key(i))) }
-          teardown { |scene| Calls.unsubscribe(scene) }
-        end
-
-        block(:fetch_subscribed, "fetch, hit, with a subscriber", about: "100 B; to all events of the cache") do
-          setup { |scene| Calls.fill(scene).then { Calls.subscribe(scene) } }
-          call do |scene, i|
+        subscribed = {
+          read: ["read, 100 B", ->(scene, i, _) { scene[:texts].right?(i, scene.store.read(scene[:texts].key(i))) }],
+          fetch: ["fetch, hit", lambda do |scene, i, _|
             scene[:texts].right?(i, scene.store.fetch(scene[:texts].key(i), expires_in: 3600) { "missed" })
+          end],
+          write: ["write, 100 B", lambda do |scene, i, _|
+            scene.store.write(scene[:texts].key(i), scene[:texts].text(i)) ? true : false
+          end]
+        }
+        subscribed.each do |name, (title, code)|
+          block("#{name}_subscribed", "#{title}, with a subscriber", about: "100 B; to all events of the cache") do
+            setup { |scene| Calls.fill(scene).then { Calls.subscribe(scene) } }
+            call(&code)
+            teardown { |scene| Calls.unsubscribe(scene) }
           end
-          teardown { |scene| Calls.unsubscribe(scene) }
-        end
-
-        block(:write_subscribed, "write, 100 B, with a subscriber", about: "to all events of the cache") do
-          setup { |scene| Calls.fill(scene).then { Calls.subscribe(scene) } }
-          call { |scene, i| scene.store.write(scene[:texts].key(i), scene[:texts].text(i)) ? true : false }
-          teardown { |scene| Calls.unsubscribe(scene) }
         end
 
         Calls::SEVERAL.each do |count|

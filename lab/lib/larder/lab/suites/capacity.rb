@@ -15,21 +15,16 @@ module Larder
 
         module_function
 
-        # @param process [Hash{String=>Object}] its figures
-        # @return [String, nil] the first place that has grown by half of the objects that are held, or by more
-        def place(process)
-          PLACES.keys.find { |name| process[name] > process["held"] * process["payload"] / 2 }
-        end
+        # The first place that has grown by half of the objects that are held, or by more.
+        def place(process) = PLACES.keys.find { |name| process[name] > process["held"] * process["payload"] / 2 }
 
-        # @param process [Hash{String=>Object}]
-        # @return [Integer, nil] bytes that the objects take in their place
+        # The bytes that the objects take in their place; nil if no place has grown.
         def taken(process)
           name = place(process)
           name && process[name]
         end
 
-        # @param process [Hash{String=>Object}]
-        # @return [Float, nil] bytes that each object takes
+        # The bytes that each object takes.
         def bytes_each(process)
           bytes = taken(process)
           bytes.fdiv(process["held"]) if bytes && process["held"].positive?
@@ -50,8 +45,8 @@ module Larder
           limit is stopped at three times the size that the others may use.
         TEXT
         question "How many objects does a store hold in the room that it gets, and how many bytes does each take?"
-        counts sessions: 1
-        unproved
+        sessions 1
+        proofs 0
         size 16 << 20, chosen: true
         usual(*Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? })
 

@@ -21,9 +21,7 @@ module Larder
 
         module_function
 
-        # @param text [String] as typed
-        # @return [String] the same, with a whole path
-        # @raise [UsageError] if there is no such file
+        # The text that the user has typed, with the whole path of a file.
         def source(text)
           return text if text.start_with?(Payloads::Given::EXPRESSION)
           return File.expand_path(text) if File.file?(text)
@@ -32,8 +30,6 @@ module Larder
         end
 
         # Makes payloads before processes are forked.
-        # @param names [Array<String>]
-        # @return [void]
         def load(*names)
           names.each { |name| Payloads.of(name).bytes }
         rescue Unavailable
@@ -41,10 +37,6 @@ module Larder
         end
 
         # Keeps bytes, and the same compressed.
-        # @param scene [Bench::Scene]
-        # @param payload [String]
-        # @return [void]
-        # @raise [Invalid] if they do not come back
         def compress(scene, payload)
           bytes = taken { Payloads.of(payload, scene.given).bytes }
           way = scene.contender.way
@@ -54,10 +46,6 @@ module Larder
         end
 
         # Keeps a value, and the same serialized.
-        # @param scene [Bench::Scene]
-        # @param payload [String]
-        # @return [void]
-        # @raise [Invalid] if it does not come back
         def serialize(scene, payload)
           made = Payloads.of(payload, scene.given)
           way = scene.contender.way(made.value)
@@ -67,37 +55,22 @@ module Larder
           refuse(payload) unless same?(made, way, scene[:copy])
         end
 
-        # @param made [Payloads::Payload]
-        # @param way [Codecs::Way]
-        # @param copy [Object] that came back
-        # @return [Boolean] whether it is the value, or its likeness where a codec brings back no more
-        def same?(made, way, copy)
-          way.keeps ? made.same?(copy) : copy == Codecs.plain(made.value)
-        end
+        # True if a copy that came back is the value, or its likeness where a codec brings back no more.
+        def same?(made, way, copy) = way.keeps ? made.same?(copy) : copy == Codecs.plain(made.value)
 
-        # @param scene [Bench::Scene]
-        # @return [Boolean] whether the codec made as many bytes as before
-        def there?(scene)
-          scene[:way].there.call(scene[:value]).bytesize == scene[:packed].bytesize
-        end
+        # True if the codec made as many bytes as before.
+        def there?(scene) = scene[:way].there.call(scene[:value]).bytesize == scene[:packed].bytesize
 
-        # @param scene [Bench::Scene]
-        # @return [Boolean] whether as much came back as before
-        def back?(scene)
-          alike?(scene[:way].back.call(scene[:packed].dup), scene[:copy])
-        end
+        # True if as much came back as before.
+        def back?(scene) = alike?(scene[:way].back.call(scene[:packed].dup), scene[:copy])
 
-        # @param scene [Bench::Scene]
-        # @return [Boolean] whether as much came back as before
+        # True if as much came back as before.
         def round_trip?(scene)
           way = scene[:way]
           alike?(way.back.call(way.there.call(scene[:value])), scene[:copy])
         end
 
-        # Comparing all of a megabyte would be a large part of the figure of each codec.
-        # @param copy [Object]
-        # @param other [Object]
-        # @return [Boolean] whether both are of one class and size
+        # True if both are of one class and size. Comparing all of a megabyte would be a large part of each figure.
         def alike?(copy, other)
           copy.instance_of?(other.class) && (!copy.respond_to?(:size) || copy.size == other.size)
         end

@@ -19,9 +19,7 @@ module Larder
 
         module_function
 
-        # @param scene [Bench::Scene] keeps the application and its pages
-        # @param first [Integer] number of the first product that may be on a page
-        # @return [void]
+        # Keeps the application and its pages, whose products begin with that number.
         def prepare(scene, first)
           scene[:application] = Pages.application(:computed, scene.store)
           scene[:pages] = Array.new(REQUESTS) do |number|
@@ -31,23 +29,19 @@ module Larder
         end
 
         # Requests pages that have all fragments.
-        # @param scene [Bench::Scene]
-        # @return [void]
         def fill(scene)
           prepare(scene, 0)
           (0...PRODUCTS).each_slice(FRAGMENTS) { |numbers| Pages.page?(scene[:application], *products(0, numbers)) }
         end
 
-        # @param scene [Bench::Scene] after {.prepare}; its figures get the fragments that were computed
-        # @param number [Integer] of the request
-        # @return [Boolean] whether its page is right
+        # True if the page is right. The figures get the fragments that were computed.
         def request?(scene, number)
           right = Pages.page?(scene[:application], *scene[:pages][number % REQUESTS])
           scene.figures["computed"] = Pages.computations
           right
         end
 
-        # @return [Array(Array<Shop::Product>, String)] of a page, and its HTML
+        # The products of a page, and its HTML.
         def products(first, numbers)
           products = numbers.map { |number| Shop::Catalog::PRODUCTS.fetch(first + number) }
           fragments = products.map { |product| Shop::Catalog::HTML.fetch(product.id - 1) }

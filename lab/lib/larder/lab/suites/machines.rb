@@ -40,9 +40,7 @@ module Larder
 
         module_function
 
-        # @param text [String] as typed: "12ms,5s"
-        # @return [String] seconds of both
-        # @raise [UsageError]
+        # Both in seconds: "0.012,5.0".
         def parsed(text)
           given = [*text.split(",").map { |word| Units.duration(word, "--rtt") }, EXPIRES].first(2)
           return given.join(",") if LIMITS.zip(given).all? { |limit, seconds| limit.cover?(seconds) }
@@ -50,12 +48,8 @@ module Larder
           raise UsageError, "--rtt #{text}: a round trip of 450ms at most, and a local_expires_in of 100ms to 10s"
         end
 
-        # Has a machine at that distance from the server, one for all blocks of this process.
-        # @param scene [Bench::Scene] keeps its store
-        # @param rtt [Float, nil] nil: as the user has given
-        # @param expires [Float, nil] seconds that a copy is used; nil: as the user has given, or {EXPIRES}
-        # @return [ActiveSupport::Cache::Store]
-        # @raise [Unavailable] if machines cannot share the store
+        # Has a machine at that distance from the server, one for all blocks of this process. Without an `rtt` it is the
+        # user's; copies are used for `expires` seconds, or as the user says, or {EXPIRES}.
         def at(scene, rtt, expires = nil)
           given = scene.given.to_s.split(",").map(&:to_f)
           scene[:place] = [rtt || given.first, expires || given.last || EXPIRES]
@@ -68,10 +62,6 @@ module Larder
         end
 
         # Stores the values of a page, and has the machine read them.
-        # @param scene [Bench::Scene] keeps them, and the machine's file
-        # @param rtt [Float, nil] see {.at}
-        # @return [void]
-        # @raise [Invalid] if they do not come back
         def fill(scene, rtt)
           scene[:page] = (0...PAGE).to_h { |number| ["page/#{number}", Traffic.value(number)] }
           scene[:key], scene[:value] = scene[:page].first
@@ -83,17 +73,12 @@ module Larder
         end
 
         # Removes copies from the machine's file, so that reads of these keys miss.
-        # @param scene [Bench::Scene] after {.fill}
-        # @param keys [Array<String>]
-        # @return [void]
         def forget(scene, keys)
           namespace = scene[:machine].endpoint["namespace"]
           keys.each { |key| scene[:file].delete(namespace ? "#{namespace}:#{key}" : key) } if scene[:file]
         end
 
         # Reads while another machine changes values.
-        # @param scene [Bench::Scene] after {.at}
-        # @return [Hash{String=>Object}] see {Bench::Suite::BlockBuilder#paced}
         def reading(scene)
           traffic = Traffic.new(scene[:store])
           expires = scene[:place].last
@@ -108,10 +93,7 @@ module Larder
           { "calls" => times.count, "seconds" => times.mean, "figures" => figures }
         end
 
-        # Watches keys that another machine changes.
-        # @param (see .reading)
-        # @return (see .reading)
-        # @raise [Invalid] if an answer was older than it may be
+        # Watches keys that another machine changes. An answer that is older than it may be is invalid.
         def seen(scene)
           bound = scene[:machine].respond_to?(:bound) ? scene[:machine].bound : 0.0
           to = now + WATCHED + (TRIPS * scene[:place].first)
@@ -133,7 +115,7 @@ module Larder
             "#{Reports::Figures.duration(bound)} is right"
         end
 
-        # @return [Integer, nil] reads that a private server has answered; nil if the machine has no file
+        # The reads that a private server has answered; nil if the machine has no file.
         def answered(scene)
           return unless scene[:machine].respond_to?(:bound) && scene[:machine].endpoint["private"]
 

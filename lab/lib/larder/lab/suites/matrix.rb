@@ -17,17 +17,11 @@ module Larder
 
         module_function
 
-        # @param scene [Bench::Scene] keeps a store like the row's that has these codecs, and the value, which is stored
-        # @param serializer [String]
-        # @param compressor [String]
-        # @param payload [String]
-        # @return [void]
-        # @raise [Unavailable] if the store takes no serializer, or keeps nothing
-        # @raise [Invalid] if the value does not come back
+        # Keeps a store like the row's that has these codecs, and the value, which is stored.
         def prepare(scene, serializer, compressor, payload)
           raise Unavailable, "the store keeps nothing" unless scene.keeps?
 
-          require_relative "../codecs/store_options"
+          require_relative "../codecs/ways"
           made = Payloads.of(payload, scene.given)
           way, packing = codecs(scene, serializer, compressor, made.value)
           coding = Codecs::StoreOptions.new(way, packing)
@@ -42,7 +36,6 @@ module Larder
         end
 
         # As {.prepare}, with the bytes that the codecs made in place of the value, and no codecs.
-        # @return [void]
         def prepare_bytes(scene, *cell)
           prepare(scene, *cell)
           scene[:value] = scene[:packed]
@@ -50,21 +43,12 @@ module Larder
           write(scene)
         end
 
-        # @param scene [Bench::Scene]
-        # @return [Boolean]
-        def write(scene)
-          scene[:store].write(KEY, scene[:value], expires_in: 300) ? true : false
-        end
+        def write(scene) = scene[:store].write(KEY, scene[:value], expires_in: 300) ? true : false
 
-        # @param scene [Bench::Scene]
-        # @return [Boolean] whether as much came back as was stored
-        def read(scene)
-          Coded.alike?(scene[:store].read(KEY), scene[:value])
-        end
+        # True if as much came back as was stored.
+        def read(scene) = Coded.alike?(scene[:store].read(KEY), scene[:value])
 
-        def store(scene, options, name)
-          scene.contender.another(name).coded_by(**options).open.store
-        end
+        def store(scene, options, name) = scene.contender.another(name).coded_by(**options).open.store
 
         # A store that has its own codecs is compared with them, so that its bytes are known.
         def codecs(scene, serializer, compressor, value)

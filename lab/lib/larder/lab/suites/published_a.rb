@@ -14,22 +14,11 @@ module Larder
 
         module_function
 
-        # @param scene [Bench::Scene]
-        # @param number [Integer]
-        # @return [Boolean]
-        def fetch(scene, number)
-          scene.store.fetch(["key", number], expires_in: 5.minutes) { HELLO } == HELLO
-        end
+        def fetch(scene, number) = scene.store.fetch(["key", number], expires_in: 5.minutes) { HELLO } == HELLO
 
-        # @param scene [Bench::Scene]
-        # @param number [Integer]
-        # @return [Boolean] false if the key was not stored
-        def hit(scene, number)
-          scene.store.fetch(["key", number % KEYS], expires_in: 5.minutes) { "missed" } == HELLO
-        end
+        # false if the key was not stored
+        def hit(scene, number) = scene.store.fetch(["key", number % KEYS], expires_in: 5.minutes) { "missed" } == HELLO
 
-        # @param scene [Bench::Scene]
-        # @return [void]
         def fill(scene)
           scene.store.write_multi((0...KEYS).to_h { |number| [["key", number], HELLO] }, expires_in: 5.minutes)
           scene.contender.filled

@@ -17,9 +17,6 @@ module Larder
         module_function
 
         # Keeps a list and its serializer.
-        # @param scene [Bench::Scene]
-        # @param length [Integer]
-        # @return [void]
         def prepare(scene, length)
           @lists ||= Hash.new { |lists, count| lists[count] = Payloads.of("records").value.first(count) }
           scene[:value] = @lists[length]
@@ -29,10 +26,6 @@ module Larder
         end
 
         # Stores the list, and reads its sizes back from the server.
-        # @param scene [Bench::Scene]
-        # @param length [Integer]
-        # @return [void]
-        # @raise [Invalid] if it does not come back
         def store(scene, length)
           prepare(scene, length)
           copy = write(scene) && scene[:way].back.call(scene.contender.read(scene[:name]))
@@ -41,17 +34,10 @@ module Larder
           scene.figures.update(scene.contender.sizes(scene[:name]), "keeps" => scene[:way].keeps ? 1 : 0)
         end
 
-        # @param scene [Bench::Scene]
-        # @return [Boolean]
-        def write(scene)
-          scene.contender.write(scene[:name], scene[:way].there.call(scene[:value]))
-        end
+        def write(scene) = scene.contender.write(scene[:name], scene[:way].there.call(scene[:value]))
 
-        # @param scene [Bench::Scene]
-        # @return [Boolean] false if it is a list of another length
-        def read(scene)
-          scene[:way].back.call(scene.contender.read(scene[:name])).size == scene[:value].size
-        end
+        # false if it is a list of another length
+        def read(scene) = scene[:way].back.call(scene.contender.read(scene[:name])).size == scene[:value].size
       end
 
       register("published-d", Bench::Suite.define("published-d") do

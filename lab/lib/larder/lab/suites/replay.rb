@@ -6,7 +6,6 @@ require_relative "../replay"
 
 module Larder
   module Lab
-    # Suites as data.
     module Suites
       register("replay", Bench::Suite.define("replay") do
         title "A recorded cache, replayed"

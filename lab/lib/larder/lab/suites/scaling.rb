@@ -17,11 +17,7 @@ module Larder
 
         module_function
 
-        # @param scene [Bench::Scene]
-        # @param mix [Symbol] see {Mix}
-        # @yieldparam count [Integer] callers
-        # @yieldreturn [Array(Integer, Integer)] processes, and threads of each
-        # @return [Hash{String=>Object}] see {Bench::Suite::BlockBuilder#paced}
+        # Yields each count of callers, and calls with as many processes and threads of each as the block answers.
         def measure(scene, mix)
           each = COUNTS.to_h { |count| [count.to_s, called(scene, mix, *yield(count))] }
           rates = each.transform_values { |callers| callers.sum { |calls, seconds| calls / seconds } }
@@ -30,7 +26,7 @@ module Larder
             "figures" => { **rates, "apart" => fastest / slowest } }
         end
 
-        # @return [Array<Array(Integer, Float)>] calls and seconds of each caller
+        # The calls and seconds of each caller.
         def called(scene, mix, processes, threads)
           connect = -> { Array.new(threads) { |number| Thread.new { Mix.new(scene, mix, number).once } }.each(&:join) }
           Bench::Callers.all(processes, ready: connect) do |process, start|
@@ -52,7 +48,7 @@ module Larder
           to a process has a copy in each.
         TEXT
         question "How many calls a second does a store answer with more threads, and with more processes?"
-        counts sessions: 3
+        sessions 3
 
         callers = { threads: ->(count) { [1, count] }, processes: ->(count) { [count, 1] } }
         { hit: "hits", mixed: "95 hits to 5 writes" }.to_a.product(callers.to_a).each do |(mix, name), (kind, shape)|

@@ -21,7 +21,6 @@ module Larder
         module_function
 
         # Loads records, text and the code of pages, and compiles their templates.
-        # @return [void]
         def load
           Catalog.itself
           Pages.compile
@@ -29,46 +28,27 @@ module Larder
           nil # each block that needs it says so
         end
 
-        # @param scene [Bench::Scene] keeps the application with this page, and the HTML that it has without a cache
-        # @param page [Symbol]
-        # @return [void]
+        # Keeps the application with this page, and the HTML that it has without a cache.
         def open_page(scene, page)
           scene[:html] = Pages.get(Pages.application(page, ActiveSupport::Cache::NullStore.new))
           scene[:application] = Pages.application(page, scene.store)
         end
 
-        # @param scene [Bench::Scene] after {.open_page}
-        # @return [Boolean] whether the page is right
-        def page?(scene)
-          Pages.get(scene[:application]) == scene[:html]
-        end
+        def page?(scene) = Pages.get(scene[:application]) == scene[:html]
 
-        # @param scene [Bench::Scene]
-        # @return [void]
         def write_fragments(scene)
           scene.store.write_multi((0...Catalog::SIZE).to_h { |number| [key(number), html(number)] })
         end
 
-        # @param number [Integer]
-        # @return [Array] the key of a fragment
-        def key(number)
-          [:views, TEMPLATE, Catalog::PRODUCTS[number % Catalog::SIZE]]
-        end
+        def key(number) = [:views, TEMPLATE, Catalog::PRODUCTS[number % Catalog::SIZE]]
 
-        # @param number [Integer]
-        # @return [String] that fragment
-        def html(number)
-          Catalog::HTML[number % Catalog::SIZE]
-        end
+        # The fragment under that key.
+        def html(number) = Catalog::HTML[number % Catalog::SIZE]
 
-        # @param scene [Bench::Scene]
-        # @return [void]
         def write_records(scene)
           Catalog::PRODUCTS.first(SOME).each { |product| scene.store.write("product/#{product.id}", product) }
         end
 
-        # @param scene [Bench::Scene] keeps the documents
-        # @return [void]
         def write_documents(scene)
           scene[:documents] = Array.new(SOME) { |number| JSON.generate(Text.document(number, DOCUMENT)) }
           scene[:documents].each_with_index { |json, number| scene.store.write("orders/#{number}.json", json) }

@@ -17,9 +17,8 @@ module Larder
 
         module_function
 
-        # @param values [Array<Numeric, nil>] of slices
-        # @param part [Integer] 2: the halves are compared; 4: the first and the last quarter
-        # @return [Float, nil] how many times the median of the first slices that of the last is; nil without values
+        # The median of the last slices as a multiple of that of the first, by halves (2) or quarters (4); nil without
+        # values.
         def growth(values, part)
           return unless values.all? && values.first.positive?
 
@@ -28,11 +27,7 @@ module Larder
           last / first
         end
 
-        # @param processes [Array<Hash{String=>Object}>] their figures
-        # @return [Histogram] of all calls
-        def calls(processes)
-          Histogram.restored(processes.map { |process| process["histogram"] })
-        end
+        def calls(processes) = Histogram.restored(processes.map { |process| process["histogram"] })
       end
 
       register("soak", Bench::Suite.define("soak") do
@@ -47,7 +42,7 @@ module Larder
           on disk has no limit, and is not measured.
         TEXT
         question "Does a full store that evicts stay fast and small?"
-        counts sessions: 1
+        sessions 1
         size 16 << 20, chosen: true
         setting :seconds, 10.0, "of calls on each store", quick: 1.0, most: 60
         usual(*Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? })

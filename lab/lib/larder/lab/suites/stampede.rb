@@ -12,33 +12,25 @@ module Larder
       module Stampede
         module_function
 
-        # @param processes [Array<Hash{String=>Object}>] the figures of each process of a row
-        # @param name [String] of figures that have one number for each key
-        # @return [String] the least and the most of them
-        def range(processes, name)
-          processes.flat_map { |process| process[name] }.minmax.uniq.join("–")
-        end
+        # The least and the most of figures that have one number for each key.
+        def range(processes, name) = processes.flat_map { |process| process[name] }.minmax.uniq.join("–")
 
-        # @return [Float, nil] seconds that this share of the callers did not exceed; nil if they are too few
-        def percentile(processes, name, share)
-          times(processes, name).percentile(share)
-        end
+        # The seconds that this share of the callers did not exceed; nil if they are too few.
+        def percentile(processes, name, share) = times(processes, name).percentile(share)
 
-        # @return [Float, nil] seconds of the longest
+        # The seconds of the longest.
         def slowest(processes, name)
           longest = times(processes, name).max
           longest && (longest * Histogram::SECONDS)
         end
 
-        # @return [Float, nil] the sum of one figure divided by that of another
+        # The sum of one figure divided by that of another.
         def share(processes, part, whole)
           parts, wholes = [part, whole].map { |name| processes.sum { |process| process[name] } }
           parts.fdiv(wholes) if wholes.positive?
         end
 
-        def times(processes, name)
-          Histogram.restored(processes.map { |process| process[name] })
-        end
+        def times(processes, name) = Histogram.restored(processes.map { |process| process[name] })
         private_class_method :times
 
         # The columns of a block in which all want a key that is absent.
@@ -78,7 +70,7 @@ module Larder
         TEXT
         question "How often is a value computed that many callers want at once, and how long do they wait?"
         registry Contenders::SingleFlights
-        counts sessions: 3
+        sessions 3
         setting :processes, 4, "processes that call"
         setting :threads, 25, "threads of each"
         setting :block_ms, 50.0, "time that the value takes", most: 1000

@@ -3,7 +3,6 @@
 # Declares the blocks that time single calls, at one rate for all stores and back to back.
 
 require_relative "tails/meter"
-require_relative "tails/schedule"
 
 module Larder
   module Lab
@@ -27,53 +26,33 @@ module Larder
 
         module_function
 
-        # Stores what is read.
-        # @param scene [Bench::Scene]
-        # @return [void]
-        def fill(scene)
-          KEYS.times { |number| fetch(scene, number) }
-        end
+        def fill(scene) = KEYS.times { |number| fetch(scene, number) }
 
-        # @param scene [Bench::Scene]
-        # @yieldparam number [Integer] of the call
-        # @yieldreturn [Integer] of its key
-        # @return [Hash{String=>Object}] see {Bench::Suite::BlockBuilder#paced}
+        # Calls with the key that the block answers for the number of the call, as {back_to_back}.
         def at_rate(scene, &key)
           rate, seconds = scene.settings.values_at(:rate, :block_seconds)
-          schedule = Schedule.make(rate: rate, calls: [(rate * seconds).ceil, 1].max, random: Random.new(SEED))
+          schedule = Meter.schedule(rate, [(rate * seconds).ceil, 1].max, Random.new(SEED))
           counted(schedule) { meter.open(schedule) { |number| fetch(scene, key.call(number)) } }
         end
 
-        # @param (see .at_rate)
-        # @return (see .at_rate)
         def back_to_back(scene, &key)
           pause = ->(number) { scene.contender.clear if number.positive? && (number % MOST_KEYS).zero? }
           seconds = scene.settings[:block_seconds] * CLOSED
           counted { meter.closed(seconds, pause: pause) { |number| fetch(scene, key.call(number)) } }
         end
 
-        # @return [Float] seconds of a figure that are the lab's own
-        def own
-          meter.closed(OWN) { VALUE }.histogram.quantile(0.5)
-        end
+        # The seconds of a figure that are the lab's own.
+        def own = meter.closed(OWN) { VALUE }.histogram.quantile(0.5)
 
-        # @param processes [Array<Hash{String=>Object}>] the figures of each process of a row
-        # @return [Histogram] of all their calls
-        def calls(processes)
-          Histogram.restored(processes.map { |process| process["histogram"] })
-        end
+        def calls(processes) = Histogram.restored(processes.map { |process| process["histogram"] })
 
         # Latencies of a row that falls behind tell how long the schedule was, not how the store is.
-        # @param processes (see .calls)
-        # @return [Boolean]
         def late?(processes)
           asked, due, taken = %w[asked due taken].map { |name| processes.sum { |process| process[name] } }
           calls(processes).count * due < asked * taken * SHORT
         end
 
-        def fetch(scene, number)
-          scene.store.fetch(["key", number], expires_in: 300) { VALUE }
-        end
+        def fetch(scene, number) = scene.store.fetch(["key", number], expires_in: 300) { VALUE }
 
         def meter
           Meter.new(VALUE, ->(number, found) { raise Invalid, "a wrong value: #{found.inspect} of call #{number}" })

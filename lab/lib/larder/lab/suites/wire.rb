@@ -27,15 +27,8 @@ module Larder
         module_function
 
         # Opens a store like the row's behind such a network, and stores the value there.
-        # @param scene [Bench::Scene]
-        # @param wire [Proxy::Wire, nil] nil: no proxy
-        # @param payload [String]
-        # @param compressor [String, nil] nil: values go as they are
-        # @return [void]
-        # @raise [Unavailable] if the store refuses the value
-        # @raise [Invalid] if it does not come back
         def prepare(scene, wire, payload, compressor = nil)
-          require_relative "../codecs/store_options"
+          require_relative "../codecs/ways"
           made = Payloads.of(payload)
           scene[:value] = made.value
           scene[:store] = behind(scene, wire).coded_by(**coding(scene, made, compressor)).open.store
@@ -45,31 +38,22 @@ module Larder
           Coded.refuse(payload) unless made.same?(scene[:store].read("wire/0")) || !scene.keeps?
         end
 
-        # @param text [String] as typed: "12ms,50mbit"
-        # @return [String] seconds and bits a second
-        # @raise [UsageError]
+        # Seconds and bits a second: "0.012,50000000.0".
         def parsed(text)
           rtt, bandwidth = text.split(",")
           [Units.duration(rtt.to_s, "--wire"), Units.bandwidth(bandwidth || "none", "--wire")].join(",")
         end
 
-        # @param given [String] see {.parsed}
-        # @return [Proxy::Wire]
         def given(given)
           rtt, bandwidth = given.split(",")
           Proxy::Wire.new(rtt: rtt.to_f, bandwidth: bandwidth&.to_f)
         end
 
-        # @param scene [Bench::Scene]
-        # @param number [Integer]
-        # @return [Boolean]
         def write(scene, number)
           scene[:store].write("wire/#{number % KEYS}", scene[:value], expires_in: 300) ? true : false
         end
 
-        # @param scene [Bench::Scene]
-        # @param number [Integer]
-        # @return [Boolean] whether as much came back as was stored
+        # True if as much came back as was stored.
         def read(scene, number)
           scene[:store].read("wire/#{number % KEYS}")&.size == scene[:value].size
         end

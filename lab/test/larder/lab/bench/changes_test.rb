@@ -63,9 +63,7 @@ module Larder
         end
 
         # Box and Muller, 1958.
-        def normal(random)
-          Math.sqrt(-2 * Math.log(1 - random.rand)) * Math.cos(2 * Math::PI * random.rand)
-        end
+        def normal(random) = Math.sqrt(-2 * Math.log(1 - random.rand)) * Math.cos(2 * Math::PI * random.rand)
       end
     end
   end

@@ -105,9 +105,7 @@ module Larder
                                recorded: { "a" => { "versions" => {}, "server" => { version: "Redis 7" } } })
         end
 
-        def refusal(path)
-          assert_raises(UsageError) { Journal.open(path) }.message
-        end
+        def refusal(path) = assert_raises(UsageError) { Journal.open(path) }.message
 
         def conduct(journal)
           suite = Suites.fetch("published-a")

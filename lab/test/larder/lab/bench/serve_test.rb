@@ -60,9 +60,7 @@ module Larder
           counts.zip(before).map { |after, earlier| after - earlier }
         end
 
-        def counts
-          GC.stat.values_at(:minor_gc_count, :major_gc_count)
-        end
+        def counts = GC.stat.values_at(:minor_gc_count, :major_gc_count)
 
         # Yields a service with a block, in a process whose heap is its own.
         def in_a_process(call = ->(_) {})

@@ -10,9 +10,7 @@ module Larder
       class SuiteTest < ActiveSupport::TestCase
         # A contender whose store is a Hash.
         Standing = Struct.new(:store) do
-          def self.keeps_values?
-            true
-          end
+          def self.keeps_values? = true
         end
 
         test "a block has what it was given, and defaults for the rest" do
@@ -74,9 +72,7 @@ module Larder
 
         private
 
-        def define(&declaration)
-          Suite.define("trial", &declaration)
-        end
+        def define(&declaration) = Suite.define("trial", &declaration)
 
         # In this process, as a worker would.
         def serve(suite, blocks)

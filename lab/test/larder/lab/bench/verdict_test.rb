@@ -89,9 +89,7 @@ module Larder
 
         private
 
-        def verdict(...)
-          Verdict.of(estimate(...))
-        end
+        def verdict(...) = Verdict.of(estimate(...))
 
         def estimate(one, other, factors, seed, **noise)
           samples = SimulatedTurns.new(factors, seed: seed, **noise).samples

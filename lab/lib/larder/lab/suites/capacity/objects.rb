@@ -15,26 +15,16 @@ module Larder
           # Room for strings to begin at different places of the noise.
           SLACK = 8192
 
-          # @param kind [String]
-          # @param seed [Integer]
           def initialize(kind, seed)
             @bytes = KINDS.fetch(kind).last
             @noise = Random.new(seed).bytes((@bytes || 0) + SLACK)
           end
 
-          # @param number [Integer]
-          # @return [String, Hash]
-          def [](number)
-            @bytes ? string(number) : hash(number)
-          end
+          def [](number) = @bytes ? string(number) : hash(number)
 
-          # @return [Integer] bytes of one, without key: of a Hash, as Marshal writes it
-          def bytes
-            @bytes || Marshal.dump(hash(123_456)).bytesize
-          end
+          # Bytes of one, without key: of a Hash, as Marshal writes it.
+          def bytes = @bytes || Marshal.dump(hash(123_456)).bytesize
 
-          # @param number [Integer]
-          # @return [String]
           def self.key(number)
             "object/#{number}"
           end

@@ -12,15 +12,12 @@ module Larder
           QUERIES = 0.002
 
           class << self
-            # @return [Integer] fragments that this process has computed
+            # Fragments that this process has computed.
             attr_accessor :computations
-            # @return [Array<Shop::Product>] on the next page
+            # Products of the next page.
             attr_accessor :products
 
-            # @param application [#call]
-            # @param products [Array<Shop::Product>]
-            # @param html [String]
-            # @return [Boolean] whether the page of these products is right
+            # True if the page of these products is right.
             def page?(application, products, html)
               self.products = products
               get(application) == html
@@ -30,14 +27,12 @@ module Larder
           self.products = []
 
           helper do
-            # @return [void]
             def compute
               Pages.computations += 1
               sleep Pages::QUERIES
             end
           end
 
-          # @return [void]
           def computed
             @products = Pages.products
             render "shop/computed"

@@ -16,9 +16,9 @@ module Larder
           RATE = 5.0
           PAUSE = 0.0005
 
-          # @param changes [Array<Array(Float, Float)>] of a key: when each write began, and when it had returned
-          # @param reads [Hash{Integer=>Float}] version => when the last read that answered it began
-          # @return [Array<Float>] seconds from each return to the last read that answered what was before; 0: none did
+          # The seconds from each return of a write to the last read that answered what was before; 0: none did. Changes
+          # of a key are times: when each write began, and when it had returned. Reads are version => when the last read
+          # that answered it began.
           def self.of(changes, reads)
             changes.map.with_index(1) do |(_, returned), version|
               last = reads.filter_map { |seen, began| began if seen < version }.max || returned
@@ -26,19 +26,16 @@ module Larder
             end
           end
 
-          # @param store [ActiveSupport::Cache::Store]
           def initialize(store)
             @store = store
           end
 
           # Stores the first versions.
-          # @return [void]
           def begin
             KEYS.times { |key| @store.write("watched/#{key}", 0, **KEPT) }
           end
 
-          # @param until_then [Float]
-          # @return [Array<Array>] changes by key, see {Ages.of}
+          # Answers changes by key, see {Ages.of}.
           def change(until_then)
             each_key do |key|
               random = Random.new(key)
@@ -53,8 +50,7 @@ module Larder
             end
           end
 
-          # @param until_then [Float]
-          # @return [Array<Hash>] reads by key, see {Ages.of}
+          # Answers reads by key, see {Ages.of}.
           def watch(until_then)
             each_key do |key|
               reads = {}
@@ -68,9 +64,7 @@ module Larder
 
           private
 
-          def each_key
-            Array.new(KEYS) { |key| Thread.new { yield key } }.map(&:value)
-          end
+          def each_key = Array.new(KEYS) { |key| Thread.new { yield key } }.map(&:value)
         end
       end
     end

@@ -12,10 +12,8 @@ module Larder
         module Neighbour
           module_function
 
-          # @param work [#call] in the other process; answers plain data
-          # @yield at the same time in this process
-          # @return [Array(Object, Object)] the answer of the block, and that of the work
-          # @raise [Invalid] if the work failed
+          # Calls `work` in the other process, and the block at the same time in this one. Answers what the block
+          # answers, and what the work does, plain data.
           def beside(work)
             pipe = IO.popen("-") || serve(work)
             here = yield

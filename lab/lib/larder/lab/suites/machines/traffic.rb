@@ -20,28 +20,21 @@ module Larder
           READS = 200.0
           CHANGES = 10.0
 
-          # @param number [Integer]
-          # @return [String] what is stored under it
-          def self.value(number)
-            (@values ||= Array.new(KEYS) { |each| Shop::Text.html(each, BYTES).freeze })[number]
-          end
+          # The value of the key with that number.
+          def self.value(number) = (@values ||= Array.new(KEYS) { |each| Shop::Text.html(each, BYTES).freeze })[number]
 
-          # @param store [ActiveSupport::Cache::Store]
           def initialize(store)
             @store = store
           end
 
           # Stores all keys, and reads them.
-          # @return [void]
           def fill
             values = (0...KEYS).to_h { |number| ["traffic/#{number}", self.class.value(number)] }
             @store.write_multi(values, **KEPT)
             @store.read_multi(*values.keys)
           end
 
-          # @param until_then [Float]
-          # @return [Histogram] of nanoseconds
-          # @raise [Invalid] if a value is wrong
+          # Answers a histogram of nanoseconds.
           def read(until_then)
             threads = Array.new(THREADS) do |thread|
               Thread.new do
@@ -53,8 +46,6 @@ module Larder
             Histogram.merge(threads.map(&:value))
           end
 
-          # @param until_then [Float]
-          # @return [void]
           def change(until_then)
             paced(CHANGES, until_then, THREADS) do |number|
               @store.write("traffic/#{number}", self.class.value(number), **KEPT)

@@ -22,16 +22,12 @@ module Larder
           private_constant :KEYS, :VALUES, :BATCH, :ROUND, :WARMING
 
           # Writes all keys, and warms up.
-          # @param scene [Bench::Scene]
-          # @return [void]
           def self.fill(scene)
             KEYS.times { |number| scene.store.write(["shared", number], VALUES[number], expires_in: 5.minutes) }
             new(scene, :mixed, 0).run(0.0, WARMING)
           end
 
-          # @param scene [Bench::Scene]
-          # @param mix [Symbol] :hit or :mixed
-          # @param number [Integer] of the caller, so that each begins at another key
+          # Each caller begins at another key, by its number.
           def initialize(scene, mix, number)
             @store = scene.store
             @keeps = scene.keeps?
@@ -39,15 +35,9 @@ module Larder
             @at = number * 7919
           end
 
-          # @return [void]
-          def once
-            call(@at)
-          end
+          def once = call(@at)
 
-          # @param start [Float] when to begin, on the monotonic clock
-          # @param seconds [Float]
-          # @return [Array(Integer, Float)] calls, and seconds until the end of the last one
-          # @raise [Invalid] at a wrong value
+          # Answers calls, and seconds until the end of the last one.
           def run(start, seconds)
             Bench::Callers.wait_until(start)
             calls = 0
@@ -61,9 +51,7 @@ module Larder
 
           private
 
-          def clock
-            Process.clock_gettime(Process::CLOCK_MONOTONIC)
-          end
+          def clock = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
           # The number of keys is a prime, so that every step reaches all of them, to read and to write.
           def call(at)

@@ -52,7 +52,6 @@ module Larder
 
         # A product of the shop. Its keys are those of an application's model: "products/1-20261123123000000000".
         class Product < Record
-          # @return [ActiveModel::Name]
           def self.model_name
             @model_name ||= ActiveModel::Name.new(self, nil, "Product")
           end

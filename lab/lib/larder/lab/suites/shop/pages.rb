@@ -28,10 +28,7 @@ module Larder
                         Rack::ETag, Rack::TempfileReaper].freeze
           private_constant :MIDDLEWARE
 
-          # An application with one page.
-          # @param page [Symbol] the name of an action
-          # @param store [ActiveSupport::Cache::Store]
-          # @return [#call] for Rack
+          # An application with one page, for Rack.
           def self.application(page, store)
             self.cache_store = store
             ActionView::PartialRenderer.collection_cache = store
@@ -42,7 +39,6 @@ module Larder
           end
 
           # Renders each page without a cache, so that its templates are compiled.
-          # @return [void]
           def self.compile
             self.perform_caching = false
             action_methods.each { |page| get(application(page, ActiveSupport::Cache::NullStore.new)) }
@@ -50,8 +46,7 @@ module Larder
             self.perform_caching = true
           end
 
-          # @param application [#call]
-          # @return [String] its HTML
+          # The HTML of its page.
           def self.get(application)
             body = application.call(Rack::MockRequest.env_for("/", "HTTP_HOST" => "shop.example")).last
             body.each.to_a.join
@@ -60,24 +55,19 @@ module Larder
           end
 
           # A page of ten fragments, each read by itself.
-          # @return [void]
           def ten
             @products = Catalog::PRODUCTS.first(10)
             render "shop/ten"
           end
 
           # An index page of 50, read together.
-          # @return [void]
           def index
             @products = Catalog::PRODUCTS.first(50)
             render "shop/index"
           end
 
           # Templates belong to no application with routes.
-          # @return [String]
-          def self.controller_path
-            "shop"
-          end
+          def self.controller_path = "shop"
         end
       end
     end

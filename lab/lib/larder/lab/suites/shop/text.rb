@@ -17,9 +17,7 @@ module Larder
 
           module_function
 
-          # @param id [Integer] of the record that it is about
-          # @param bytes [Integer] about how long
-          # @return [String] HTML of one article
+          # HTML of one article, about so long.
           def html(id, bytes)
             random = Random.new(id)
             text = "<article class=\"product\" id=\"product_#{id}\">\n" \
@@ -28,9 +26,7 @@ module Larder
             text << "</article>\n"
           end
 
-          # @param id [Integer]
-          # @param bytes [Integer] about how long
-          # @return [Hash] what an API answers as JSON
+          # A document that an API answers as JSON, about so long.
           def document(id, bytes)
             random = Random.new(id)
             items = []
@@ -50,18 +46,12 @@ module Larder
               available: random.rand(2) == 1, note: words(random, 5) }
           end
 
-          def hex(random, bytes)
-            random.bytes(bytes).unpack1("H*")
-          end
+          def hex(random, bytes) = random.bytes(bytes).unpack1("H*")
 
-          def title(random)
-            words(random, 3).capitalize
-          end
+          def title(random) = words(random, 3).capitalize
 
           # Few words are frequent, as in any language.
-          def words(random, count)
-            Array.new(count) { WORDS[(WORDS.size * (random.rand**3)).to_i] }.join(" ")
-          end
+          def words(random, count) = Array.new(count) { WORDS[(WORDS.size * (random.rand**3)).to_i] }.join(" ")
           private_class_method :paragraph, :item, :hex, :title, :words
         end
       end

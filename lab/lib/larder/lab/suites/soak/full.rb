@@ -32,7 +32,6 @@ module Larder
           SHOWN = 80
           private_constant :BYTES, :FILLING, :LIMIT, :BATCH, :LOOK, :SLICES, :PATTERN, :SHOWN
 
-          # @param contender [Contender] open and empty
           def initialize(contender)
             @contender = contender
             @store = contender.store
@@ -41,8 +40,6 @@ module Larder
             @failures = Hash.new(0)
           end
 
-          # @return [void]
-          # @raise [Unavailable] if the store does not limit itself
           def fill
             (0...@objects).each_slice(BATCH).with_index do |numbers, at|
               objects = numbers.to_h { |number| [key(number), value(number)] }
@@ -51,9 +48,6 @@ module Larder
             end
           end
 
-          # @param seconds [Float]
-          # @return (see Bench::Suite::BlockBuilder#paced)
-          # @raise [Invalid] at a wrong value
           def use(seconds)
             @requests = Hitratio::Synthetic.make(format(PATTERN, @objects)).requests
             @asked = @misses = 0
@@ -68,8 +62,7 @@ module Larder
 
           private
 
-          # Lasts until its time is over, with at least one call.
-          # @return [Array(Histogram, Integer, Integer)] latencies, memory and disk
+          # Lasts until its time is over, with at least one call. Answers latencies, memory and disk.
           def slice(seconds)
             histogram = Histogram.new
             finish = now + seconds
@@ -82,8 +75,7 @@ module Larder
             [histogram, memory, disk]
           end
 
-          # The block of a miss is not the store's work, but next to nothing.
-          # @return [Integer] nanoseconds
+          # The block of a miss is not the store's work, but next to nothing. Answers nanoseconds.
           def call(number)
             expected = value(number)
             start = clock
@@ -106,26 +98,22 @@ module Larder
             @failures["#{error.class}: #{error.message.lines.first.to_s.strip[0, SHOWN]}"] += 1
           end
 
-          def clock
-            Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
-          end
+          def clock = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
-          def key(number)
-            ["object", number]
-          end
+          def key(number) = ["object", number]
 
           # Begins with the number of its key and cannot be compressed.
           def value(number)
             format("%016d", number) << @noise.byteslice((number * 37) % (@noise.bytesize - BYTES), BYTES - 16)
           end
 
-          # @return [Integer, nil] bytes of this process and of the server
+          # The bytes of this process and of the server.
           def memory
             own = ProcessMemory.resident("self")
             own && (own + (@contender.endpoint ? ProcessMemory.tree(@contender.endpoint["pid"]).to_i : 0))
           end
 
-          # @return [Integer, nil] bytes of the store's files
+          # The bytes of the store's files.
           def disk
             bytes = @contender.disk_bytes
             return bytes if bytes.to_i <= @contender.size * LIMIT

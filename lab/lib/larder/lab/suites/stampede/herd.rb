@@ -29,7 +29,6 @@ module Larder
           SLICE = 0.005
           private_constant :ABSENT, :EXPIRING, :VALUE, :KEYS, :PAUSE, :LEAD, :READING, :SLICE
 
-          # @param scene [Bench::Scene]
           def initialize(scene)
             @store = scene.store
             @key = scene.contender.class.key
@@ -37,14 +36,11 @@ module Larder
             @seconds = scene.settings[:block_ms] / 1000.0
           end
 
-          # @return [void]
-          # @raise [Unavailable] if the store has each caller compute by itself
           def must_compute_for_all
             raise Unavailable, "each caller computes by itself" unless Contenders::SingleFlights.own?(@key)
           end
 
           # All callers want a key at once, and then the next one.
-          # @return (see Bench::Suite::BlockBuilder#paced)
           def absent
             all = Bench::Callers.all(@processes, ready: method(:connect)) { |_, start| rushes("absent", start) }
             told(all.transpose)
@@ -52,7 +48,6 @@ module Larder
 
           # As {absent}; a process that began to compute before is killed at a random moment of it. A key shows nothing
           # if that process did not die, because another began before it.
-          # @return (see Bench::Suite::BlockBuilder#paced)
           def killed
             lead = @seconds * LEAD
             answers = Bench::Callers.run(@processes + KEYS, ready: method(:connect)) do |number, start|
@@ -66,7 +61,6 @@ module Larder
           end
 
           # Processes, as many as cores, read a value while it expires.
-          # @return (see Bench::Suite::BlockBuilder#paced)
           def expired
             @store.write("expiring", VALUE, **EXPIRING)
             readers = [@processes, Etc.nprocessors].min
@@ -88,12 +82,10 @@ module Larder
             GC.start
           end
 
-          def time_of(number, start)
-            start + (number * (@seconds + PAUSE))
-          end
+          def time_of(number, start) = start + (number * (@seconds + PAUSE))
 
-          # @return [Array<Array<Array>>] for each key, of each caller: its wait, its processor time, the answer, and
-          #   what its block made, if that ran: another value each time; nil for a key for which it is too late
+          # For each key, of each caller: its wait, its processor time, the answer, and what its block made, if that
+          # ran: another value each time; nil for a key that comes too late.
           def rushes(name, start)
             Array.new(KEYS) do |number|
               begin_at = time_of(number, start)
@@ -146,11 +138,8 @@ module Larder
             VALUE
           end
 
-          def processor_time
-            Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)
-          end
+          def processor_time = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)
 
-          # @param keys [Array<Array<Array>>] for each key, callers by process
           def told(keys)
             keys = keys.select(&:all?).map { |processes| counted(processes.flatten(1)) }
             raise Unavailable, "this machine is too busy for so many callers" if keys.empty?
@@ -181,7 +170,7 @@ module Larder
             runs.any? { |first, last| slice.between?((first / SLICE).floor, (last / SLICE).floor) }
           end
 
-          # How many there are if those that overlap are one.
+          # The number of runs, if those that overlap are one.
           def united(runs)
             busy = -Float::INFINITY
             runs.sort.count do |first, last|

@@ -19,17 +19,17 @@ module Larder
           LATE = 4
           SECOND = 1_000_000_000
 
-          # calls; seconds: that they took, or that the schedule took; collections and collecting: runs of the garbage
-          # collector and seconds of them; allocated: objects
-          Block = Struct.new(:histogram, :calls, :seconds, :collections, :collecting, :allocated, keyword_init: true) do
-            # @return [Hash{Symbol=>Object}]
-            def to_h
-              super.merge(histogram: histogram.to_h)
-            end
+          # calls; seconds: that they took, or that the schedule took; allocated: objects
+          Block = Struct.new(:histogram, :calls, :seconds, :allocated, keyword_init: true)
+
+          # The times at which calls of an open loop are due, nanoseconds from the beginning: arrivals at a rate, as of
+          # many callers that know nothing of each other, a Poisson process. Some calls come while others are served.
+          # Waiting for those is part of their latency, as it is for requests of an application.
+          def self.schedule(rate, calls, random)
+            at = 0.0
+            Array.new(calls) { (at -= Math.log(1.0 - random.rand) * SECOND / rate).round }
           end
 
-          # @param expected [Object] what every call must answer
-          # @param wrong [#call] is told the number of a call and what it answered instead
           def initialize(expected, wrong)
             @expected = expected
             @wrong = wrong
@@ -37,11 +37,7 @@ module Larder
           end
 
           # Calls back to back.
-          # @param seconds [Float] that the calls take together, at least
-          # @param pause [#call, nil] between chunks, outside the time; is told the number of the next call
-          # @yieldparam number [Integer] of the call, from 0
-          # @yieldreturn [Object] what is compared with what was expected
-          # @return [Block]
+          # Between chunks, outside the time, `pause` gets the number of the next call.
           def closed(seconds, pause: nil, &call)
             counted do |block|
               left = (seconds * SECOND).ceil
@@ -58,10 +54,7 @@ module Larder
 
           # Calls at the times of a schedule, or as soon after as the call before has answered. Latency counts from the
           # time of the schedule: what a call waited for the one before is part of it, as its caller would have waited.
-          # @param schedule [Array<Integer>] nanoseconds from the beginning, ascending
-          # @yieldparam number [Integer] of the call, from 0
-          # @yieldreturn [Object] what is compared with what was expected
-          # @return [Block] with fewer calls than the schedule has if it fell far behind
+          # It makes fewer calls than the schedule has if it falls far behind.
           def open(schedule, &call)
             latencies = Array.new(schedule.size, 0)
             counted do |block|
@@ -73,9 +66,7 @@ module Larder
 
           private
 
-          def clock
-            Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
-          end
+          def clock = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
           # Answers how many calls were made and nanoseconds from the first reading of the clock to the last one.
           def chunk(first, left)
@@ -121,15 +112,10 @@ module Larder
           def counted
             block = Block.new(histogram: Histogram.new, calls: 0, seconds: 0.0)
             GC.start
-            before = garbage
+            before = GC.stat(:total_allocated_objects)
             yield block
-            block.collections, block.collecting, block.allocated = garbage.zip(before).map { |now, then_| now - then_ }
+            block.allocated = GC.stat(:total_allocated_objects) - before
             block
-          end
-
-          # Runs of the collector, seconds of them where Ruby counts them (since 3.1), objects.
-          def garbage
-            [GC.count, GC.stat(:time) / 1000.0, GC.stat(:total_allocated_objects)]
           end
         end
       end

@@ -24,9 +24,7 @@ module Larder
 
           private
 
-          def ages(changes, reads)
-            Ages.of(changes, reads).map { |age| age.round(9) }
-          end
+          def ages(changes, reads) = Ages.of(changes, reads).map { |age| age.round(9) }
         end
       end
     end

@@ -21,9 +21,7 @@ module Larder
 
           private
 
-          def invalid(work)
-            assert_raises(Invalid) { Neighbour.beside(work) { nil } }.message
-          end
+          def invalid(work) = assert_raises(Invalid) { Neighbour.beside(work) { nil } }.message
         end
       end
     end

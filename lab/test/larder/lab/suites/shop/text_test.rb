@@ -30,9 +30,7 @@ module Larder
 
           private
 
-          def compression(text)
-            text.bytesize.fdiv(Zlib.deflate(text).bytesize)
-          end
+          def compression(text) = text.bytesize.fdiv(Zlib.deflate(text).bytesize)
         end
       end
     end

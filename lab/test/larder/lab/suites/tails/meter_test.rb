@@ -53,14 +53,28 @@ module Larder
             assert_equal block.calls, block.histogram.count
           end
 
-          test "garbage and objects are counted" do
+          test "objects are counted" do
             block = @meter.closed(0.02) { Object.new && "right" }
             assert_operator block.allocated, :>=, block.calls
-            assert_operator block.collections, :>=, 0
-            assert_equal block.calls, block.to_h[:histogram][:count]
+          end
+
+          test "random arrivals ascend, keep the rate, and are the seed's" do
+            schedule = arrivals
+            assert_equal schedule.sort, schedule
+            assert_in_delta 20.0, schedule.last / 1e9, 0.5
+            assert_equal schedule, arrivals
+          end
+
+          test "gaps between random arrivals are exponential: their deviation is their mean" do
+            gaps = arrivals.each_cons(2).map { |one, other| other - one }
+            mean = Bench::Stats.mean(gaps)
+            deviation = Math.sqrt(Bench::Stats.mean(gaps.map { |gap| (gap - mean)**2 }))
+            assert_in_delta 1.0, deviation / mean, 0.05
           end
 
           private
+
+          def arrivals = Meter.schedule(1000.0, 20_000, Random.new(7))
 
           def bucket_of(nanoseconds)
             Histogram.new.tap { |histogram| histogram.record(nanoseconds) }.to_h[:buckets].first.first
