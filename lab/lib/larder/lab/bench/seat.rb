@@ -48,7 +48,7 @@ module Larder
         def shared? = type.shared?
 
         # The versions, options and server of the store, see {Worker#opened}.
-        def opened = attend { @worker.opened.merge("server" => @hosting.server&.recorded) }
+        def opened = @hosting.attend { @worker.opened.merge("server" => @hosting.server&.recorded) }
 
         # Bytes of memory of its server; nil without one of the lab's.
         def server_bytes = @hosting.server&.memory_bytes
@@ -57,7 +57,7 @@ module Larder
         def request(...) = @worker.request(...)
 
         # The answer of the {Service}. Raises Invalid if process or server failed.
-        def answer = attend { @worker.answer }
+        def answer = @hosting.attend { @worker.answer }
 
         def ask(...)
           request(...)
@@ -72,9 +72,6 @@ module Larder
         end
 
         private
-
-        # A store without its server says many things; the death of the server is the reason then.
-        def attend(&block) = @hosting.attend(&block)
 
         def type = reference? ? Contenders.fetch(ReferenceLoop::CONTENDER) : @registry.fetch(row)
 

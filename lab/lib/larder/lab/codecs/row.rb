@@ -16,9 +16,8 @@ module Larder
         GEMS = %w[brotli zstd-ruby snappy extlz4 lz4_flex msgpack json ox google-protobuf redis-client].freeze
 
         class << self
-          # The codec's name in Larder's registry, or one of {Codecs}' own.
-          attr_reader :codec
-          attr_reader :options
+          # The codec's name in Larder's registry, or one of {Codecs}' own, and its options.
+          attr_reader :codec, :options
 
           def declare(registry, name, codec, title, on_request: false, slow: false, **options)
             Class.new(self) do
@@ -27,14 +26,11 @@ module Larder
               @options = options
               only_on_request if on_request
               slow_to_start if slow
-              takes_part
               named name, title
             end
           end
 
           def gems = GEMS.to_h { |name| [name, []] }
-
-          def keeps_values? = true
 
           # false of no codec at all, which takes no time
           def compared? = codec != "none"
@@ -42,10 +38,10 @@ module Larder
           private
 
           attr_reader :registry
-
-          # A codec has no entries that another process could read.
-          def takes_part = private_to_process
         end
+
+        # A codec has no entries that another process could read.
+        private_to_process
 
         def initialize(endpoint: nil, **)
           @endpoint = endpoint

@@ -7,9 +7,9 @@ module Larder
   module Lab
     module Contenders
       # A database of MariaDB or MySQL.
+      # @api private
       class OwnDatabase < OwnPlace
-        # @param url [String] of a server
-        # @return [Hash{Symbol=>Object}] what it says, in Trilogy's words
+        # The options of Trilogy that a URL stands for.
         def self.options(url)
           uri = URI.parse(url)
           user, password = [uri.user, uri.password].map { |text| text && URI.decode_www_form_component(text) }

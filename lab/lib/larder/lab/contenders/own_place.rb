@@ -13,6 +13,7 @@ module Larder
       # what a process has left that was killed, the next one drops. In a private server all processes share it, and it
       # goes with the server. A subclass speaks to its server: {#connect}, {#lock}, {#there?}, {#marked?}, {#create},
       # {#drop}.
+      # @api private
       class OwnPlace
         # Of the schema or database. Processes that use a server of the user's at once have places of their own, whose
         # names end in a number.
@@ -23,8 +24,7 @@ module Larder
         # Seconds that another process has for leaving its place.
         PATIENCE = 5
 
-        # @param endpoint [Hash{String=>Object}] of a server, see {Endpoint}
-        # @return [String] of the schema or database of this process
+        # The name of the schema or database of this process.
         def self.name_in(endpoint)
           number = endpoint["place"].to_i
           number.zero? ? NAME : "#{NAME}_#{number}"
@@ -39,13 +39,11 @@ module Larder
           @name = name
         end
 
-        # @return [String] of the schema or database
+        # The name of the schema or database.
         attr_reader :name
 
         # Has the place that another process made for this one, with everything in it, and drops it when this process
         # ends.
-        # @return [void]
-        # @raise [Unavailable] if the server does not answer, or the other process does not leave
         def inherit
           @connection = connect
           limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + PATIENCE
@@ -58,16 +56,12 @@ module Larder
         end
 
         # Has it, whether or not another process has made it.
-        # @return [void]
-        # @raise [Unavailable] if the server does not answer
         def share
           @connection = connect
           create unless there?
         end
 
         # Makes it, empty.
-        # @return [void]
-        # @raise [Unavailable] if the server does not answer or does not let us, or the place is another's
         def take
           @connection = connect
           raise taken unless lock

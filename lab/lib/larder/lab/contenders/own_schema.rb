@@ -6,6 +6,7 @@ module Larder
   module Lab
     module Contenders
       # A schema in a database of PostgreSQL.
+      # @api private
       class OwnSchema < OwnPlace
         private
 
