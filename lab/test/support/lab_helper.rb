@@ -32,9 +32,7 @@ module LabHelper
   end
 
   # Yields a directory that no other run uses.
-  def with_directory
-    Dir.mktmpdir("larder-lab-test-") { |dir| yield File.realpath(dir) }
-  end
+  def with_directory = Dir.mktmpdir("larder-lab-test-") { |dir| yield File.realpath(dir) }
 
   def fixture(name)
     File.join(FIXTURES, "#{name}.rb")
@@ -62,9 +60,7 @@ module LabHelper
     answer
   end
 
-  def now
-    Process.clock_gettime(Process::CLOCK_MONOTONIC)
-  end
+  def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 end
 
 ActiveSupport.on_load(:active_support_test_case) { include LabHelper }

@@ -34,7 +34,5 @@ module ReportedRuns
     report["chapters"].first.dig("details", "recorded").transform_values { |facts| facts["figures"] }
   end
 
-  def measures(report)
-    report["chapters"].first["measures"].map { |measure| measure["key"] }
-  end
+  def measures(report) = report["chapters"].first["measures"].map { |measure| measure["key"] }
 end

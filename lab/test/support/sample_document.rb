@@ -32,9 +32,7 @@ module SampleDocument
                    rows: [["a", 1.31e-6, "1", 12_300_000], ["b", 2.5e-5, interval, nil], ["c", "not measured: none"]])
   end
 
-  def interval
-    { "value" => 19.1, "low" => 18.2, "high" => 20.0, "same" => false }
-  end
+  def interval = { "value" => 19.1, "low" => 18.2, "high" => 20.0, "same" => false }
 
   def plot
     D::Table.build(columns: [{ title: "" }, { title: "µs", format: "micros", plot: "linear" }, { title: "calls" }],

@@ -9,20 +9,14 @@ module SessionRuns
 
   private
 
-  def options_for(*arguments)
-    options_of(self.class::COMMAND, *arguments)
-  end
+  def options_for(*arguments) = options_of(self.class::COMMAND, *arguments)
 
-  def run_of(*arguments)
-    run_reported(*self.class::SMALL, *arguments)
-  end
+  def run_of(*arguments) = run_reported(*self.class::SMALL, *arguments)
 
   def installed?(bundle)
     File.exist?(File.join(File.dirname(Larder::Lab::Gemfiles::LAB), "gemfiles", "#{bundle}.gemfile.lock"))
   end
 
   # Whose server is here and whose gems are installed.
-  def here?(type)
-    installed?(type.bundle) && (type.server.nil? || Larder::Lab::Servers.fetch(type.server).path)
-  end
+  def here?(type) = installed?(type.bundle) && (type.server.nil? || Larder::Lab::Servers.fetch(type.server).path)
 end

@@ -40,12 +40,8 @@ class SimulatedTurns
     end
   end
 
-  def turn
-    (@noise[:turn] * normal) + (@random.rand < @noise[:disturbed] ? @random.rand : 0.0)
-  end
+  def turn = (@noise[:turn] * normal) + (@random.rand < @noise[:disturbed] ? @random.rand : 0.0)
 
   # Box and Muller, 1958.
-  def normal
-    Math.sqrt(-2 * Math.log(1 - @random.rand)) * Math.cos(2 * Math::PI * @random.rand)
-  end
+  def normal = Math.sqrt(-2 * Math.log(1 - @random.rand)) * Math.cos(2 * Math::PI * @random.rand)
 end

@@ -65,9 +65,7 @@ module Larder
 
       private
 
-      def histogram(samples)
-        Histogram.new.tap { |histogram| samples.each { |sample| histogram.record(sample) } }
-      end
+      def histogram(samples) = Histogram.new.tap { |histogram| samples.each { |sample| histogram.record(sample) } }
 
       def assert_exact(sorted, histogram)
         SHARES.each do |share|

@@ -175,9 +175,7 @@ module Larder
 
       private
 
-      def mode(path)
-        File.stat(path).mode.to_s(8)
-      end
+      def mode(path) = File.stat(path).mode.to_s(8)
 
       def shared_memory_of(pid)
         File.readlines("/proc/sysvipc/shm").map(&:split).select { |fields| fields.include?(pid.to_s) }
