@@ -17,7 +17,6 @@ end
 require_relative "commands/overview"
 require_relative "commands/suites"
 require_relative "commands/hitratio"
-require_relative "commands/replay"
 require_relative "commands/all"
 require_relative "commands/compare"
 require_relative "commands/report"

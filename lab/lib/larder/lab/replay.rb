@@ -8,7 +8,7 @@ module Larder
   module Lab
     # A recording, and how it is replayed.
     module Replay
-      autoload :Chapter, File.expand_path("replay/chapter", __dir__)
+      autoload :Findings, File.expand_path("replay/findings", __dir__)
       autoload :Player, File.expand_path("replay/player", __dir__)
       autoload :Script, File.expand_path("replay/script", __dir__)
 
@@ -17,15 +17,10 @@ module Larder
 
       module_function
 
-      # @return [Hash{Symbol=>Object}] of the suite, and the `path` of the recording
-      def settings
-        { path: DEMO, **Suites.fetch("replay").settings }
-      end
-
       # @return [Script]
       # @raise [UsageError] if the recording cannot be read
       def script
-        path, calls = settings.values_at(:path, :calls)
+        path, calls = Suites.fetch("replay").settings.values_at(:path, :calls)
         (@scripts ||= {})[[path, calls]] ||= Script.new(Record::Reader.read(path, calls: calls))
       end
 

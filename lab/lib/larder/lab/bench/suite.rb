@@ -59,8 +59,9 @@ module Larder
         # A line for each row. `x` and `y` are its axes; `points` is a proc, as `value` of all processes.
         Curve = Struct.new(:title, :x, :y, :points, keyword_init: true)
         # A number, or one of the `choices`, that the user may set by an option. `usual` and `quick` are its values
-        # otherwise, `words` its help, and `most` the greatest that it may be.
-        Setting = Struct.new(:name, :usual, :quick, :words, :most, :choices, keyword_init: true) do
+        # otherwise, `words` its help, and `most` the greatest that it may be. One with a `file` is the path that is
+        # the only argument; `file` is a proc that is called before anything is measured, and refuses a wrong one.
+        Setting = Struct.new(:name, :usual, :quick, :words, :most, :choices, :file, keyword_init: true) do
           # @return [String]
           def option = "--#{name.to_s.tr("_", "-")}"
         end
@@ -123,6 +124,7 @@ module Larder
           companion: nil, # name in Servers of the server that all rows use besides their own, one in a session
           sessions: nil, # of a run (a quick one has one) whose figures are counted; nil: times are compared
           proofs: nil, # values that each process proves to keep; nil: as many as usual
+          adds: nil, # code: adds to its chapter what is not in the figures of blocks
           chapter: nil, # code: class of its chapter, called where a report is made, as workers load none of it
           preload: -> {} # code: loads what blocks need, without a store, before processes are forked
         }.each do |name, usual|
@@ -201,7 +203,7 @@ module Larder
         # @param usual [Numeric, String]
         # @param words [String] of the help
         # @param quick [Numeric, String] the value of a quick run
-        # @param limits [Hash] `most` or `choices`
+        # @param limits [Hash] `most`, `choices` or `file`
         # @return [void]
         def setting(name, usual, words, quick: usual, **limits)
           declared << Setting.new(name: name, usual: usual, quick: quick, words: words, **limits)

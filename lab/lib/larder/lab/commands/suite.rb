@@ -23,7 +23,8 @@ module Larder
             const_set(:NAME, name)
             const_set(:SUMMARY, summary)
             const_set(:SUITES, [suite.key].freeze)
-            const_set(:BANNER, "Usage: larder-lab #{name} [options]\n\n#{about}")
+            file = "[FILE] " if suite.declared.any?(&:file)
+            const_set(:BANNER, "Usage: larder-lab #{name} #{file}[options]\n\n#{about}")
           end
         end
 
@@ -118,8 +119,7 @@ module Larder
         # @param run [Array] conductor, plan and samples
         # @return [SuiteReport::Chapter]
         def report(run, options, environment)
-          chapter = run[1].suite.chapter&.call || SuiteReport::Chapter
-          chapter.new(*run, environment: environment, base: options.base)
+          SuiteReport::Chapter.new(*run, environment: environment, base: options.base)
         end
       end
     end

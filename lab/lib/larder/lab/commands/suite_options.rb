@@ -112,6 +112,13 @@ module Larder
 
         private
 
+        def operands(rest)
+          file = @suites.first.declared.find(&:file) or return super
+          raise UsageError, "one FILE at a time: #{rest.join(", ")}" if rest.size > 1
+
+          @settings[file.name] = File.expand_path(rest.first) if rest.any?
+        end
+
         # Options with their values, by name; the last counts.
         def by_option(arguments)
           apart(arguments).slice_before(/\A--/).to_h { |words| [words.first, words] }
@@ -174,6 +181,7 @@ module Larder
           suite = @suites.first
           quick = quick? ? suite.declared.to_h { |setting| [setting.name, setting.quick] } : {}
           suite.choose(quick.merge(@settings)) if suite.declared.any?
+          suite.declared.each { |setting| setting.file&.call }
         end
 
         def parser
@@ -212,7 +220,7 @@ module Larder
         def setting_options(options)
           suite = @suites.first
           options.separator("\nThe load:") if suite.declared.any? || suite.sized?
-          suite.declared.each do |setting|
+          suite.declared.reject(&:file).each do |setting|
             words = "#{setting.words} (default #{setting.usual})"
             type, argument = setting.choices ? [setting.choices, "KIND"] : [setting.usual.class, "N"]
             options.on("#{setting.option} #{argument}", type, words) do |value|

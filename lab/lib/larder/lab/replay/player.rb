@@ -59,9 +59,9 @@ module Larder
             right(number)
             now - started
           end
-          sorted = taken.sort
-          { "seconds" => taken.sum / taken.size, "calls" => taken.size,
-            "figures" => { "median" => sorted[taken.size / 2], "p99" => sorted[(taken.size * 0.99).to_i] } }
+          mean, sorted = taken.sum / taken.size, taken.sort
+          figures = { "mean" => mean, "median" => sorted[taken.size / 2], "p99" => sorted[(taken.size * 0.99).to_i] }
+          { "seconds" => mean, "calls" => taken.size, "figures" => figures }
         end
 
         private

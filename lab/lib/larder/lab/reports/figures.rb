@@ -72,6 +72,12 @@ module Larder
           number < 1000 ? number.round : number.round(2 - Math.log10(number).floor).to_i
         end
 
+        # @param words [String]
+        # @return [String] with a capital, and without changing other letters
+        def begun(words)
+          words[0].upcase + words[1..]
+        end
+
         # Units go up by thousands, from a thousand.
         def scaled(number, units)
           power = (Math.log10(number.abs) / 3).floor.clamp(1, units.size)

@@ -18,12 +18,10 @@ module Larder
         LEVELS = "larder-redis"
         # @param plan [Bench::Plan]
         # @param findings [Findings]
-        # @param absent [Hash{String=>String}] reasons, by rows that were not measured
-        def initialize(plan, findings, absent)
+        def initialize(plan, findings)
           @findings = findings
-          @absent = absent
           @block = decisive(plan)
-          @share = Share.new(plan, findings, absent.keys)
+          @share = Share.new(plan, findings)
         end
 
         # @return [Document::Answer]
@@ -50,7 +48,7 @@ module Larder
         def several_servers
           about = "Several servers"
           unless @findings.rows.include?(LEVELS)
-            why = @absent.fetch(LEVELS, "`larder-lab applications --only larder-redis,redis` measures it")
+            why = @findings.reason(LEVELS) || "`larder-lab applications --only larder-redis,redis` measures it"
             return Document::Answer.sentence(about, "Larder in front of a shared store was not measured: #{why}.")
           end
 

@@ -22,11 +22,9 @@ module Larder
 
         # @param plan [Bench::Plan]
         # @param findings [Findings]
-        # @param why [#call] answers why a row was not measured in a block
-        def initialize(plan, findings, why)
+        def initialize(plan, findings)
           @rows = plan.rows
           @findings = findings
-          @why = why
           points = plan.blocks.select(&:axes).group_by(&:axes)
           @sheets = points.group_by { |axes, _| axes.keys }.transform_values(&:to_h)
         end
@@ -78,7 +76,7 @@ module Larder
           measured = @rows.select { |row| blocks.any? { |block| @findings.seconds(row, block) } }
           measured = measured.sort_by { |row| @findings.seconds(row, blocks.last) || Float::INFINITY }
           measured.map { |row| line(row, blocks, figures) } +
-            (@rows - measured).map { |row| [row, "not measured: #{@why.call(row, blocks.first)}"] }
+            (@rows - measured).map { |row| @findings.missing(row, blocks.first) }
         end
 
         def line(row, blocks, figures)

@@ -9,7 +9,6 @@ require_relative "axis_tables"
 require_relative "figure_tables"
 require_relative "findings"
 require_relative "published_findings"
-require_relative "server_memory"
 require_relative "wire"
 require_relative "wire_model"
 
@@ -17,9 +16,6 @@ module Larder
   module Lab
     # Turns the samples of a suite into a chapter of a report.
     module SuiteReport
-      # Chapters of suites that name them.
-      autoload :MachinesChapter, File.expand_path("machines_chapter", __dir__)
-
       # Makes the chapter.
       class Chapter
         Figures = Reports::Figures
@@ -27,6 +23,9 @@ module Larder
         DOTS = 60
         # Columns of figures of a table that is not folded, at most.
         COLUMNS = 3
+        MEMORY = "Resident memory of a server and all processes that it has started, what they share counted once; " \
+                 "median of sessions and copies."
+        private_constant :MEMORY
 
         # @param conductor [Bench::Conductor] after its run
         # @param plan [Bench::Plan]
@@ -38,44 +37,46 @@ module Larder
           @plan = plan
           @samples = samples
           @environment = environment
-          @findings = Findings.new(plan, samples, base: base, recorded: conductor.recorded)
-          @published = PublishedFindings.new(plan, @findings, conductor.absent.transform_values(&:reason))
-          @axes = AxisTables.new(plan, @findings, method(:why))
-          @figures = FigureTables.new(plan, reported, @findings.base, method(:why))
+          @findings = Findings.new(plan, samples, base: base, recorded: conductor.recorded, absent: conductor.absent,
+                                                  skipped: conductor.skipped)
+          @published = PublishedFindings.new(plan, @findings)
+          @axes = AxisTables.new(plan, @findings)
+          @figures = FigureTables.new(plan, @findings)
         end
 
         # @return [Document::Chapter]
         def to_chapter
           Document::Chapter.new(
             key: @plan.suite.key, title: @plan.suite.title, lead: @plan.suite.question, facts: facts,
-            conclusions: conclusions, warnings: warnings, sections: sections, measures: measures,
+            conclusions: conclusions, warnings: warnings, sections: sections.compact, measures: measures,
             failed: failed?, failures: failures, details: details, answer: answer
-          )
+          ).tap { |chapter| @plan.suite.adds&.call(chapter) }
         end
 
         private
 
         def failed?
-          @findings.base.nil? || broken.any?
-        end
-
-        def broken
-          @conductor.absent.select { |_, absence| absence.state == :invalid }
+          @findings.base.nil? || failures.any?
         end
 
         def failures
-          broken.map { |row, absence| "#{row}, #{absence.block || "starting or ending"}: #{absence.reason}" }
+          @conductor.absent.select { |_, absence| absence.state == :invalid }.map do |row, absence|
+            "#{row}, #{absence.block || "starting or ending"}: #{absence.reason}"
+          end
         end
 
         def facts
-          sessions = @samples.map(&:session).uniq.size
           ["#{sessions} #{sessions == 1 ? "session" : "sessions"} of fresh processes",
            ("turns of #{Figures.duration(@plan.turn_seconds)}" unless @plan.blocks.all?(&:paced)), *settings,
            "seed #{@plan.seed}", *spent].compact
         end
 
+        def sessions
+          @samples.map(&:session).uniq.size
+        end
+
         def settings
-          @plan.suite.declared.map do |setting|
+          @plan.suite.declared.reject(&:file).map do |setting|
             value = @plan.suite.settings[setting.name]
             "#{setting.name.to_s.tr("_", " ")} #{value.is_a?(Float) ? Figures.significant(value) : value}"
           end
@@ -90,16 +91,11 @@ module Larder
           ["#{Figures.duration(whole)}: #{parts.join(", ")}"]
         end
 
-        # Rows that broke a rule have no figures.
-        def reported
-          @conductor.recorded.except(*@conductor.absent.keys)
-        end
-
         # Only a suite about applications has one.
         def answer
           return unless @plan.suite.blocks.any? { |block| block.key == Share::REQUEST }
 
-          Answer.new(@plan, @findings, @conductor.absent.transform_values(&:reason)).to_answer
+          Answer.new(@plan, @findings).to_answer
         end
 
         def conclusions
@@ -115,7 +111,7 @@ module Larder
           other = @findings.ranking(block).find { |row| row != @findings.base && compared?(row) }
           return unless other && @findings.ratio(other, block)
 
-          "#{begun(block.title)}: #{@findings.clause(other, @findings.base, block)}."
+          "#{Figures.begun(block.title)}: #{@findings.clause(other, @findings.base, block)}."
         end
 
         def warnings
@@ -123,7 +119,6 @@ module Larder
         end
 
         def few
-          sessions = @samples.map(&:session).uniq.size
           return if sessions >= Bench::Verdict::LEAST_SESSIONS || @samples.empty? || @plan.suite.sessions
 
           "#{sessions == 1 ? "One session shows" : "#{sessions} sessions show"} no difference: " \
@@ -131,33 +126,28 @@ module Larder
         end
 
         def sections
-          return [*published, (section("Times and sizes", wire) if wire), absences].compact unless @findings.base
-          return [*@figures.sections, absences, software].compact if @plan.suite.sessions
+          return [*published, axes, absences] unless @findings.base
+          return [*@figures.sections, memory, absences, software] if @plan.suite.sessions
 
           [*@figures.sections, section("Times as long as #{@findings.base}", decisive, headline: true), *published,
-           axes, absences, *(block_sections unless @axes.together?), software].compact
+           axes, absences, *(block_sections unless @axes.together?), memory, software]
         end
 
         def axes
-          tables = [*@axes.tables, wire, WireModel.new(@plan, @findings).table].compact
-          section("Times and sizes", *tables) if tables.any?
+          section("Times and sizes", *@axes.tables, Wire.new(@plan, @findings).table,
+                  WireModel.new(@plan, @findings).table)
         end
 
-        def wire
-          @wire ||= Wire.new(@plan, @findings).table
-        end
-
+        # Nil without contents.
         def section(title, *blocks, **how)
-          Document::Section.new(title: title, blocks: blocks.compact, **how)
+          Document::Section.new(title: title, blocks: blocks.compact, **how) if blocks.any?
         end
 
         def published
           comparison = @published.comparison or return []
-          tables = @published.tables
-          memory = [@published.totals, ServerMemory.table(@conductor.recorded)].compact
           [section("Compared with the published findings", comparison, headline: true),
-           (section("The published tables, with the same figures here", *tables, headline: true) if tables.any?),
-           (section("In seconds, as they were published, and memory", *memory, folded: true) if memory.any?)].compact
+           section("The published tables, with the same figures here", *@published.tables, headline: true),
+           section("In seconds, as they were published", @published.totals, folded: true)]
         end
 
         # The blocks that the suite answers by; all others are folded.
@@ -183,62 +173,50 @@ module Larder
         end
 
         def block_sections
-          @plan.blocks.reject { |block| block.columns.any? }.map { |block| block_section(block) }
-        end
-
-        def block_section(block)
-          about = [block.about, ("#{block.threads} threads" if block.threads > 1)].compact.join("; ")
-          prose = Document::Prose.new(text: "#{begun(about)}.") unless about.empty?
-          section(begun(block.title), prose, table(block), folded: true)
-        end
-
-        # With a capital, and without changing other letters.
-        def begun(words)
-          words[0].upcase + words[1..]
+          @plan.blocks.reject { |block| block.columns.any? }.map do |block|
+            about = [block.about, ("#{block.threads} threads" if block.threads > 1)].compact.join("; ")
+            prose = Document::Prose.new(text: "#{Figures.begun(about)}.") unless about.empty?
+            section(Figures.begun(block.title), prose, table(block), folded: true)
+          end
         end
 
         def table(block)
           columns = [{ title: "" }, { title: "µs/#{block.unit}", format: "micros", plot: "log" },
                      { title: "times #{@findings.base}", format: "ratio" },
                      { title: "page faults/#{block.unit}", format: "number", optional: 1 }]
-          Document::Table.build(columns: columns, rows: measured_rows(block) + missing_rows(block),
-                                notes: [sentence(block)])
+          ranking = @findings.ranking(block)
+          missing = (@plan.rows - ranking).map { |row| @findings.missing(row, block) }
+          first, *, last = ranking
+          note = last ? "#{Figures.begun(block.title)}: #{@findings.clause(last, first, block)}." : "Nothing to compare."
+          rows = ranking.map { |row| cells(row, block) }
+          Document::Table.build(columns: columns, rows: rows + missing, notes: [note])
         end
 
-        def measured_rows(block)
-          @findings.ranking(block).map do |row|
-            seconds = { "value" => @findings.seconds(row, block),
-                        "dots" => @samples.of(row, block.key).turns.map(&:seconds).first(DOTS) }
-            [row, seconds, @findings.cell(row, block), @findings.faults(row, block)&.round(2)]
-          end
-        end
-
-        def missing_rows(block)
-          (@plan.rows - @findings.ranking(block)).map { |row| [row, "not measured: #{why(row, block)}"] }
-        end
-
-        def why(row, block)
-          return reason(row) if @conductor.absent.key?(row)
-
-          @conductor.skipped[[row, block.key]] || "other processes see nothing of its entries"
-        end
-
-        def reason(row)
-          absence = @conductor.absent.fetch(row)
-          "#{"invalid, " if absence.state == :invalid}#{absence.reason}"
-        end
-
-        def sentence(block)
-          first, *, last = @findings.ranking(block)
-          last ? "#{begun(block.title)}: #{@findings.clause(last, first, block)}." : "Nothing to compare."
+        def cells(row, block)
+          dots = @samples.of(row, block.key).turns.map(&:seconds).first(DOTS)
+          [row, { "value" => @findings.seconds(row, block), "dots" => dots }, @findings.cell(row, block),
+           @findings.faults(row, block)&.round(2)]
         end
 
         def absences
-          items = @conductor.absent.keys.map { |row| "#{row}: #{reason(row)}" }
+          items = @conductor.absent.keys.map { |row| "#{row}: #{@findings.reason(row)}" }
           items += @conductor.skipped.group_by { |(row, _), reason| [row, reason] }.map do |(row, reason), skipped|
             "#{row}: #{skipped.map { |(_, block), _| @plan.suite.fetch(block).title }.join("; ")}: #{reason}"
           end
           section("Not measured", Document::List.new(items: items)) if items.any?
+        end
+
+        # Servers that the lab has started.
+        def memory
+          weighed = @conductor.recorded.transform_values { |facts| facts["memory"].to_h }.select { |_, at| at["after"] }
+          rows = weighed.map do |row, at|
+            growth = at["after"].zip(at["before"]).map { |after, before| after - before }
+            [row, *[at["before"], at["after"], growth].map { |bytes| bytes.sort[(bytes.size - 1) / 2] }]
+          end
+          columns = %w[before after growth].map { |title| { title: title, format: "bytes" } }
+          table = Document::Table.build(columns: [{ title: "" }, *columns], rows: rows.sort_by { |row| row[2] },
+                                        notes: [MEMORY])
+          section("Memory of servers", table, folded: true) if rows.any?
         end
 
         # The names of rows are those of options.
@@ -265,8 +243,7 @@ module Larder
             next if series.empty?
 
             Document::Measure.new(key: "#{@plan.suite.key}/#{block.key}/#{row}", label: "#{row}: #{block.title}",
-                                  unit: "seconds", better: "lower",
-                                  samples: series.session_seconds)
+                                  unit: "seconds", better: "lower", samples: series.session_seconds)
           end
         end
 
@@ -274,8 +251,7 @@ module Larder
           { environment: @environment, base: @findings.base,
             settings: @plan.to_h.slice(:rows, :sessions, :passes, :turn_seconds, :limit_seconds, :seed),
             absent: @conductor.absent.transform_values(&:to_h), skipped: @conductor.skipped.to_a,
-            recorded: @conductor.recorded, spent: @conductor.spent,
-            samples: @samples.map(&:to_h) }
+            recorded: @conductor.recorded, spent: @conductor.spent, samples: @samples.map(&:to_h) }
         end
       end
     end

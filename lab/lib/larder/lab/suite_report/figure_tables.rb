@@ -11,31 +11,27 @@ module Larder
       # The figures of a run, by the columns and curves of its blocks.
       class FigureTables
         # @param plan [Bench::Plan]
-        # @param recorded [Hash{String=>Hash}] row => what a run has recorded of it
-        # @param base [String, nil] the row that is emphasized
-        # @param why [#call] answers why a row was not measured in a block
-        def initialize(plan, recorded, base, why)
+        # @param findings [Findings]
+        def initialize(plan, findings)
           @plan = plan
-          @recorded = recorded
-          @base = base
-          @why = why
+          @findings = findings
           @blocks = plan.blocks.select { |block| block.columns.any? }
         end
 
         # @return [Array<Document::Section>] one for each block with columns
         def sections
           @blocks.map do |block|
-            about = Document::Prose.new(text: "#{begun(block.about)}.") if block.about
+            about = Document::Prose.new(text: "#{Reports::Figures.begun(block.about)}.") if block.about
             parts = [about, table(block), *block.curves.map { |curve| curve(block, curve) }]
-            Document::Section.new(title: begun(block.title), blocks: parts.compact, headline: true)
+            Document::Section.new(title: Reports::Figures.begun(block.title), blocks: parts.compact, headline: true)
           end
         end
 
         # @return [Array<String>] of columns that have a sentence
         def sentences
           each_column.select { |_, column| column.sentence }.filter_map do |block, column|
-            words = measured(block).filter_map do |row|
-              value = column.of(processes(row, block))
+            words = measured(block).filter_map do |row, processes|
+              value = column.of(processes)
               "#{row} #{Reports::Cells.text(value, column.format)}" if value
             end
             "#{column.sentence}: #{words.join(", ")}." if words.any?
@@ -46,8 +42,8 @@ module Larder
         def warnings
           @blocks.flat_map do |block|
             block.warnings.filter_map do |text, concerned|
-              rows = measured(block).select { |row| concerned.call(processes(row, block)) }
-              "#{text}: #{rows.join(", ")}." if rows.any?
+              rows = measured(block).select { |_, processes| concerned.call(processes) }
+              "#{text}: #{rows.keys.join(", ")}." if rows.any?
             end
           end
         end
@@ -55,7 +51,7 @@ module Larder
         # @return [Array<Document::Measure>] of columns that are better lower or higher, a sample for each process
         def measures
           each_column.select { |_, column| column.better }.flat_map do |block, column|
-            measured(block).filter_map { |row| measure(row, block, column) }
+            measured(block).filter_map { |row, processes| measure(row, block, column, column.values(processes)) }
           end
         end
 
@@ -65,8 +61,7 @@ module Larder
           @blocks.flat_map { |block| block.columns.map { |column| [block, column] } }
         end
 
-        def measure(row, block, column)
-          samples = column.values(processes(row, block))
+        def measure(row, block, column, samples)
           return if samples.any?(&:nil?)
 
           key = [@plan.suite.key, block.key, column.title.tr(" /", "-"), row].join("/")
@@ -74,26 +69,30 @@ module Larder
                                 better: column.better, samples: samples)
         end
 
+        # The time of a call comes first, where rows take turns.
         def table(block)
+          time = [{ title: "time/#{block.unit}", format: "seconds", align: "right" }] if block.call
           columns = block.columns.map do |column|
             { title: column.title, format: column.format, optional: column.optional, align: "right" }
           end
-          rows = measured(block).map { |row| [row, *block.columns.map { |column| cell(row, block, column) }] }
-          missing = (@plan.rows - measured(block)).map { |row| [row, "not measured: #{@why.call(row, block)}"] }
-          Document::Table.build(columns: [{ title: "" }, *columns], rows: rows + missing)
+          rows = measured(block).map do |row, processes|
+            [row, *(@findings.seconds(row, block) if time), *block.columns.map { |column| cell(processes, column) }]
+          end
+          missing = (@plan.rows - measured(block).keys).map { |row| @findings.missing(row, block) }
+          Document::Table.build(columns: [{ title: "" }, *time, *columns], rows: rows + missing)
         end
 
-        def cell(row, block, column)
-          value = column.of(processes(row, block))
+        def cell(processes, column)
+          value = column.of(processes)
           return value if column.all || !column.better || value.nil?
 
-          low, high = column.values(processes(row, block)).minmax
+          low, high = column.values(processes).minmax
           low == high ? value : { "value" => value, "low" => low, "high" => high }
         end
 
         def curve(block, curve)
-          series = measured(block).map do |row|
-            { label: row, points: curve.points.call(processes(row, block)), highlight: row == @base }
+          series = measured(block).map do |row, processes|
+            { label: row, points: curve.points.call(processes), highlight: row == @findings.base }
           end
           series.reject! { |line| line[:points].empty? }
           return if series.empty?
@@ -110,19 +109,9 @@ module Larder
           "#{curve.title}, least and most: #{words.join(", ")}."
         end
 
+        # @return [Hash{String=>Array<Hash>}] row => the figures of its processes
         def measured(block)
-          @plan.rows.select { |row| processes(row, block).any? }
-        end
-
-        # The figures of each process.
-        def processes(row, block)
-          figures = @recorded.dig(row, "figures", block.key).to_h
-          figures.values.transpose.map { |values| figures.keys.zip(values).to_h }
-        end
-
-        # With a capital, and without changing other letters.
-        def begun(words)
-          words[0].upcase + words[1..]
+          @plan.rows.to_h { |row| [row, @findings.processes(row, block)] }.reject { |_, processes| processes.empty? }
         end
       end
     end

@@ -23,10 +23,14 @@ module Larder
         # @param samples [Bench::Samples]
         # @param base [String, nil] a row; nil: that of the suite, or else the first that was measured
         # @param recorded [Hash{String=>Hash}] row => what a run has recorded of it, see {Bench::Conductor}
-        def initialize(plan, samples, base: nil, recorded: {})
+        # @param absent [Hash{String=>Bench::Absence}] rows that were left out
+        # @param skipped [Hash{Array(String, String)=>String}] row and block => why it was not measured
+        def initialize(plan, samples, base: nil, recorded: {}, absent: {}, skipped: {})
           @samples = samples
           @registry = plan.suite.registry
           @recorded = recorded
+          @absent = absent
+          @skipped = skipped
           @all = plan.rows
           @rows = plan.rows.reject { |row| plan.blocks.all? { |block| samples.of(row, block.key).empty? } }
           @base = [base, plan.suite.base, *@rows].compact.find { |row| @rows.include?(row) }
@@ -50,6 +54,29 @@ module Larder
         def figure(row, block, name)
           all = @recorded.dig(row, "figures", block.key, name)
           all&.sort&.at((all.size - 1) / 2)
+        end
+
+        # @param row [String]
+        # @param block [Bench::Suite::Block]
+        # @return [Array<Hash{String=>Object}>] all figures of each process; none of a row that was left out
+        def processes(row, block)
+          figures = @absent.key?(row) ? {} : @recorded.dig(row, "figures", block.key).to_h
+          figures.values.transpose.map { |values| figures.keys.zip(values).to_h }
+        end
+
+        # @param row [String]
+        # @return [String, nil] why the row was left out; nil if it was not
+        def reason(row)
+          absence = @absent[row]
+          absence && "#{"invalid, " if absence.state == :invalid}#{absence.reason}"
+        end
+
+        # @param row [String]
+        # @param block [Bench::Suite::Block]
+        # @return [Array(String, String)] a row of a table that says why there are no figures
+        def missing(row, block)
+          why = reason(row) || @skipped.fetch([row, block.key], "other processes see nothing of its entries")
+          [row, "not measured: #{why}"]
         end
 
         # @return [Bench::Stats::Estimate, nil] of a figure, divided by that of the other row

@@ -14,12 +14,10 @@ module Larder
       class PublishedFindings
         # @param plan [Bench::Plan]
         # @param findings [Findings]
-        # @param reasons [Hash{String=>String}] why rows were not measured
-        def initialize(plan, findings, reasons = {})
+        def initialize(plan, findings)
           @suite = plan.suite
           @article = Published.of(@suite.key)
           @findings = findings
-          @reasons = reasons
         end
 
         # Ends of a sentence about the number of findings, by their outcome here.
@@ -131,7 +129,7 @@ module Larder
           rows = table.rows.map do |row, (title, *there)|
             [title, *table.columns.zip(there).flat_map { |column, figure| [printed(figure), *here(row, column)] }]
           end
-          reasons = table.rows.keys.map { |row| @reasons[row]&.slice(REASON, 1) }
+          reasons = table.rows.keys.map { |row| @findings.reason(row)&.slice(REASON, 1) }
           rows = rows.zip(reasons).map { |cells, reason| [*cells, reason.to_s] } if reasons.any?
           columns = [{ title: "" }, *table.columns.flat_map { |column| headings(column) }]
           Document::Table.build(caption: table.caption, rows: rows,

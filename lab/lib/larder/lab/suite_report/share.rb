@@ -19,10 +19,9 @@ module Larder
 
         # @param plan [Bench::Plan]
         # @param findings [Findings]
-        # @param absent [Array<String>] rows that were not measured
-        def initialize(plan, findings, absent = [])
-          @absent = absent
+        def initialize(plan, findings)
           @findings = findings
+          @absent = plan.rows.select { |row| findings.reason(row) }
           @request, @read = [REQUEST, READ].map { |key| plan.blocks.find { |block| block.key == key } }
         end
 

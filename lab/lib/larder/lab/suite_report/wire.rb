@@ -2,7 +2,6 @@
 
 # Computes on which wires each compressor is the fastest: its work, and the time that the remaining bytes take.
 
-require_relative "../break_even"
 require_relative "../document"
 require_relative "../published"
 require_relative "findings"
@@ -33,22 +32,16 @@ module Larder
           return unless @article&.wire && @blocks.all?
 
           columns = ["published", "here, compressing", "here, both ways"]
-          reaches = [published, measured(@blocks.first(1)), measured(@blocks)].map { |lines| reaches(lines) }
-          names = reaches.flat_map(&:keys).uniq
-          Document::Table.build(caption: "The fastest on a wire, by its bandwidth", notes: NOTES,
-                                columns: [{ title: "" }, *columns.map { |title| { title: title } }],
-                                rows: names.map { |name| [name, *reaches.map { |each| each[name] }] })
-        end
-
-        # @param lines [Hash{String=>Array(Numeric, Float)}] bytes and seconds of work, by compressor
-        # @return [Hash{String=>String}]
-        def reaches(lines)
-          pieces = BreakEven.of_bandwidth(lines).by_bandwidth.to_h { |piece| [piece.name, words(piece)] }
-          lines.to_h { |name, _| [name, pieces.fetch(name, "nowhere")] }
+          figures = [published, measured(@blocks.first(1)), measured(@blocks)]
+          names = figures.flat_map(&:keys).uniq
+          rows = names.map { |name| [name, *figures.map { |all| words(all[name], all.values) }] }
+          Document::Table.build(caption: "The fastest on a wire, by its bandwidth", notes: NOTES, rows: rows,
+                                columns: [{ title: "" }, *columns.map { |title| { title: title } }])
         end
 
         private
 
+        # @return [Hash{String=>Array(Numeric, Float)}] bytes and seconds of work, by compressor
         def published
           rows = @article.tables.first.rows.select { |name, (_, bytes, rate)| bytes && (rate || name == "none") }
           rows.transform_values { |_, bytes, rate| [bytes, rate ? 1.0 / rate : 0.0] }
@@ -63,13 +56,25 @@ module Larder
           end.to_h
         end
 
-        def words(piece)
-          from = Figures.bits(piece.from) unless piece.from.zero?
-          to = Figures.bits(piece.to) unless piece.to.infinite?
-          return "everywhere" unless from || to
-          return "up to #{to}" unless from
+        # The bandwidths at which these bytes and seconds take the least of all: seconds + 8 * bytes / bandwidth.
+        def words(figures, all)
+          bytes, seconds = figures || return
+          others = all - [figures]
+          return "nowhere" if others.any? { |size, work| size <= bytes && work <= seconds }
 
-          to ? "#{from} to #{to}" : "above #{from}"
+          crossings = others.group_by { |size, _| size < bytes }.transform_values do |some|
+            bandwidths = some.map { |size, work| 8 * (size - bytes) / (seconds - work) }
+            bandwidths.select { |bits| bits.positive? && bits.finite? }
+          end
+          range(crossings[true]&.max, crossings[false]&.min)
+        end
+
+        def range(from, to)
+          return "everywhere" unless from || to
+          return "nowhere" if from && to && from >= to
+          return "up to #{Figures.bits(to)}" unless from
+
+          to ? "#{Figures.bits(from)} to #{Figures.bits(to)}" : "above #{Figures.bits(from)}"
         end
       end
     end

@@ -6,6 +6,7 @@ require_relative "machines/ages"
 require_relative "machines/neighbour"
 require_relative "machines/traffic"
 require_relative "../clock"
+require_relative "../histogram"
 require_relative "../proxy"
 require_relative "../reports/figures"
 require_relative "../units"
@@ -110,6 +111,12 @@ module Larder
             "figures" => { "histogram" => histogram.to_h, "bound" => bound } }
         end
 
+        # @param processes [Array<Hash{String=>Object}>] the figures of each process of a row
+        # @return [Histogram] of all of them
+        def times(processes)
+          Histogram.restored(processes.map { |process| process["histogram"] })
+        end
+
         def too_old(age, bound)
           "an answer was #{Reports::Figures.duration(age)} older than a change on another machine, at most " \
             "#{Reports::Figures.duration(bound)} is right"
@@ -134,6 +141,29 @@ module Larder
           machine.open
         end
         private_class_method :too_old, :answered, :beside, :machine
+
+        # The columns of reads while another machine changes values, with the share that has a copy on the machine.
+        READING = lambda do |place|
+          column("answered by file", "percent", all: true, sentence: "Reads that the file answers, #{place}") do |all|
+            shares = all.filter_map { |process| process["by_file"] }
+            shares.sum / shares.size if shares.any?
+          end
+          column("mean", "seconds", all: true) { |all| Machines.times(all).mean }
+          column("95 %", "seconds", all: true) { |all| Machines.times(all).quantile(0.95) }
+          column("reads", "integer", optional: 1, all: true) { |all| Machines.times(all).count }
+        end
+
+        # The columns of ages.
+        SEEN = lambda do |place|
+          { "50 %" => 0.5, "99 %" => 0.99 }.each do |name, share|
+            column(name, "seconds", all: true) { |all| Machines.times(all).quantile(share) }
+          end
+          column("oldest", "seconds", all: true, sentence: "Oldest answer after changes, #{place}") do |all|
+            Machines.times(all).max * Histogram::SECONDS
+          end
+          column("bound", "seconds") { |process| process["bound"] }
+          column("changes", "integer", optional: 1, all: true) { |all| Machines.times(all).count }
+        end
       end
 
       register("machines", Bench::Suite.define("machines") do
@@ -149,7 +179,6 @@ module Larder
           after a change on another machine. A row with an answer that is older than it
           may be is invalid. Without a backplane copies are used for 500 ms here.
         TEXT
-        chapter { SuiteReport::MachinesChapter }
         question "What does Larder in front of a remote store save, and how old may an answer be?"
         usual "redis", "larder-redis", "larder-redis-backplane"
         base "larder-redis"
@@ -193,11 +222,16 @@ module Larder
                                                                                           given: rtt.nil?) do
             setup { |scene| Machines::Traffic.new(Machines.at(scene, rtt)).fill }
             paced { |scene| Machines.reading(scene) }
+            instance_exec(place, &Machines::READING)
           end
 
-          block("seen_#{key}", "changes on another machine, #{place}", unit: "change", given: rtt.nil?, alone: true) do
+          block("seen_#{key}", "how old answers are after a change on another machine, #{place}",
+                about: "from the return of the write to the begin of the last read elsewhere that answered what was " \
+                       "before; 0 s: none did; no read that begins after the bound does, whatever fails",
+                unit: "change", given: rtt.nil?, alone: true) do
             setup { |scene| Machines::Ages.new(Machines.at(scene, rtt)).begin }
             paced { |scene| Machines.seen(scene) }
+            instance_exec(place, &Machines::SEEN)
           end
         end
       end)

@@ -9,23 +9,48 @@ module Larder
     module Suites
       register("replay", Bench::Suite.define("replay") do
         title "A recorded cache, replayed"
-        chapter { Replay::Chapter }
+        command "replay", "calls that an application has recorded, on every store: time, hits, memory, size", <<~TEXT
+          Replays the calls of a cache, which an application has recorded, on every store:
+          as fast as possible, and at the recorded times. Shows the milliseconds of a
+          request that the cache takes, hits, memory, the time of computing that hits
+          save, and the size that the cache needs.
+
+          An application records its cache by two lines, whichever store of Rails it has:
+
+            require "larder/lab/record"
+            Larder::Lab.record("log/cache.trace")
+
+          The file has no key and no value. Values are made again with the recorded sizes.
+          A read that misses stores its value, as the application did; what it computed
+          for that is counted, and not computed again. Without a FILE the trace of the
+          demonstration application is replayed.
+        TEXT
         answers :fast, :timed
         size chosen: true
+        setting :path, Replay::DEMO, "a recording", file: -> { Replay::Findings.trace }
         setting :calls, 20_000, "calls that are read"
         setting :speed, 1.0, "how many times as fast as recorded"
         setting :window, 10.0, "seconds at the recorded times in each session", most: 60
         preload { Replay.script.requests }
         question "How long does the cache of a recorded request take on each store?"
+        adds { |chapter| Replay::Findings.new(chapter).add }
 
-        block(:fast, "as fast as possible", unit: "request", about: "the recorded requests, one after the other") do
+        block(:fast, "as fast as possible", unit: "request",
+                                            about: "the recorded requests, one after the other; saved: the recorded " \
+                                                   "time of computing the values that were hits") do
           setup { |scene| Replay.open(scene) }
           call { |scene, i| scene[:player].play(i) }
+          column("hits", "share", sentence: "Reads that were hits") { |found| found["hits"].fdiv(found["reads"]) }
+          column("saved a request", "seconds") { |found| found["saved"] / Replay.script.requests.size }
+          column("on disk", "bytes") { |found| found["disk"] }
         end
 
         block(:timed, "at the recorded times", unit: "request", about: "by all stores at the same time") do
           setup { |scene| scene[:player] = Replay::Player.new(scene.store, Replay.script) }
           paced { |scene| scene[:player].play_on_time(**scene.settings.slice(:speed, :window)) }
+          { "mean" => "mean", "median" => "median", "99 %" => "p99" }.each do |title, name|
+            column(title, "seconds") { |found| found[name] }
+          end
         end
       end)
     end

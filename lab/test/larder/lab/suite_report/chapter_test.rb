@@ -89,6 +89,17 @@ module Larder
           assert_match(/Other work was running when the run began: load 3.5/, busy[3.5].join)
         end
 
+        test "servers have a table of their memory, with the medians before and after, and of the growth of each" do
+          recorded = RECORDED["larder"]
+          weighed = { "redis" => recorded.merge("memory" => { "before" => [10, 20, 30], "after" => [14, 21, 90] }),
+                      # left out in two sessions
+                      "valkey" => recorded.merge("memory" => { "before" => [10, 20, 30], "after" => [14] }),
+                      "memcached" => recorded.merge("memory" => { "before" => [10] }) }
+          made = SimulatedRuns.chapter(weighed.transform_values { 1.0 }, recorded: weighed)
+          table = made.sections.find { |each| each.title == "Memory of servers" }.blocks.first
+          assert_equal [["valkey", 20, 14, 4], ["redis", 20, 21, 4]], table.rows
+        end
+
         test "the names of rows are explained, and gems and servers named once" do
           rows, software = chapter({ "larder" => 1.0, "redis" => 60.0 }).sections.last.blocks
           assert_equal "redis: Redis through :redis_cache_store", rows.items.last

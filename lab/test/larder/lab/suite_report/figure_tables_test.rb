@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/bench/plan"
+require "larder/lab/bench/conductor"
 require "larder/lab/bench/suite"
 require "larder/lab/suite_report/figure_tables"
 
@@ -26,10 +26,12 @@ module Larder
         RECORDED = { "larder" => { "figures" => { "reads" => { "rate" => [10, 20], "errors" => [0, 1],
                                                                "points" => [[[1, 7], [2, 9]], []] } } },
                      "file" => { "versions" => {} } }.freeze
+        ABSENT = { "file" => Bench::Absence.new(reason: "no file here") }.freeze
 
         setup do
           plan = Bench::Plan.new(suite: SUITE, rows: %w[larder file], seed: 1)
-          @tables = FigureTables.new(plan, RECORDED, "larder", ->(row, _) { "no #{row} here" })
+          samples = Bench::Samples.from([{ "row" => "larder", "block" => "reads", "session" => 0, "seconds" => 1.0 }])
+          @tables = FigureTables.new(plan, Findings.new(plan, samples, recorded: RECORDED, absent: ABSENT))
         end
 
         test "a block's figures of all processes are a table, and rows without them say why" do

@@ -1,0 +1,107 @@
+# frozen_string_literal: true
+
+# Adds to the chapter of a replay: what was recorded, and the size that the cache needs.
+
+require "stringio"
+require_relative "../hitratio/formats"
+require_relative "../hitratio/replay"
+require_relative "../replay"
+require_relative "../document"
+
+module Larder
+  module Lab
+    module Replay
+      # A recording in a report.
+      class Findings
+        Figures = Reports::Figures
+        # Sizes of the curve in MB: each is twice the one before, until all fits.
+        SIZES = Array.new(12) { |power| 4 << power }.freeze
+        POLICIES = %w[larder lru belady].freeze
+        # Misses that a smaller cache may have more than the largest, of all reads.
+        NEAR = 0.005
+        SIZED = "Misses by size of the cache"
+        private_constant :SIZED, :SIZES, :POLICIES, :NEAR
+
+        # @return [Hitratio::Trace] the reads of the recording
+        # @raise [UsageError] if it cannot be read, or has none
+        def self.trace = Hitratio::Formats.trace_of(Replay.script.recording)
+
+        # @param chapter [Document::Chapter]
+        def initialize(chapter)
+          @chapter = chapter
+          @recording = Replay.script.recording
+        end
+
+        # @return [void]
+        def add
+          @chapter.title = "#{@chapter.title}: #{@recording.name}"
+          @chapter.facts.unshift(*facts)
+          @chapter.warnings.unshift(*@recording.warnings)
+          @chapter.conclusions.push(recorded, suiting)
+          @chapter.sections << Document::Section.new(title: SIZED, blocks: misses, headline: true) <<
+            Document::Section.new(title: "Keyspaces", blocks: [keyspaces], folded: true)
+        end
+
+        private
+
+        def facts
+          counts = [@recording.requests, @recording.calls].map { |all| Figures.thousands(all.size) }
+          mean = @recording.requests.sum(&:seconds) / @recording.requests.size
+          ["#{counts.first} requests with #{counts.last} calls in #{Figures.duration(@recording.seconds)}",
+           "a request took #{Figures.duration(mean)} in the mean"]
+        end
+
+        def recorded
+          hits = @recording.reads.select(&:last)
+          saved = hits.sum { |item, _| item.compute } / @recording.requests.size
+          "As recorded, #{Figures.percent(hits.size.fdiv(@recording.reads.size))} of reads were hits, which saved " \
+            "#{Figures.duration(saved)} of computing a request."
+        end
+
+        def curve
+          @curve ||= begin
+            trace = Findings.trace
+            sizes = SIZES.map { |megabytes| Hitratio::Size.parse("#{megabytes}MB") }
+            enough = sizes.find_index { |size| size.bytes_of(0) >= 2 * trace.footprint } || -1
+            progress = Progress.new(CLI::Terminal.new(StringIO.new)) # seconds, at most
+            Hitratio::Replay.new(sizes: sizes[0..enough], policies: POLICIES, progress: progress).run([trace])
+          end
+        end
+
+        def misses
+          policies = POLICIES.map { |policy| { title: policy, format: "share" } }
+          rows = curve.map { |row| [row.capacity, *POLICIES.map { |policy| row.miss_ratio(policy) }] }
+          table = Document::Table.build(columns: [{ title: "size", format: "bytes" }, *policies], rows: rows)
+          return [table] if curve.size < 2
+
+          series = POLICIES.each.with_index(1).map do |policy, at|
+            { label: policy, highlight: policy == "larder", points: rows.map { |row| row.values_at(0, at) } }
+          end
+          [table, Document::Curves.build(title: SIZED, sentence: suiting, series: series,
+                                         x: { title: "size of the cache", scale: "log", format: "bytes" },
+                                         y: { title: "misses, of all reads", format: "share" })]
+        end
+
+        def suiting
+          least = curve.last.miss_ratio("larder")
+          row = curve.find { |each| each.miss_ratio("larder") <= least + NEAR }
+          misses = Figures.percent(row.miss_ratio("larder"))
+          "#{Figures.bytes(row.capacity)} suit this recording: #{misses} of reads miss in Larder, and " \
+            "#{Figures.percent(least)} with any room. Longer recordings need more."
+        end
+
+        def keyspaces
+          rows = @recording.reads.group_by { |item, _| item.space }.map do |space, reads|
+            items = reads.map(&:first).uniq(&:object_id)
+            [space, reads.size, reads.count(&:last).fdiv(reads.size), items.size, items.sum(&:size) / items.size,
+             items.sum(&:compute) / items.size]
+          end
+          columns = { "keyspace" => nil, "reads" => "integer", "hits" => "share", "keys" => "integer",
+                      "mean size" => "bytes", "mean computation" => "seconds" }
+          Document::Table.build(columns: columns.map { |title, format| { title: title, format: format } },
+                                rows: rows.sort_by { |row| -row[1] }.first(20))
+        end
+      end
+    end
+  end
+end
