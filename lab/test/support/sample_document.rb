@@ -16,8 +16,8 @@ module SampleDocument
           environment: { "ruby" => "ruby 3.1", "cores" => 2, "cpu" => "A CPU", "kernel" => "Linux" })
   end
 
-  def measure(figures, key: "stores/hit/a", base: nil)
-    D::Measure.new(key: key, label: "a, \"hit\"", unit: "seconds", better: "lower", samples: figures, base: base)
+  def measure(figures)
+    D::Measure.new(key: "stores/hit/a", label: "a, \"hit\"", unit: "seconds", better: "lower", samples: figures)
   end
 
   def blocks

@@ -23,7 +23,8 @@ module Larder
         WORDS = { worse: "worse", better: "better", alike: "no difference is shown",
                   unknown: "too busy to tell" }.freeze
         COLUMNS = [{ title: "" }, { title: "first", align: "right" }, { title: "second", align: "right" },
-                   { title: "second to first", format: "ratio" }, { title: "found from", align: "right" },
+                   { title: "second to first", format: "ratio" },
+                   { title: "found from", align: "right", optional: 1 },
                    { title: "" }].freeze
         BLIND = "--fail-on decides nothing, because the machine was too busy to tell in every measure: measure both " \
                 "sides again when nothing else runs."
@@ -118,8 +119,8 @@ module Larder
           return if laps.any?(&:empty?)
 
           ratio = laps.map { |seconds| Bench::Stats.median(seconds) }.reverse.inject(:/)
-          "The reference loop took #{Figures.significant(ratio)} times as long in the second reports; times are " \
-            "compared relative to it."
+          "The reference loop took #{Figures.significant(ratio)} times as long in the second reports; times of rows " \
+            "that took turns with it are compared relative to it."
         end
 
         def limit
@@ -147,7 +148,7 @@ module Larder
           return if keys.empty?
 
           "Not compared: #{names(keys)}. Each side needs #{Bench::Stats::LEAST_SESSIONS} values above 0: each " \
-            "session of a suite is a value, and each report of another command. Times also need the reference loop."
+            "session of a suite is a value, and each report of another command."
         end
 
         def names(keys)
@@ -162,8 +163,7 @@ module Larder
              percent(change.detectable - 1.0), WORDS.fetch(verdict(change))]
           end
           sure, found = [1.0 - Bench::Changes::ALARM, Bench::Stats::POWER].map { |share| percent(share) }
-          notes = ["second to first: all intervals hold at once in #{sure} of comparisons. Times and rates are " \
-                   "relative to the reference loop.",
+          notes = ["second to first: all intervals hold at once in #{sure} of comparisons.",
                    "found from: a change of this size is found in #{found} of comparisons."]
           Document::Table.build(columns: COLUMNS, rows: rows, notes: notes)
         end

@@ -14,6 +14,10 @@ module Larder
     module Comparing
       # The reports of one side.
       class Runs
+        # Processes of a row in each session, of which each has a sample of a figure.
+        COPIES = 2
+        private_constant :COPIES
+
         # @return [Array<Document>]
         attr_reader :documents
 
@@ -24,20 +28,20 @@ module Larder
           raise UsageError, "#{path}: no JSON file in this directory; --json FILE writes one" if files.empty?
 
           @documents = files.map { |file| Document.load(file) }
-          @turns = {}.compare_by_identity
-          chapters.each { |chapter| @turns[chapter] = turns_of(chapter, path) if Suites.names.include?(chapter.key) }
+          suites = chapters.select { |chapter| Suites.names.include?(chapter.key) }
+          @turns = suites.to_h { |chapter| [chapter, turns_of(chapter, path)] }.compare_by_identity
         end
 
         # @return [Hash{String=>Document::Measure}] by key, of all reports
         def measures
-          @measures ||= documents.flat_map(&:measures).to_h { |measure| [measure.key, measure] }.except(Reference::KEY)
+          @measures ||= documents.flat_map(&:measures).to_h { |measure| [measure.key, measure] }
         end
 
         # @return [Hash{String=>Array<Float>}] key of a measure => logarithms: of a suite, one for each session; of
         #   other commands, one for each report
         def values
           @values ||= chapters.each_with_object(Hash.new { |all, key| all[key] = [] }) do |chapter, values|
-            (chapter.measures - loops(chapter)).each { |measure| values[measure.key].concat(of(measure, chapter)) }
+            chapter.measures.each { |measure| values[measure.key].concat(of(measure, chapter)) }
           end
         end
 
@@ -50,8 +54,7 @@ module Larder
 
         # @return [Array<Float>] seconds of the laps of the reference loop
         def laps
-          chapters.flat_map { |chapter| loops(chapter).flat_map(&:samples) } +
-            @turns.each_value.flat_map { |turns| turns.select { |turn| turn.row == Reference::KEY }.map(&:seconds) }
+          @turns.each_value.flat_map { |turns| turns.select { |turn| turn.row == Reference::KEY }.map(&:seconds) }
         end
 
         private
@@ -62,34 +65,22 @@ module Larder
           raise UsageError, "#{path}: the turns of #{chapter.key} are missing or damaged; measure again"
         end
 
-        def chapters
-          documents.flat_map(&:chapters)
-        end
+        def chapters = documents.flat_map(&:chapters)
 
-        def loops(chapter)
-          chapter.measures.select { |measure| measure.key == Reference::KEY }
-        end
-
+        # Times relative to the reference loop, where it took turns with the row.
         def of(measure, chapter)
-          turns = @turns[chapter] or return report_value(measure, loops(chapter))
+          turns = @turns[chapter] or return logarithms(measure, measure.samples.size)
+          _, block, *figure, row = measure.key.split("/")
+          return logarithms(measure, COPIES) if figure.any?
 
-          _, block, row = measure.key.split("/")
-          Bench::Stats.session_values(turns.of(row, block), turns.of(Reference::KEY, block))
+          relative = Bench::Stats.session_values(turns.of(row, block), turns.of(Reference::KEY, block))
+          relative.any? ? relative : logarithms(measure, 1)
         end
 
-        # Nothing where a value is 0, which has no ratio, or where the reference loop is missing.
-        def report_value(measure, loops)
-          value = Bench::Stats.median(measure.samples)
-          value *= lap(measure, loops) if measure.base
-          value.positive? ? [Math.log(value)] : []
-        end
-
-        # The factor that makes a figure relative to the reference loop.
-        def lap(measure, loops)
-          return 0 if loops.empty?
-
-          seconds = Bench::Stats.median(loops.flat_map(&:samples))
-          measure.unit == "per second" ? seconds : 1 / seconds
+        # One for each so many samples; none where a value is 0, which has no ratio.
+        def logarithms(measure, samples)
+          values = measure.samples.each_slice(samples).map { |some| Bench::Stats.median(some) }
+          values.all?(&:positive?) ? values.map { |value| Math.log(value) } : []
         end
       end
     end

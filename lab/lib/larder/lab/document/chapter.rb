@@ -33,23 +33,11 @@ module Larder
         end
       end
 
-      # Of measures.
-      UNITS = ["seconds", "bytes", "per second", "share", "count"].freeze
-
       # One measured quantity, which `compare` compares with the same quantity of another run. key: stands for the same
-      # quantity in every run, parts separated by "/", as "stores/one-thread/hit/redis"; label: for people; unit: one of
-      # {UNITS}; better: "lower" or "higher"; samples: one for each session or round, or a single one; base: key of the
-      # measure of its chapter that this one is to be seen in relation to in another run, {Reference::KEY} where the
-      # machine's speed matters (nil: none).
-      Measure = Struct.new(:key, :label, :unit, :better, :samples, :base, keyword_init: true) do
-        # @raise [ArgumentError] for a unit that the schema does not have
-        def initialize(unit:, **fields)
-          known = Document::UNITS
-          raise ArgumentError, "unknown unit #{unit}; known: #{known.join(", ")}" unless known.include?(unit)
-
-          super
-        end
-
+      # quantity in every run: suite, block and row, as "published-a/hit/redis", or suite, block, figure and row, as
+      # "scaling/threads/4/redis"; label: for people; unit: "seconds", "bytes", "per second", "share" or "count"; better:
+      # "lower" or "higher"; samples: one for each session of a time, process of a figure, or round.
+      Measure = Struct.new(:key, :label, :unit, :better, :samples, keyword_init: true) do
         # @param hash [Hash{String=>Object}]
         # @return [Measure]
         def self.from_h(hash)

@@ -5,87 +5,63 @@ require "test_helper"
 module Larder
   module Lab
     module Commands
-      # The executable with directories of runs.
+      # The executable with directories of reports.
       class CompareTest < ActiveSupport::TestCase
-        # How much slower or faster than usual each of the runs was as a whole.
-        FIRST = [1.00, 1.10, 0.95, 1.30, 1.02].freeze
-        SECOND = [1.05, 1.01, 1.20, 0.97, 1.12].freeze
-        # Seconds of a call on a usual machine.
-        CALLS = { "larder" => 1e-6, "memory" => 15e-6, "redis" => 80e-6 }.freeze
-        LOOP = 2e-3
+        # How far the five reports of a side are from its mean.
+        NOISE = [1.00, 1.01, 0.99, 1.02, 0.98].freeze
+        FIGURES = { "larder" => 100.0, "memory" => 1500.0, "redis" => 8000.0 }.freeze
 
-        test "the same twice, on a machine that is never the same, differs in nothing" do
+        test "reports that differ by chance differ in nothing" do
           outcome = compare("--fail-on", "1%")
           assert_equal 0, outcome.status, outcome.err
           assert_match(/0 of 3 measures are worse, 0 better .*; no difference is shown in 3,/, words(outcome))
           assert_match(/None is shown to be worse by more than 1.0 %/, outcome.out)
         end
 
-        test "one contender that is slower is worse, and no other is better for it" do
+        test "one that became worse fails by its name; one below --fail-on, or that became better, does not" do
           outcome = compare("--fail-on", "5%", after: { "larder" => 1.5 })
           assert_equal 1, outcome.status
           assert_match(/1 of 3 measures are worse, 0 better/, words(outcome))
-          assert_match(/^  larder +\S+ µs +\S+ µs +1\.50 \(.*\) +\S+ % +worse/, outcome.out)
+          assert_match(/^  larder +100 B +150 B +1\.50 \(.*\) +worse/, outcome.out)
           assert_match(/Worse by more than 5.0 %: larder\./, words(outcome))
+          { { "larder" => 1.5 } => ["60%", "no difference is shown"], { "larder" => 1 / 1.5 } => ["5%", "better"] }
+            .each do |after, (share, verdict)|
+            outcome = compare("--fail-on", share, after: after)
+            assert_equal 0, outcome.status, outcome.out
+            assert_match(/^  larder .* #{verdict}$/, outcome.out)
+          end
         end
 
-        test "one that is faster is better, no other is worse for it, and a gain never fails" do
-          outcome = compare("--fail-on", "5%", after: { "larder" => 1 / 1.5 })
-          assert_equal 0, outcome.status, outcome.out
-          assert_match(/0 of 3 measures are worse, 1 better/, words(outcome))
-          assert_match(/^  larder .* better$/, outcome.out)
-        end
-
-        test "a machine that is slower as a whole changes nothing, and it is said" do
-          outcome = compare("--fail-on", "5%", machine: 1.5)
-          assert_equal 0, outcome.status, outcome.out
-          assert_match(/0 of 3 measures are worse, 0 better/, words(outcome))
-          assert_match(/The reference loop took 1.5\d times as long in the second reports/, words(outcome))
-        end
-
-        test "one that is slower on a machine that is faster by as much is worse all the same" do
-          outcome = compare("--fail-on", "5%", machine: 1 / 1.5, after: { "memory" => 1.5 })
-          assert_equal 1, outcome.status
-          assert_match(/Worse by more than 5.0 %: memory\./, words(outcome))
-        end
-
-        test "calls a second are fewer on a slower machine, which changes nothing either" do
-          assert_match(/0 of 3 measures are worse, 0 better/, words(compare(machine: 1.5, unit: "per second")))
-          slower = compare("--fail-on", "5%", machine: 1.5, after: { "redis" => 1.5 }, unit: "per second")
+        test "of rates more is better, and exact values are compared without noise" do
+          slower = compare("--fail-on", "5%", after: { "redis" => 1 / 1.5 }, unit: "per second", better: "higher")
           assert_match(/Worse by more than 5.0 %: redis\./, words(slower))
+          exact = compare(noise: [1.0] * 3, after: { "larder" => 1.001 })
+          assert_match(/1 of 3 measures are worse, 0 better/, words(exact))
         end
 
-        test "a change below --fail-on is not shown to be worse" do
-          outcome = compare("--fail-on", "60%", after: { "larder" => 1.5 })
-          assert_equal 0, outcome.status
-          assert_match(/^  larder .* no difference is shown$/, outcome.out)
+        test "figures of a suite have a value for each session, of both processes; times need no reference loop" do
+          key = ->(row) { row == "redis" ? "scaling/threads/redis" : "scaling/threads/4/#{row}" }
+          few = compare(key: key, samples: 5, noise: [1.0])
+          assert_match(/of 3 measures/, words(few))
+          fewer = compare(key: key, samples: 4, noise: [1.0])
+          assert_match(%r{Not compared: scaling/threads/4/larder, scaling/threads/4/memory\.}, words(fewer))
         end
 
-        test "exact values are compared without noise, also where the sides have different numbers of reports" do
-          outcome = compare(second: SECOND.first(3), machine: 1.5, unit: "bytes", after: { "larder" => 1.001 })
-          assert_match(/1 of 3 measures are worse, 0 better/, words(outcome))
-          assert_match(/^  larder .* worse$/, outcome.out)
-        end
-
-        test "too few reports compare nothing, which is a failure that says what is needed" do
-          outcome = compare(second: SECOND.first(2))
+        test "too few reports compare nothing, which is a failure that says what is needed; nor do values of 0" do
+          outcome = compare(noise: NOISE.first(2))
           assert_equal 1, outcome.status
           assert_match(/No measure could be compared/, outcome.out)
-          assert_match(%r{Not compared: stores/larder, .* Each side needs 3 values above 0}, words(outcome))
-        end
-
-        test "times without the reference loop, and values of 0, are not compared" do
-          assert_match(/Not compared: .* Times also need the reference loop/, words(compare(laps: 0)))
-          outcome = compare(after: { "memory" => 0.0 }, unit: "bytes")
-          assert_match(%r{Not compared: stores/memory\.}, words(outcome))
+          assert_match(%r{Not compared: hitratio/larder, .* Each side needs 3 values above 0}, words(outcome))
+          outcome = compare(after: { "memory" => 0.0 })
+          assert_match(%r{Not compared: hitratio/memory\.}, words(outcome))
           assert_match(/of 2 measures/, words(outcome))
         end
 
         test "measures of one side are named, and facts of the environment that differ" do
           outcome = compare { |document, at| document.environment["yjit"] = at.odd? }
           assert_match(/The use of YJIT differs: false and true/, words(outcome))
-          outcome = compare(machine: 2.0) { |document, _, first| document.chapters.first.measures.pop if first }
-          assert_match(%r{Only one side has stores/redis\.}, words(outcome))
+          outcome = compare { |document, _, first| document.chapters.first.measures.pop if first }
+          assert_match(%r{Only one side has hitratio/redis\.}, words(outcome))
         end
 
         slow_test "of real runs: equal ones pass, a slower row fails, and a slower machine passes" do
@@ -132,42 +108,30 @@ module Larder
           assert_match conclusion, words(outcome)
         end
 
-        # Two sets of runs; the second on a machine that takes so many times as long, where some contenders take more.
-        def compare(*options, first: FIRST, second: SECOND, machine: 1.0, after: {}, **how, &block)
+        # Two sets of reports; some figures of the second are greater.
+        def compare(*options, noise: NOISE, after: {}, **how, &block)
           with_directory do |dir|
-            sides = { "first" => [first, {}], "second" => [second.map { |speed| speed * machine }, after] }
-            sides.each do |side, (speeds, changes)|
+            { "first" => {}, "second" => after }.each do |side, changes|
               Dir.mkdir(File.join(dir, side))
-              speeds.each_with_index do |speed, at|
-                write(File.join(dir, side, "#{at}.json"), speed, changes, [at, side == "first"], how, &block)
+              noise.each_with_index do |wobble, at|
+                document = report(how) { |name| FIGURES[name] * wobble * changes.fetch(name, 1.0) }
+                block&.call(document, at, side == "first")
+                File.write(File.join(dir, side, "#{at}.json"), Reports::Json.new(document).to_s)
               end
             end
-            lab("compare", *sides.keys.map { |side| File.join(dir, side) }, *options)
+            lab("compare", *%w[first second].map { |side| File.join(dir, side) }, *options)
           end
         end
 
-        # A run of some rounds, none of which is as fast as the others.
-        def write(path, speed, changes, at, how)
-          document = SampleDocument.build
-          document.chapters.first.measures = CALLS.map do |name, seconds|
-            measure(name, seconds * speed * changes.fetch(name, 1.0), how.fetch(:unit, "seconds"))
+        def report(how)
+          measures = FIGURES.keys.map do |name|
+            key = how[:key]&.call(name) || "hitratio/#{name}"
+            Document::Measure.new(key: key, label: name, unit: "bytes", better: "lower", **how.slice(:unit, :better),
+                                  samples: [yield(name)] * how.fetch(:samples, 1))
           end
-          laps = Array.new(how.fetch(:laps, 7)) { |lap| LOOP * speed * (1 + (0.01 * (lap % 3))) }
-          document.chapters.first.measures.unshift(reference(laps)) if laps.any?
-          yield document, *at if block_given?
-          File.write(path, Reports::Json.new(document).to_s)
-        end
-
-        def measure(name, seconds, unit)
-          samples = [1.0, 1.02, 0.99].map { |wobble| seconds * wobble }
-          rate = unit == "per second"
-          Document::Measure.new(key: "stores/#{name}", label: name, unit: unit, better: rate ? "higher" : "lower",
-                                samples: rate ? samples.map { |each| 1 / each } : samples, base: "reference")
-        end
-
-        def reference(laps)
-          Document::Measure.new(key: "reference", label: "the reference loop", unit: "seconds", better: "lower",
-                                samples: laps)
+          chapter = Document::Chapter.new(key: measures.first.key[/\w+/], title: "Figures", measures: measures,
+                                          details: { samples: [] })
+          Document.new(command: "hitratio", chapters: [chapter], elapsed: 1.0, environment: { "yjit" => "on" })
         end
 
         def words(outcome)
