@@ -15,11 +15,14 @@ module Larder
         # The fastest choices, which are shown besides the best of each store; and equals that are named.
         SHOWN = 8
         NAMED = 4
+        # Columns that a narrow terminal goes without, and formats other than seconds.
+        OPTIONAL = { "bytes" => 2, "read" => 1, "write" => 1 }.freeze
+        FORMATS = { "bytes" => "integer" }.tap { |formats| formats.default = "seconds" }.freeze
         SUMS = "Sums of what was measured: a hit is a read of the file; a miss is a read of the server and a write " \
                "of the file. Other machines see a change after that time, and at most after the other, whatever fails."
         EACH = "Each by itself, and the nearest of those tried: 1, 2, 5, 10 and so on. A change counts where the " \
                "advice is shown to be slower in a way that matters, or must not be chosen."
-        private_constant :TITLE, :LEAD, :SHOWN, :NAMED, :SUMS, :EACH
+        private_constant :TITLE, :LEAD, :SHOWN, :NAMED, :OPTIONAL, :FORMATS, :SUMS, :EACH
 
         # @param run see {SuiteReport::Chapter}
         # @param question [Question]
@@ -28,8 +31,7 @@ module Larder
           super(*run, environment: environment)
           @question = question
           @ranking = Ranking.new(question, Model.new(@plan, @samples, @findings))
-          @constraints = @ranking.constraints
-          @best = @ranking.best if @samples.map(&:session).uniq.size >= Bench::Verdict::LEAST_SESSIONS
+          @best = @ranking.best if sessions >= Bench::Verdict::LEAST_SESSIONS
           @machines = Machines.new(@ranking)
         end
 
@@ -41,10 +43,10 @@ module Larder
         def failed? = super || @best.nil?
 
         def conclusions
-          return ["Nothing could be measured."] unless @findings.base
+          return super unless @findings.base
           return ["Nothing is advised: #{nothing}."] unless @best
 
-          against = @constraints.against(@best).map { |each| "What speaks against it: #{each.reason}." }
+          against = @ranking.against(@best).map { |each| "What speaks against it: #{each.reason}." }
           ["Take #{@best}: #{time(@ranking.seconds(@best))} a call, the mean of a write and " \
            "#{@question.said(:reads)} reads.", *against, *equals, aside, (machines if @machines.any?)].compact
         end
@@ -63,12 +65,10 @@ module Larder
           end
           { "No difference that matters is shown from: %s. It is the simplest of these, and then the fastest." => alike,
             "This machine was too busy to tell it from: %s. Measure again when nothing else runs." => unknown }
-            .filter_map { |words, choices| format(words, named(choices)) if choices.any? }
-        end
-
-        def named(choices)
-          more = "; and #{choices.size - NAMED} more" if choices.size > NAMED
-          "#{choices.first(NAMED).join("; ")}#{more}"
+            .reject { |_, choices| choices.empty? }.map do |words, choices|
+            more = "; and #{choices.size - NAMED} more" if choices.size > NAMED
+            format(words, "#{choices.first(NAMED).join("; ")}#{more}")
+          end
         end
 
         # The fastest of those that something speaks against.
@@ -77,7 +77,7 @@ module Larder
           return if fastest.nil? || @ranking.seconds(fastest) >= @ranking.seconds(@best)
 
           "#{fastest} would take #{time(@ranking.seconds(fastest))} a call, but: " \
-            "#{@constraints.against(fastest).first.reason}."
+            "#{@ranking.against(fastest).first.reason}."
         end
 
         def machines
@@ -93,49 +93,47 @@ module Larder
             "a change after #{time(way.seen)}, and after #{time(way.bound)} whatever fails."
         end
 
-        def layered? = @machines.any? && @machines.best != @machines.ways.first
+        def layered? = @machines.any? && way != @machines.ways.first
+
+        def way = @machines.best
 
         def sections
-          return [absences].compact unless @findings.base
-          return [left_out, axes, absences, software].compact unless @best
+          return [absences] unless @findings.base
+
+          details = [left_out, axes.tap { |section| section&.folded = true }, absences, software]
+          return details unless @best
 
           [section("Ranking", ranking, headline: true),
            (section("Several machines", arrangements, headline: true) if @machines.any?),
            section("Where the advice changes", changes, headline: true),
-           section("To paste", lines, Document::Prose.new(text: about_lines), headline: true),
-           left_out, axes, absences, software].compact
+           section("To paste", lines, Document::Prose.new(text: about_lines), headline: true), *details]
         end
-
-        def axes = super&.tap { |section| section.folded = true }
 
         def ranking
           first = @ranking.choices.group_by(&:store).values.map(&:first)
           usual = @ranking.choices.select { |choice| choice.serializer == "default" }
           rows = @ranking.choices & [*@ranking.choices.first(SHOWN), *first, *usual, @best]
-          behind = rows - @ranking.candidates
-          Document::Table.build(columns: columns("a call", "times #{@best}", "read", "write", "bytes"),
-                                rows: rows.map { |choice| row(choice, behind) }, notes: notes(rows, behind))
-        end
-
-        def columns(*titles)
-          formats = { "bytes" => "integer", "times #{@best}" => "ratio" }
-          optional = { "bytes" => 2, "read" => 1, "write" => 1 }
-          [{ title: "" },
-           *titles.map { |title| { title: title, format: formats.fetch(title, "seconds"), optional: optional[title] } }]
-        end
-
-        def row(choice, behind)
-          calls = %w[read write].map { |call| @ranking.model.call(call, choice, @question) }
-          ["#{choice}#{" †" if behind.include?(choice)}", @ranking.seconds(choice),
-           choice == @best ? "1" : @findings.shown(@ranking.ratio(choice, @best)),
-           *calls.map { |cost| @ranking.model.seconds(cost) }, @ranking.model.bytes(choice)]
-        end
-
-        def notes(rows, behind)
           more = @ranking.choices.size - rows.size
-          ["#{Bench::Verdict::MARKS[:alike]}: #{Bench::Verdict::EXPLAINED}. A store without codecs is as it comes.",
-           ("†: something speaks against it, see below." if behind.any?),
-           ("Choices that are not shown: #{more}." if more.positive?)].compact
+          mark = "#{Bench::Verdict::MARKS[:alike]}: #{Bench::Verdict::EXPLAINED}"
+          notes = ["#{mark}. A store without codecs is as it comes.",
+                   ("†: something speaks against it, see below." if (rows - @ranking.candidates).any?),
+                   ("Choices that are not shown: #{more}." if more.positive?)]
+          table(["a call", "times #{@best}", "read", "write", "bytes"], rows.map { |choice| row(choice) }, *notes)
+        end
+
+        def table(titles, rows, *notes)
+          columns = titles.map do |title|
+            format = title.start_with?("times") ? "ratio" : FORMATS[title]
+            { title: title, format: format, optional: OPTIONAL[title] }
+          end
+          Document::Table.build(columns: [{ title: "" }, *columns], rows: rows, notes: notes.compact)
+        end
+
+        def row(choice)
+          calls = @ranking.model.calls(choice, @question).map { |cost| @ranking.model.seconds(cost) }
+          ratio = @findings.shown(@ranking.ratio(choice, @best)) unless choice == @best
+          ["#{choice}#{" †" unless @ranking.candidates.include?(choice)}", @ranking.seconds(choice), ratio || "1",
+           *calls, @ranking.model.bytes(choice)]
         end
 
         def arrangements
@@ -143,8 +141,7 @@ module Larder
             calls = [way.read, way.write].map { |cost| @ranking.model.seconds(cost) }
             [way.title, @machines.seconds(way), *calls, way.seen, way.bound]
           end
-          Document::Table.build(columns: columns("a call", "read", "write", "seen after", "at most"), rows: rows,
-                                notes: [SUMS])
+          table(["a call", "read", "write", "seen after", "at most"], rows, SUMS)
         end
 
         def changes
@@ -159,36 +156,26 @@ module Larder
         end
 
         def lines
-          gems = [*("larder" if layered? || @question.user_sessions), *own.gems,
-                  *("redis" if setting.include?("REDIS_URL"))].uniq
-          Document::Code.new(language: "ruby",
-                             text: "# Gemfile\n#{gems.map { |gem| "gem \"#{gem}\"\n" }.join}" \
-                                   "# config/environments/production.rb\n#{setting}")
+          gems = [*("larder" if layered?), *own.gems, *("redis" if setting.include?("REDIS_URL"))].uniq
+          text = ["# Gemfile", *gems.map { |gem| "gem \"#{gem}\"" }, "# config/environments/production.rb", setting]
+          Document::Code.new(language: "ruby", text: text.join("\n"))
         end
 
-        def setting
-          store = layered? ? own.in_front(messages: way.messages, seconds: way.bound) : own.store
-          @question.user_sessions ? store + own.sessions(@question) : store
-        end
+        def setting = layered? ? own.in_front(messages: way.messages, seconds: way.bound) : own.store
 
-        def way = @machines.best
-
-        def own
-          @own ||= Lines.new(@best, bytes: @constraints.needed(@best))
-        end
+        def own = Lines.new(@best, bytes: @ranking.model.needed(@best, @question))
 
         def about_lines
           redis = "A Redis for a cache needs maxmemory and maxmemory-policy allkeys-lru, so one with jobs will not do."
           other = "memcached passes on no messages: REDIS_URL is a Redis or Valkey."
-          sessions = "The Redis of the sessions needs maxmemory-policy noeviction."
           measured = ["Measured: #{@best.store} on this machine", ("without Larder in front of it" if layered?),
                       ("without signatures and checksums of codecs" if @best.codecs.any?)].compact.join(", ")
-          ["#{measured}.", (redis if @best.facts.gems == ["redis"]), (other if layered? && @best.facts.messages.nil?),
-           (sessions if setting.include?("SESSIONS_REDIS_URL"))].compact.join(" ")
+          ["#{measured}.", (redis if @best.facts.gems == ["redis"]),
+           (other if layered? && @best.facts.messages.nil?)].compact.join(" ")
         end
 
         def left_out
-          found = @ranking.model.choices.flat_map { |choice| @constraints.against(choice) }.group_by(&:reason)
+          found = @ranking.model.choices.flat_map { |choice| @ranking.against(choice) }.group_by(&:reason)
           items = found.map { |reason, all| "#{all.map(&:about).uniq.join("; ")}: #{reason}" }
           section("What speaks against", Document::List.new(items: items)) if items.any?
         end

@@ -31,10 +31,6 @@ module Larder
           end
         end
 
-        # @param choice [Choice]
-        # @return [Float] bytes of all that is cached
-        def needed(choice) = @question.size * @model.share(choice)
-
         private
 
         def shared(choice)
@@ -48,7 +44,7 @@ module Larder
         end
 
         def lost(choice)
-          wanted, survived = [@question.survive, choice.facts.survives].map { |event| EVENTS.index(event) }
+          wanted, survived = [@question.survive, choice.facts.survives].map { |event| Question::EVENTS.index(event) }
           return if survived >= wanted
 
           server = " of the server's machine, unless it also writes to a disk" if choice.facts.remote?
@@ -57,10 +53,10 @@ module Larder
 
         def room(choice)
           limit = { memory: @question.memory, disk: @question.disk }[choice.facts.room]
-          return unless limit && needed(choice) > limit
+          return unless beyond?(choice, limit)
 
-          Objection.new(choice.to_s, "all that is cached does not fit into #{Reports::Figures.bytes(limit)} of " \
-                                     "#{choice.facts.room}", true)
+          room = "#{Reports::Figures.bytes(limit)} of #{choice.facts.room}"
+          Objection.new(choice.to_s, "all that is cached does not fit into #{room}", true)
         end
 
         def full(choice)
@@ -68,14 +64,13 @@ module Larder
         end
 
         def slow(choice)
-          return unless choice.facts.room == :disk && @question.memory && needed(choice) > @question.memory
+          return unless choice.facts.room == :disk && beyond?(choice, @question.memory)
 
           Objection.new(choice.to_s, "entries that do not fit into memory are read from the disk, which was not " \
                                      "measured", false)
         end
 
-        EVENTS = Question::EVENTS
-        private_constant :EVENTS
+        def beyond?(choice, limit) = limit && @model.needed(choice, @question) > limit
       end
     end
   end

@@ -37,29 +37,16 @@ module Larder
         end
 
         # @return [String]
-        def store
-          "config.cache_store = #{arguments("")}\n"
-        end
+        def store = "config.cache_store = #{arguments("")}\n"
 
         # @param messages [Boolean] whether there is a backplane
         # @param seconds [Float] that a copy lives
         # @return [String] the store with Larder in front of it
         def in_front(messages:, seconds:)
-          options = { "remote" => "[#{arguments("  ")}]", "backplane" => (backplane if messages),
+          backplane = "ENV.fetch(\"#{@facts.messages || "REDIS_URL"}\")" if messages
+          options = { "remote" => "[#{arguments("  ")}]", "backplane" => backplane,
                       "local_expires_in" => format("%g", seconds) }.compact
           "config.cache_store = :larder_store, #{hash(options, "")}\n"
-        end
-
-        # @param question [Question]
-        # @return [String] for sessions of users, which need a store of their own
-        def sessions(question)
-          server = '[:redis_cache_store, { url: ENV.fetch("SESSIONS_REDIS_URL") }]'
-          server = ":solid_cache_store" if @facts.messages == "DATABASE_URL"
-          how = if question.hosts > 1 then "cache: #{server},\n  backplane: #{backplane}"
-                elsif question.survive == "crash" then "backed_by: #{server}"
-                else "ephemeral: true"
-                end
-          "config.session_store :larder_store,\n  key: \"_app_session\",\n  #{how}\n"
         end
 
         # @return [Array<String>] names of gems
@@ -101,8 +88,6 @@ module Larder
         end
 
         def compressor = ":#{Codecs::Compressors.fetch(@choice.compressor).codec}"
-
-        def backplane = "ENV.fetch(\"#{@facts.messages || "REDIS_URL"}\")"
       end
     end
   end

@@ -37,8 +37,8 @@ module Larder
         # @return [Array<Way>] the server alone, with Larder in front of it, and with a backplane
         def ways
           @ways ||= begin
-            read, write = %w[read write].map { |call| @model.call(call, @remote, @question) }
-            hit, store = %w[read write].map { |call| @model.call(call, FRONT, @question) }
+            read, write = @model.calls(@remote, @question)
+            hit, store = @model.calls(FRONT, @question)
             mixed = (hit * @question.hit_ratio) + ((read + store) * (1 - @question.hit_ratio))
             message = Cost.new({}, @question.rtt)
             [Way.new("#{@remote.store} alone", read, write, 0.0, 0.0),

@@ -12,15 +12,11 @@ module Larder
       Cost = Struct.new(:measured, :added) do
         # @param other [Cost]
         # @return [Cost]
-        def +(other)
-          Cost.new(measured.merge(other.measured) { |_, one, two| one + two }, added + other.added)
-        end
+        def +(other) = Cost.new(measured.merge(other.measured) { |_, one, two| one + two }, added + other.added)
 
         # @param other [Numeric]
         # @return [Cost]
-        def *(other)
-          Cost.new(measured.transform_values { |weight| weight * other }, added * other)
-        end
+        def *(other) = Cost.new(measured.transform_values { |weight| weight * other }, added * other)
       end
 
       # Costs of the choices that a run has measured.
@@ -38,30 +34,32 @@ module Larder
 
         # @return [Array<Choice>] those whose reads and writes were measured
         def choices
-          @choices ||= (@findings.rows & Stores.names).product(@blocks.keys.map { |_, *codecs| codecs }.uniq)
-                                                      .map { |row, codecs| Choice.new(row, *codecs) }
-                                                      .select { |choice| measured?(choice) }
+          codecs = @blocks.keys.map { |_, *names| names }.uniq
+          @choices ||= (@findings.rows & Stores.names).product(codecs).filter_map do |row, names|
+            choice = Choice.new(row, *names)
+            choice if blocks(choice).all? { |block| block && @findings.seconds(row, block) }
+          end
         end
 
         # @param choice [Choice]
         # @return [Integer] bytes of the value in the store
-        def bytes(choice) = @findings.figure(choice.store, block("write", choice), "bytes")
+        def bytes(choice) = @findings.figure(choice.store, blocks(choice).last, "bytes")
 
-        # @param choice [Choice]
-        # @return [Float] bytes in the store for each byte that the value has without compression
-        def share(choice)
-          @most ||= choices.map { |each| bytes(each) }.max
-          bytes(choice).fdiv(@most)
-        end
-
-        # @param operation [String] "read" or "write"
         # @param choice [Choice]
         # @param question [Question]
-        # @return [Cost]
-        def call(operation, choice, question)
+        # @return [Float] bytes of all that is cached
+        def needed(choice, question)
+          @most ||= choices.map { |each| bytes(each) }.max
+          question.size * bytes(choice).fdiv(@most)
+        end
+
+        # @param choice [Choice]
+        # @param question [Question]
+        # @return [Array(Cost, Cost)] of a read and a write
+        def calls(choice, question)
           sent = question.bandwidth ? 8.0 * bytes(choice) / question.bandwidth : 0.0
-          Cost.new({ [choice.store, block(operation, choice).key] => 1.0 },
-                   choice.facts.remote? ? question.rtt + sent : 0.0)
+          added = choice.facts.remote? ? question.rtt + sent : 0.0
+          blocks(choice).map { |block| Cost.new({ [choice.store, block.key] => 1.0 }, added) }
         end
 
         # @param read [Cost]
@@ -81,14 +79,10 @@ module Larder
 
         private
 
-        def measured?(choice)
-          %w[read write].all? do |call|
-            block = @blocks[[call, choice.serializer, choice.compressor]]
-            block && @findings.seconds(choice.store, block)
-          end
+        # Of a read and a write.
+        def blocks(choice)
+          %w[read write].map { |heading| @blocks[[heading, choice.serializer, choice.compressor]] }
         end
-
-        def block(operation, choice) = @blocks.fetch([operation, choice.serializer, choice.compressor])
 
         # Turns as they would have been with the network: those of the same session, pass and copy are added up.
         def series(cost)

@@ -16,7 +16,7 @@ module Larder
         EVENTS = %w[nothing restart crash].freeze
 
         # `default` is a text, or a proc that answers one for a question; `parse` makes a value of a text and the name
-        # of the option (nil: an option without a text). `help` says what the default is where that is a proc.
+        # of the option. `help` says what the default is where that is a proc.
         Field = Struct.new(:key, :flag, :default, :help, :parse, :words) do
           # @return [String] "--rtt"
           def option = flag[/--[a-z-]+/]
@@ -60,13 +60,12 @@ module Larder
            "half of this machine", room, ["memory that a cache may take"]],
           [:disk, "--disk BYTES", "any", nil, room, ["room on disk that it may take"]],
           [:survive, "--survive WHAT", "nothing", nil, one_of[EVENTS],
-           ["the worst that entries must survive: nothing,", "restart (of the application), crash (of a machine)"]],
-          [:user_sessions, "--user-sessions", nil, nil, nil, ["lines for the sessions of users, too"]]
+           ["the worst that entries must survive: nothing,", "restart (of the application), crash (of a machine)"]]
         ].map { |fields| Field.new(*fields) }.freeze
 
         FIELDS.each { |field| define_method(field.key) { value(field) } }
 
-        # @param texts [Hash{Symbol=>String, true}] as typed, by field
+        # @param texts [Hash{Symbol=>String}] as typed, by field
         # @raise [UsageError] naming the offender and the forms
         def initialize(texts = {})
           @texts = texts
@@ -87,8 +86,7 @@ module Larder
 
         # @return [Array<String>] options that were not given, with their defaults
         def assumed
-          FIELDS.select { |field| field.parse && !@texts.key?(field.key) }
-                .map { |field| "#{field.option} #{said(field.key)}" }
+          FIELDS.reject { |field| @texts.key?(field.key) }.map { |field| "#{field.option} #{said(field.key)}" }
         end
 
         # @return [Boolean] whether several machines share what is cached
@@ -97,8 +95,6 @@ module Larder
         private
 
         def value(field)
-          return @texts.key?(field.key) unless field.parse
-
           @values.fetch(field.key) { @values[field.key] = field.parse.call(said(field.key), field.option) }
         end
       end

@@ -23,8 +23,6 @@ module Larder
         attr_reader :question
         # @return [Model]
         attr_reader :model
-        # @return [Constraints]
-        attr_reader :constraints
 
         # @param question [Question]
         # @param model [Model]
@@ -35,27 +33,30 @@ module Larder
           @costs = {}
         end
 
+        # @param choice [Choice]
+        # @return [Array<Constraints::Objection>] what speaks against it
+        def against(choice) = @constraints.against(choice)
+
         # @return [Array<Choice>] that may be chosen, the fastest first; those that something speaks against are last
         def choices
-          @choices ||= model.choices.reject { |choice| constraints.against(choice).any?(&:final) }
-                            .sort_by { |choice| [constraints.against(choice).size, seconds(choice)] }
+          @choices ||= model.choices.reject { |choice| against(choice).any?(&:final) }
+                            .sort_by { |choice| [against(choice).size, seconds(choice)] }
         end
 
         # @return [Array<Choice>] those without an objection; if there is none, those with the fewest
         def candidates
-          @candidates ||= choices.select do |choice|
-            constraints.against(choice).size == constraints.against(choices.first).size
-          end
+          @candidates ||= choices.select { |choice| against(choice).size == against(choices.first).size }
         end
 
         # @return [Array<Choice>] the fastest, and those that are not shown to be slower in a way that matters
-        def alike
-          @alike ||= candidates.select { |choice| holds?(choice) }
-        end
+        def alike = @alike ||= candidates.select { |choice| holds?(choice) }
 
         # @return [Choice, nil] the advice; nil if nothing may be chosen
         def best
-          @best ||= alike.min_by { |choice| [choice.codecs.size + servers(choice), seconds(choice)] }
+          @best ||= alike.min_by do |choice|
+            backplane = question.several? && choice.facts.messages.nil? ? 1 : 0 # another server
+            [choice.codecs.size + backplane, seconds(choice)]
+          end
         end
 
         # @param choice [Choice]
@@ -89,13 +90,7 @@ module Larder
 
         private
 
-        def cost(choice)
-          @costs[choice] ||= model.mean(model.call("read", choice, question), model.call("write", choice, question),
-                                        question)
-        end
-
-        # Another server that machines need, to learn of each other's changes.
-        def servers(choice) = question.several? && choice.facts.messages.nil? ? 1 : 0
+        def cost(choice) = @costs[choice] ||= model.mean(*model.calls(choice, question), question)
 
         def flip(key, questions, word)
           questions.each do |other|

@@ -82,7 +82,7 @@ module Larder
             options.separator("\nYour circumstances (defaults in parentheses):")
             Advice::Question::FIELDS.each do |field|
               default = field.help || field.default
-              options.on(field.flag, *(String if field.parse), *field.words, *("(#{default})" if default)) do |text|
+              options.on(field.flag, String, *field.words, *("(#{default})" if default)) do |text|
                 @circumstances[field.key] = text
               end
             end

@@ -35,8 +35,8 @@ module Larder
 
       # One measured quantity, which `compare` compares with the same quantity of another run. key: stands for the same
       # quantity in every run: suite, block and row, as "published-a/hit/redis", or suite, block, figure and row, as
-      # "scaling/threads/4/redis"; label: for people; unit: "seconds", "bytes", "per second", "share" or "count"; better:
-      # "lower" or "higher"; samples: one for each session of a time, process of a figure, or round.
+      # "scaling/threads/4/redis"; label: for people; unit: "seconds", "bytes", "per second", "share" or "count";
+      # better: "lower" or "higher"; samples: one for each session of a time, process of a figure, or round.
       Measure = Struct.new(:key, :label, :unit, :better, :samples, keyword_init: true) do
         # @param hash [Hash{String=>Object}]
         # @return [Measure]

@@ -31,10 +31,8 @@ module Larder
         RUBY
         GEMFILE = File.expand_path("../../../../gemfiles/codecs.gemfile", __dir__)
 
-        test "an application boots with Larder, codecs, and sessions of users" do
-          sessions = lines("larder").sessions(AdviceRuns.question({}))
-          store = lines("larder", "message_pack", "zstd-3").store
-          assert_equal "ActiveSupport::Cache::LarderStore", boot(store + sessions)
+        test "an application boots with Larder and codecs" do
+          assert_equal "ActiveSupport::Cache::LarderStore", boot(lines("larder", "message_pack", "zstd-3").store)
         end
 
         test "an application boots with servers, Marshal that is signed, and Larder in front of each" do
@@ -58,13 +56,6 @@ module Larder
           { %w[redis message_pack zstd-3] => %w[larder redis msgpack zstd-ruby], %w[redis] => %w[redis], %w[file] => [],
             %w[solid_cache-postgresql native none] => %w[larder solid_cache pg] }
             .each { |choice, gems| assert_equal gems, lines(*choice).gems }
-        end
-
-        test "sessions of users have a store that suits the machines and what they must survive" do
-          { ["larder", {}] => /\Aconfig.session_store :larder_store,\n  key: "_app_session",\n  ephemeral: true\n\z/,
-            ["file", { survive: "crash" }] => /backed_by: \[:redis_cache_store, .*SESSIONS_REDIS_URL/,
-            ["solid_cache-postgresql", { hosts: "2" }] => /cache: :solid_cache_store,\n  backplane: .*"DATABASE_URL"/ }
-            .each { |(store, given), code| assert_match code, lines(store).sessions(AdviceRuns.question(given)) }
         end
 
         private

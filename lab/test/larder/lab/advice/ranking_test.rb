@@ -57,7 +57,7 @@ module Larder
             [{ size: "20gb" }, "larder"] => [false, /are read from the disk, which was not measured/],
             [{}, "file"] => [false, /grows until its entries are removed/], [{}, "larder"] => [false, nil] }
             .each do |(answers, store), (final, reason)|
-              found = AdviceRuns.ranking(answers).constraints.against(choice(store))
+              found = AdviceRuns.ranking(answers).against(choice(store))
               assert_equal [final, reason.nil?], [found.any?(&:final), found.empty?], "#{answers} #{store}"
               assert_match reason, found.first.reason if reason
             end
