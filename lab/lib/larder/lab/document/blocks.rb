@@ -6,22 +6,29 @@
 module Larder
   module Lab
     class Document
-      # Blocks by the kinds that their data name.
-      module Blocks
-        # Answers the class of a kind.
-        # @return [Hash{String=>Class}]
-        def self.kinds
-          { "table" => Table, "curves" => Curves, "list" => List, "prose" => Prose, "code" => Code }
-        end
-
+      # What blocks have in common. Those that have parts are made of plain data by `build`.
+      module Block
         # @param hash [Hash{String=>Object}] from JSON
-        # @return [Table, Curves, List, Prose, Code] a sentence in place of a kind that is not known
+        # @return [Block] a sentence in place of a kind that is not known
         def self.from_h(hash)
           fields = hash.transform_keys(&:to_sym)
-          kind = fields.fetch(:kind)
-          type = kinds[kind] or return Prose.new(text: "This larder-lab does not show blocks of the kind #{kind}.")
-          type.build(**fields.slice(*type.members))
+          type = [Table, Curves, List, Prose, Code].find { |each| each.kind == fields.fetch(:kind) }
+          return Prose.new(text: "This larder-lab does not show blocks of the kind #{fields[:kind]}.") unless type
+
+          type.public_send(type.respond_to?(:build) ? :build : :new, **fields.slice(*type.members))
         end
+
+        # @param base [Class]
+        # @return [void]
+        def self.included(base)
+          base.define_singleton_method(:kind) { name[/\w+\z/].downcase }
+        end
+
+        # @return [String] the name that stands in JSON
+        def kind = self.class.kind
+
+        # @return [Hash] plain data, with the kind
+        def to_h = { kind: kind, **super }
       end
 
       # A heading with blocks under it. headline: true for what a reader wants first; a page begins with it, a terminal
@@ -31,7 +38,7 @@ module Larder
         # @return [Section]
         def self.from_h(hash)
           new(title: hash["title"], headline: hash["headline"], folded: hash["folded"],
-              blocks: hash["blocks"].map { |block| Blocks.from_h(block) })
+              blocks: hash["blocks"].map { |block| Block.from_h(block) })
         end
 
         # @return [Hash]
@@ -40,38 +47,10 @@ module Larder
         end
       end
 
-      # What blocks have in common.
-      module Block
-        # @return [String] the name that stands in JSON
-        def kind = self.class.name[/\w+\z/].downcase
-
-        # @return [Hash] plain data, with the kind
-        def to_h = { kind: kind, **super }
-
-        # Extended by the classes.
-        module Build
-          # @param fields [Hash{Symbol=>Object}] plain data, from JSON or from a command
-          # @return [Block]
-          def build(**fields) = new(**fields)
-        end
-
-        # @param base [Class]
-        # @return [void]
-        def self.included(base)
-          base.extend(Build)
-        end
-      end
-
       # One column of a table. format: how its numbers are written (see Reports::Cells); align: "left" or "right", nil:
       # by its cells; optional: 0 stays however narrow the terminal is, the greatest goes first; group: a heading over
       # neighbours; all groups of a table have as many; plot: "linear" or "log", the scale of a drawing next to figures.
-      Column = Struct.new(:title, :format, :align, :optional, :group, :plot, keyword_init: true) do
-        # @param given [Column, Hash]
-        # @return [Column]
-        def self.build(given)
-          given.is_a?(self) ? given : new(**given.transform_keys(&:to_sym))
-        end
-      end
+      Column = Struct.new(:title, :format, :align, :optional, :group, :plot, keyword_init: true)
 
       # Cells are Strings, which are shown as they are, numbers in the format of their column, true and false, nil, or
       # an interval: `{ "value" =>, "low" =>, "high" =>, "same" =>, "verdict" =>, "dots" => }`, where "same" says that
@@ -82,11 +61,12 @@ module Larder
       Table = Struct.new(:caption, :columns, :rows, :notes, keyword_init: true) do
         include Block
 
-        # Takes the fields as plain data, too.
-        # @return [Block]
+        # @param columns [Array<Column, Hash>]
+        # @return [Table]
         def self.build(columns:, rows:, caption: nil, notes: [])
+          columns = columns.map { |column| Column.new(**column.to_h.transform_keys(&:to_sym)) }
           rows = rows.map { |row| row.map { |cell| cell.is_a?(Hash) ? cell.transform_keys(&:to_s) : cell } }
-          new(caption: caption, columns: columns.map { |column| Column.build(column) }, rows: rows, notes: notes || [])
+          new(caption: caption, columns: columns, rows: rows, notes: notes || [])
         end
 
         # @return [Hash]
@@ -113,9 +93,7 @@ module Larder
       Axis = Struct.new(:title, :scale, :format, keyword_init: true) do
         # @param given [Axis, Hash]
         # @return [Axis]
-        def self.build(given)
-          given.is_a?(self) ? given : new(scale: "linear", **given.transform_keys(&:to_sym))
-        end
+        def self.build(given) = new(scale: "linear", **given.to_h.transform_keys(&:to_sym))
       end
 
       # Lines through points. Series are `{ "label" =>, "points" => [[x, y], …], "highlight" => }`. Points may be few
@@ -123,11 +101,11 @@ module Larder
       Curves = Struct.new(:title, :sentence, :x, :y, :series, keyword_init: true) do
         include Block
 
-        # Takes the fields as plain data, too.
-        # @return [Block]
-        def self.build(title:, sentence:, x:, y:, series:)
-          new(title: title, sentence: sentence, x: Axis.build(x), y: Axis.build(y),
-              series: series.map { |line| line.transform_keys(&:to_s) })
+        # @param x [Axis, Hash]
+        # @param y [Axis, Hash]
+        # @return [Curves]
+        def self.build(x:, y:, series:, **words)
+          new(**words, x: Axis.build(x), y: Axis.build(y), series: series.map { |line| line.transform_keys(&:to_s) })
         end
 
         # @return [Hash]
@@ -135,11 +113,10 @@ module Larder
 
         # @return [Table] a row for each x, a column for each series
         def data
-          columns = [Column.new(title: x.title, format: x.format),
-                     *series.map { |line| Column.new(title: line["label"], format: y.format) }]
+          columns = series.map { |line| { title: line["label"], format: y.format } }
           points = series.map { |line| line["points"].to_h }
-          Table.build(columns: columns, caption: y.title,
-                      rows: points.flat_map(&:keys).uniq.sort.map { |at| [at, *points.map { |line| line[at] }] })
+          rows = points.flat_map(&:keys).uniq.sort.map { |at| [at, *points.map { |line| line[at] }] }
+          Table.build(columns: [{ title: x.title, format: x.format }, *columns], caption: y.title, rows: rows)
         end
       end
 

@@ -21,7 +21,7 @@ module Larder
         # @param hash [Hash{String=>Object}] from JSON
         # @return [Answer]
         def self.from_h(hash)
-          new(sentences: hash["sentences"], chart: hash["chart"] && Blocks.from_h(hash["chart"]))
+          new(sentences: hash["sentences"], chart: hash["chart"] && Block.from_h(hash["chart"]))
         end
 
         # @return [Hash]

@@ -186,10 +186,9 @@ module Larder
                      { title: "page faults/#{block.unit}", format: "number", optional: 1 }]
           ranking = @findings.ranking(block)
           missing = (@plan.rows - ranking).map { |row| @findings.missing(row, block) }
-          first, *, last = ranking
-          note = last ? "#{Figures.begun(block.title)}: #{@findings.clause(last, first, block)}." : "Nothing to compare."
-          rows = ranking.map { |row| cells(row, block) }
-          Document::Table.build(columns: columns, rows: rows + missing, notes: [note])
+          found = ranking.size > 1 ? @findings.clause(ranking.last, ranking.first, block) : "nothing to compare"
+          Document::Table.build(columns: columns, rows: ranking.map { |row| cells(row, block) } + missing,
+                                notes: ["#{Figures.begun(block.title)}: #{found}."])
         end
 
         def cells(row, block)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Puts the verdicts of a run into clauses and table cells. The words are those of Bench::Verdict.
+# Looks up what a run has found, and puts its verdicts into clauses and table cells. The words are those of
+# Bench::Verdict.
 
 require_relative "../bench/verdict"
 require_relative "../published"
@@ -10,7 +11,8 @@ require_relative "../reports/figures"
 module Larder
   module Lab
     module SuiteReport
-      # Rows of one run, compared with one of them.
+      # Rows of one run, compared with one of them. A row is a name in the registry of the suite, a block is a
+      # {Bench::Suite::Block}; nil is what was not measured.
       class Findings
         Figures = Reports::Figures
 
@@ -37,42 +39,30 @@ module Larder
           @estimates = {}
         end
 
-        # @param row [String]
-        # @param block [Bench::Suite::Block]
-        # @param other [String] a row
-        # @param other_block [Bench::Suite::Block] of the other row
         # @return [Bench::Stats::Estimate, nil] of the seconds of a call, divided by those of the other row
         def ratio(row, block, other = base, other_block = block)
           @estimates[[row, block.key, other, other_block.key]] ||=
             Bench::Stats.ratio(@samples.of(row, block.key), @samples.of(other, other_block.key))
         end
 
-        # @param row [String]
-        # @param block [Bench::Suite::Block]
-        # @param name [String]
         # @return [Numeric, nil] the figure with this name that the block has found out, the median of its processes
         def figure(row, block, name)
           all = @recorded.dig(row, "figures", block.key, name)
           all&.sort&.at((all.size - 1) / 2)
         end
 
-        # @param row [String]
-        # @param block [Bench::Suite::Block]
         # @return [Array<Hash{String=>Object}>] all figures of each process; none of a row that was left out
         def processes(row, block)
           figures = @absent.key?(row) ? {} : @recorded.dig(row, "figures", block.key).to_h
           figures.values.transpose.map { |values| figures.keys.zip(values).to_h }
         end
 
-        # @param row [String]
         # @return [String, nil] why the row was left out; nil if it was not
         def reason(row)
           absence = @absent[row]
           absence && "#{"invalid, " if absence.state == :invalid}#{absence.reason}"
         end
 
-        # @param row [String]
-        # @param block [Bench::Suite::Block]
         # @return [Array(String, String)] a row of a table that says why there are no figures
         def missing(row, block)
           why = reason(row) || @skipped.fetch([row, block.key], "other processes see nothing of its entries")
@@ -85,42 +75,28 @@ module Larder
           Bench::Stats.exact(one.fdiv(two), Published::ROUNDING) if one && two
         end
 
-        # @param row [String]
-        # @param block [Bench::Suite::Block]
-        # @param calls [Integer]
-        # @param runs [Integer] the sessions whose mean it is, at most
-        # @return [Float, nil] seconds that so many calls take; nil if it was not measured
+        # @return [Float, nil] seconds that so many calls take, in the mean of so many sessions at most
         def total(row, block, calls:, runs:)
           series = @samples.of(row, block.key)
-          return if series.empty?
-
-          Bench::Stats.mean(series.session_seconds.first(runs)) * calls
+          Bench::Stats.mean(series.session_seconds.first(runs)) * calls unless series.empty?
         end
 
-        # @param row [String]
-        # @param block [Bench::Suite::Block]
-        # @return [Float, nil] seconds of a call; nil if it was not measured
+        # @return [Float, nil] seconds of a call
         def seconds(row, block)
           series = @samples.of(row, block.key)
           Bench::Stats.seconds(series) unless series.empty?
         end
 
-        # @param row [String]
-        # @param block [Bench::Suite::Block]
         # @return [String] "182 µs"
-        def time(row, block)
-          Reports::Cells.text(seconds(row, block), "seconds")
-        end
+        def time(row, block) = Reports::Cells.text(seconds(row, block), "seconds")
 
-        # @param block [Bench::Suite::Block]
-        # @return [Float, nil] page faults of a call of this row
+        # @return [Float, nil] page faults of a call
         def faults(row, block)
           turns = @samples.of(row, block.key).turns
           turns.sum { |turn| turn.faults.to_i }.fdiv(turns.sum(&:calls)) if turns.any?
         end
 
-        # @param block [Bench::Suite::Block]
-        # @return [Array<String>] the rows that were measured in it, the fastest first
+        # @return [Array<String>] the rows that were measured in the block, the fastest first
         def ranking(block)
           rows.select { |row| seconds(row, block) }.sort_by { |row| seconds(row, block) }
         end
@@ -129,8 +105,8 @@ module Larder
         def cell(row, block)
           return "1" if row == base
 
-          estimate = ratio(row, block) or return Reports::Cells::NOTHING
-          shown(estimate)
+          estimate = ratio(row, block)
+          estimate ? shown(estimate) : Reports::Cells::NOTHING
         end
 
         # @param estimate [Bench::Stats::Estimate]
@@ -140,13 +116,9 @@ module Larder
           return Bench::Verdict.words(estimate, Bench::Verdict::MARKS) if verdict == :unknown
 
           interval = estimate.error.positive? ? { "low" => estimate.low, "high" => estimate.high } : {}
-          { "value" => estimate.value, **interval,
-            "verdict" => verdict.to_s, "same" => verdict == :alike }
+          { "value" => estimate.value, **interval, "verdict" => verdict.to_s, "same" => verdict == :alike }
         end
 
-        # @param row [String]
-        # @param other [String] the row that it is compared with
-        # @param block [Bench::Suite::Block]
         # @param words [Hash{Symbol=>String}] for each verdict, see {Bench::Verdict}
         # @param more [Hash] what else the words name
         # @return [String] "redis takes 58.1 (55.0–61.2) times as long as larder"
@@ -157,7 +129,6 @@ module Larder
           format(Bench::Verdict.words(estimate, words), row: name(row), other: name(other), **figures, **more)
         end
 
-        # @param row [String]
         # @return [String] the store for a reader who does not know its key: "Solid Cache on SQLite"; the key itself if
         #   two rows would have the same name
         def name(row)

@@ -25,19 +25,10 @@ module Larder
           @request, @read = [REQUEST, READ].map { |key| plan.blocks.find { |block| block.key == key } }
         end
 
-        # @param row [String]
-        # @return [Bench::Stats::Estimate, nil] nil where a part of it was not measured
-        def of(row)
-          return unless @request && @read && @findings.seconds(row, @request) && @findings.seconds(row, @read)
-
-          @findings.ratio(row, @read, row, @request)
-        end
-
-        # @param row [String]
         # @return [String, nil] "9.4 %", or nil if it was not measured or this machine was too busy
         def words(row)
           estimate = of(row)
-          Figures.percent([estimate.value * READS, 1.0].min) if Bench::Verdict.known?(estimate)
+          Figures.percent(share(estimate.value)) if Bench::Verdict.known?(estimate)
         end
 
         # @return [Document::Table, nil] nil unless a share is known
@@ -54,6 +45,15 @@ module Larder
 
         private
 
+        # @return [Bench::Stats::Estimate, nil] of one read; nil where a part of it was not measured
+        def of(row)
+          return unless @request && @read && @findings.seconds(row, @request) && @findings.seconds(row, @read)
+
+          @findings.ratio(row, @read, row, @request)
+        end
+
+        def share(part) = [part * READS, 1.0].min
+
         # Named for its extremes, where these are known.
         def sentence(rows)
           known = rows.select { |row| words(row) }.minmax_by { |row| of(row).value }.compact.uniq
@@ -68,16 +68,14 @@ module Larder
           "Without a cache the page takes #{@findings.time(row, @request)}."
         end
 
-        def keeps?(row)
-          Contenders.fetch(row).keeps_values?
-        end
+        def keeps?(row) = Contenders.fetch(row).keeps_values?
 
         def cells(row)
           estimate, label = of(row), @findings.name(row)
           return [label, Bench::Verdict::MARKS.fetch(:unknown)] unless Bench::Verdict.known?(estimate)
 
-          share = %i[value low high].to_h { |name| [name.to_s, [estimate.public_send(name) * READS, 1.0].min] }
-          [label, share, @findings.seconds(row, @request)]
+          shares = %i[value low high].to_h { |name| [name.to_s, share(estimate.public_send(name))] }
+          [label, shares, @findings.seconds(row, @request)]
         end
       end
     end
