@@ -54,13 +54,6 @@ module Larder
         bytes ? bytes.round : refuse(option, text, "a size is written 64kb, 10gb, 512MiB, or as a number of bytes")
       end
 
-      # @param bytes [Numeric]
-      # @param bandwidth [Float, nil] bits a second; nil: no limit
-      # @return [Float] seconds that they are on their way out
-      def seconds_to_send(bytes, bandwidth)
-        bandwidth ? bytes * 8 / bandwidth : 0.0
-      end
-
       def quantity(text, units)
         number, unit = text.strip.match(/\A(\d+(?:\.\d+)?|\.\d+)\s*(\p{L}*)\z/)&.captures
         factor = number && units[unit.downcase.tr("μ", "µ")]

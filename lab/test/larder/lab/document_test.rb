@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/report_schema"
 
 module Larder
   module Lab
@@ -8,6 +9,15 @@ module Larder
       test "a document comes back from JSON as it went there" do
         there = JSON.generate(SampleDocument.build.to_h)
         assert_equal there, JSON.generate(Document.from_h(JSON.parse(there)).to_h)
+      end
+
+      test "a document with every kind of block has the published shape of its version, and others are found" do
+        document = JSON.parse(JSON.generate(SampleDocument.build.to_h))
+        assert_empty ReportSchema.errors(document)
+        document["chapters"][0]["measures"][0]["samples"] = ["much"]
+        refute_empty ReportSchema.errors(document)
+        assert_includes ReportSchema.errors({}).join, "missing required properties"
+        assert_equal "larder-lab-#{Document::SCHEMA[:version]}.json", File.basename(ReportSchema::FILE)
       end
 
       test "what is no document, or of another version, is refused by name" do

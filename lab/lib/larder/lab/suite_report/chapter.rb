@@ -10,7 +10,6 @@ require_relative "figure_tables"
 require_relative "findings"
 require_relative "published_findings"
 require_relative "wire"
-require_relative "wire_model"
 
 module Larder
   module Lab
@@ -134,8 +133,7 @@ module Larder
         end
 
         def axes
-          section("Times and sizes", *@axes.tables, Wire.new(@plan, @findings).table,
-                  WireModel.new(@plan, @findings).table)
+          section("Times and sizes", *@axes.tables, Wire.new(@plan, @findings).table)
         end
 
         # Nil without contents.

@@ -32,8 +32,6 @@ module Larder
           made = Payloads.of(payload)
           scene[:value] = made.value
           scene[:store] = behind(scene, wire).coded_by(**coding(scene, made, compressor)).open.store
-          network = { "rtt" => wire&.rtt, "bandwidth" => wire&.bandwidth }.compact
-          scene.figures.update(network) if scene.contender.endpoint
           KEYS.times { |number| write(scene, number) || raise(Unavailable, "it refuses #{payload}") }
           Coded.refuse(payload) unless made.same?(scene[:store].read("wire/0")) || !scene.keeps?
         end
@@ -82,8 +80,7 @@ module Larder
           Reads and writes 12 bytes and 10 KB behind a proxy that adds a round-trip time,
           half of it in each direction, and then a megabyte with and without compression
           behind one that limits the bandwidth. Stores without a server have no network
-          and take turns with the others. The report compares what was measured with a
-          simple model: a nearer call, plus a round trip, plus the bits by the bandwidth.
+          and take turns with the others.
         TEXT
         question "What do round trips and bandwidth do to each store, and to values with and without compression?"
         bundle Gemfiles::CODECS

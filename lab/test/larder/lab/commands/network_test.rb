@@ -17,8 +17,7 @@ module Larder
             run = lab(*SMALL, "--only", "memory,redis", "--blocks", "read_hello_0us,read_hello_5000us", "--json", json,
                       "--dir", dir)
             assert_equal 0, run.status, run.out + run.err
-            assert_match(/^  round trip: 5.00 ms/, run.out)
-            assert_match(/^  redis: read, 12 B, 5.00 ms +\d/, run.out)
+            assert_match(/^  round trip: 5.00 ms\n.+\n  memory .+\n  redis +22 +\d/, run.out)
             measures = Document.load(json).measures.to_h { |measure| [measure.key, measure.samples] }
             assert_operator measures.fetch("wire/read_hello_5000us/redis").min, :>=, 0.005
             assert_operator measures.fetch("wire/read_hello_5000us/memory").max, :<, 0.005
