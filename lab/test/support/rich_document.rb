@@ -60,7 +60,7 @@ module RichDocument
   end
 
   def percentiles
-    at = (1..400).map { |step| 1.0 - (10.0**(-step / 100.0)) }
+    at = (1..13).map { |step| 1.0 - (10.0**(-step / 3.0)) }
     series = NAMES.zip(BASE).map do |name, base|
       { label: name, points: at.map { |share| [share, base * (1 - (Math.log(1 - share) * 0.35))] } }
     end

@@ -131,13 +131,6 @@ module Larder
         end
 
         # @param arguments [Array<String>]
-        # @return [Options]
-        # @raise [UsageError]
-        def options_for(arguments)
-          Options.new.parse(arguments)
-        end
-
-        # @param arguments [Array<String>]
         # @return [Integer] exit code
         # @raise [UsageError]
         def run(arguments)

@@ -14,7 +14,7 @@ module Larder
   module Lab
     module Commands
       # What commands have in common: where they print, and what becomes of --json FILE and its like. A command that
-      # measures implements {#options_for} and {#chapter}; {#run} does the rest.
+      # measures has `chapter`, which gets its options and answers a {Document::Chapter}; {#run} does the rest.
       class Command
         include Clock
 
@@ -47,20 +47,10 @@ module Larder
           watch(options) { chapter(options) }
         end
 
-        # Understands arguments.
-        # @param _arguments [Array<String>]
-        # @return [CommandLine] help?, list?, outputs, and what {#chapter} reads
+        # @param arguments [Array<String>]
+        # @return [CommandLine] help?, list?, outputs, and what `chapter` reads
         # @raise [UsageError]
-        def options_for(_arguments)
-          raise NotImplementedError, "#{self.class} does not say what its options are"
-        end
-
-        # Measures.
-        # @param _options [CommandLine]
-        # @return [Document::Chapter]
-        def chapter(_options)
-          raise NotImplementedError, "#{self.class} does not say what it measures"
-        end
+        def options_for(arguments) = self.class::Options.new.parse(arguments)
 
         private
 
@@ -83,10 +73,10 @@ module Larder
         # @yieldparam started [Float]
         # @yieldreturn [Document]
         def publish(options)
-          options.outputs.each { |form, path| writable(path, "--#{form}") }
+          must_be_writable(options.outputs)
           document = yield now
           @out.print(Reports::Text.new(document, terminal: @out).to_s, "\n")
-          options.outputs.each { |form, path| write(document, form, path) }
+          write(document, options.outputs)
           document.failed? ? CLI::FAILED : CLI::OK
         end
 
@@ -109,13 +99,11 @@ module Larder
           typed.map { |word| word.match?(%r{\A[\w@%+=:,./…-]+\z}) ? word : Shellwords.escape(word) }.join(" ")
         end
 
-        def write(document, form, path)
-          save(document, form, path)
-          @err.puts("wrote #{path}")
-        end
-
-        def save(document, form, path)
-          write_file(path, Reports.of(form).new(document).to_s, "--#{form}")
+        def write(document, outputs)
+          outputs.each do |form, path|
+            save(document, form, path)
+            @err.puts("wrote #{path}")
+          end
         end
 
         def show(text)
@@ -123,19 +111,20 @@ module Larder
           CLI::OK
         end
 
-        # Asked before the run, not after it. Leaves no empty file behind if the run is stopped.
-        def writable(path, option = "--json")
-          raise UsageError, "#{option} #{path}: it is a directory" if File.directory?(path)
+        # Refuses files that cannot be written. Leaves no empty file behind if the run is stopped.
+        def must_be_writable(outputs)
+          outputs.each do |form, path|
+            raise UsageError, "--#{form} #{path}: it is a directory" if File.directory?(path)
+            next if File.writable?(File.exist?(path) ? path : "#{File.dirname(path)}/.")
 
-          directory = File.dirname(path)
-          return path if File.exist?(path) ? File.writable?(path) : File.writable?("#{directory}/.")
-
-          raise UsageError, "#{option} #{path}: cannot be written"
+            raise UsageError, "--#{form} #{path}: cannot be written"
+          end
         end
 
         # Writes another file first, so that a full disk leaves neither half a report nor none of the last one. A link
         # or a device such as /dev/stdout stays what it is.
-        def write_file(path, text, option)
+        def save(document, form, path)
+          text = Reports.of(form).new(document).to_s
           return File.write(path, text) if File.exist?(path) && !File.file?(path)
 
           path = File.realpath(path) if File.exist?(path)
@@ -144,7 +133,7 @@ module Larder
           File.rename(partial, path)
         rescue SystemCallError => error
           FileUtils.rm_f(partial) if partial
-          raise UsageError, "#{option} #{path}: #{error.message}"
+          raise UsageError, "--#{form} #{path}: #{error.message}"
         end
       end
     end

@@ -69,13 +69,6 @@ module Larder
           end
         end
 
-        # @param arguments [Array<String>]
-        # @return [Options]
-        # @raise [UsageError]
-        def options_for(arguments)
-          Options.new.parse(arguments)
-        end
-
         # @param options [Options]
         # @return [Document::Chapter]
         # @raise [UsageError] if a file is not a report of the lab

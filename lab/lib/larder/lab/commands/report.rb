@@ -46,21 +46,10 @@ module Larder
           end
 
           def understood
-            return if files.any?
-
-            raise UsageError, "name a JSON file of a run; --json FILE of any command writes one"
+            raise UsageError, "name a JSON file of a run; --json FILE of any command writes one" if files.empty?
           end
 
-          def parser
-            @parser ||= explained(BANNER, FOOTER)
-          end
-        end
-
-        # @param arguments [Array<String>]
-        # @return [Options]
-        # @raise [UsageError]
-        def options_for(arguments)
-          Options.new.parse(arguments)
+          def parser = @parser ||= explained(BANNER, FOOTER)
         end
 
         # @param arguments [Array<String>]
@@ -73,16 +62,9 @@ module Larder
           document = Document.join(options.files.map { |file| Document.load(file) })
           return show(Reports::Text.new(document, terminal: @out).to_s) if options.outputs.empty?
 
-          write_all(document, options.outputs)
+          must_be_writable(options.outputs)
+          write(document, options.outputs)
           CLI::OK
-        end
-
-        private
-
-        # All are asked for before the first is written.
-        def write_all(document, outputs)
-          paths = outputs.map { |form, path| [form, writable(path, "--#{form}")] }
-          paths.each { |form, path| write(document, form, path) }
         end
       end
     end

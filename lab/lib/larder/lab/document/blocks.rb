@@ -96,8 +96,7 @@ module Larder
         def self.build(given) = new(scale: "linear", **given.to_h.transform_keys(&:to_sym))
       end
 
-      # Lines through points. Series are `{ "label" =>, "points" => [[x, y], …], "highlight" => }`. Points may be few
-      # (scaling) or many (percentile curves).
+      # Lines through points. Series are `{ "label" =>, "points" => [[x, y], …] }`.
       Curves = Struct.new(:title, :sentence, :x, :y, :series, keyword_init: true) do
         include Block
 

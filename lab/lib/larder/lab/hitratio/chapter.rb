@@ -110,7 +110,7 @@ module Larder
         def curves(name, rows)
           series = @policies.map do |policy|
             points = rows.map { |row| [row.capacity.fdiv(row.footprint), row.miss_ratio(policy)] }.sort
-            { label: policy, highlight: policy == "larder", points: points }
+            { label: policy, points: points }
           end
           spoken = series.map do |line|
             misses = line[:points].values_at(0, -1).map { |_, share| Figures.percent(share) }

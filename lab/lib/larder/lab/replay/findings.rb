@@ -75,7 +75,7 @@ module Larder
           return [table] if curve.size < 2
 
           series = POLICIES.each.with_index(1).map do |policy, at|
-            { label: policy, highlight: policy == "larder", points: rows.map { |row| row.values_at(0, at) } }
+            { label: policy, points: rows.map { |row| row.values_at(0, at) } }
           end
           [table, Document::Curves.build(title: SIZED, sentence: suiting, series: series,
                                          x: { title: "size of the cache", scale: "log", format: "bytes" },

@@ -17,23 +17,14 @@ module Larder
         STYLE = File.join(__dir__, "html/page.css")
         # In a sentence: a ratio with its interval.
         DECISIVE = /(\d[\d.,]* \([\d.,]+–[\d.,]+\) times as long)/
-        # Rows of the table of a chart; of more, so many that lie evenly among them. JSON has all.
-        ROWS = 60
         NAMES = { "yjit" => "YJIT", "cpu" => "Processor", "memory_bytes" => "Memory",
                   "load_average" => "Load before the run" }.freeze
-        private_constant :PAGE, :STYLE, :DECISIVE, :ROWS, :NAMES
+        private_constant :PAGE, :STYLE, :DECISIVE, :NAMES
 
         # @param label [String]
         # @return [Boolean] whether this is Larder
         def self.ours?(label)
           label.to_s.match?(/\Alarder\b/i)
-        end
-
-        # @param rows [Array<Hash>] of a chart
-        # @return [Array<Boolean>] which of them stand out: Larder, where the block does not say it
-        def self.own(rows)
-          said = rows.any? { |row| row.key?("highlight") }
-          rows.map { |row| said ? row["highlight"] == true : ours?(row["label"]) }
         end
 
         # @param document [Document]
@@ -98,16 +89,8 @@ module Larder
         def chart(block, id, label)
           title = tag(:h4, words(block.title)) unless block.title == label
           tag(:figure, tag(:figcaption, title, tag(:p, words(block.sentence), id: id)),
-              Lines.new(block).to_html(aria_label: block.title, aria_describedby: id), data(block))
-        end
-
-        def data(block)
-          table, rows = block.data, block.data.rows
-          if rows.size > ROWS
-            table.rows = (0...ROWS).map { |index| rows[index * (rows.size - 1) / (ROWS - 1)] }
-            table.notes = ["#{ROWS} of #{Figures.thousands(rows.size)} rows; the run's JSON has all."]
-          end
-          tag(:details, tag(:summary, "Figures of this chart"), Table.new(table, label: block.title.to_s).to_html)
+              Lines.new(block).to_html(aria_label: block.title, aria_describedby: id),
+              tag(:details, tag(:summary, "Figures of this chart"), Table.new(block.data, label: block.title).to_html))
         end
 
         # Circumstances of a run that are needed to judge it.

@@ -91,9 +91,7 @@ module Larder
         end
 
         def curve(block, curve)
-          series = measured(block).map do |row, processes|
-            { label: row, points: curve.points.call(processes), highlight: row == @findings.base }
-          end
+          series = measured(block).map { |row, processes| { label: row, points: curve.points.call(processes) } }
           series.reject! { |line| line[:points].empty? }
           return if series.empty?
 

@@ -25,7 +25,8 @@ module Larder
 
           # @param block [Document::Curves]
           def initialize(block)
-            @series = block.series.zip(Html.own(block.series), looks(Html.own(block.series)))
+            own = block.series.map { |line| Html.ours?(line["label"]) }
+            @series = block.series.zip(own, looks(own))
             points = block.series.flat_map { |line| line["points"] }.select(&:all?)
             @x = Scale.new(block.x, points.map(&:first))
             @y = Scale.new(block.y, points.map(&:last), vertical: true)
@@ -80,10 +81,9 @@ module Larder
             end
             return if points.empty?
 
-            # One of several points that nearly lie on each other is drawn.
-            path = points.uniq { |point| point.map { |each| each / 4 } }.map { |point| point.join(" ") }
+            path = points.map { |point| point.join(" ") }.join("L")
             marks = points.map { |x, y| "M#{x} #{y}h0" }.join if points.size <= MARKED
-            [tag(:path, d: "M#{path.join("L")}", **look),
+            [tag(:path, d: "M#{path}", **look),
              *(tag(:path, d: marks, class: "#{look[:class]} mark") if marks)]
           end
 

@@ -54,9 +54,7 @@ module Larder
             assert_match(/<svg/, curves([{ label: "a", points: [] }, { label: "b", points: [[1, nil]] }], scale: "log"))
           end
 
-          test "of many points and samples few are drawn" do
-            path = curves([{ label: "a", points: (1..5000).map { |at| [at / 5000.0, at] } }])[/<path d="([^"]+)"/, 1]
-            assert_operator path.count("L"), :<, 600
+          test "of many samples few are drawn" do
             drawn = plotted([["a", { "value" => 500, "dots" => (1..5000).to_a }]])
             assert_operator drawn.scan("<circle").size, :<=, 1002
           end
