@@ -81,6 +81,13 @@ module Larder
                         Figures.duration(1.31e-6), Figures.percent(0.0941), Figures.percent(288.71)]
         end
 
+        test "the columns of all suites and all articles have formats that exist" do
+          suites = Suites.names.flat_map { |name| Suites.fetch(name).blocks.flat_map(&:columns) }
+          articles = Published.articles.each_value.flat_map(&:tables).flat_map(&:columns)
+          assert_empty (suites + articles).filter_map(&:format).uniq - Cells::FORMATS.keys
+          assert_equal %w[250 3.50], [Cells.text(0.004, "rate"), Cells.text(3_500_000, "megabytes")]
+        end
+
         test "every cell of every format is text" do
           Cells::FORMATS.each_key { |format| assert_kind_of String, Cells.text(0.5, format) }
           assert_equal "–", Cells.text(nil, "micros")
