@@ -112,9 +112,7 @@ module Larder
       end
 
       # @return [Array<Measure>] of all chapters
-      def measures
-        chapters.flat_map(&:measures)
-      end
+      def measures = chapters.flat_map(&:measures)
 
       # @return [Answer, nil] of the first chapter that has one, with a sentence about sessions
       def answer
@@ -124,14 +122,10 @@ module Larder
       end
 
       # @return [Chapter, nil] whose answer and warnings the report begins with
-      def answering
-        chapters.find(&:answer)
-      end
+      def answering = chapters.find(&:answer)
 
       # @return [Boolean] whether something was wrong, or nothing could be measured
-      def failed?
-        chapters.any?(&:failed?)
-      end
+      def failed? = chapters.any?(&:failed?)
 
       # @return [Hash{Symbol=>Object}] plain data
       def to_h

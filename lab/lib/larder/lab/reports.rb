@@ -9,9 +9,7 @@ module Larder
       # Answers the class of a form.
       # @param form [String] of {CommandLine::FORMS}
       # @return [Class]
-      def self.of(form)
-        { "json" => Json, "markdown" => Markdown, "html" => Html }.fetch(form)
-      end
+      def self.of(form) = { "json" => Json, "markdown" => Markdown, "html" => Html }.fetch(form)
     end
   end
 end

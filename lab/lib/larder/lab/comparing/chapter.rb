@@ -68,26 +68,16 @@ module Larder
 
         private
 
-        def shown?(change)
-          %i[slower faster].include?(change.verdict)
-        end
+        def shown?(change) = %i[slower faster].include?(change.verdict)
 
-        def measure(change)
-          @sides.first.measures.fetch(change.key)
-        end
+        def measure(change) = @sides.first.measures.fetch(change.key)
 
-        def worse
-          changes.select { |change| verdict(change) == :worse }
-        end
+        def worse = changes.select { |change| verdict(change) == :worse }
 
         # Whether no measure could be told from its counterpart: a gate that sees nothing does not open.
-        def blind?
-          changes.all? { |change| verdict(change) == :unknown }
-        end
+        def blind? = changes.all? { |change| verdict(change) == :unknown }
 
-        def documents
-          @sides.flat_map(&:documents)
-        end
+        def documents = @sides.flat_map(&:documents)
 
         def facts
           ["reports: #{@sides.map { |side| side.documents.size }.join(" and ")}",
@@ -168,9 +158,7 @@ module Larder
           Document::Table.build(columns: COLUMNS, rows: rows, notes: notes)
         end
 
-        def percent(share)
-          Figures.percent(share)
-        end
+        def percent(share) = Figures.percent(share)
 
         def figure(side, change)
           Figures.public_send(FORMATS.fetch(measure(change).unit, :significant), side.median(change.key))

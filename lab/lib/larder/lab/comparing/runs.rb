@@ -33,9 +33,7 @@ module Larder
         end
 
         # @return [Hash{String=>Document::Measure}] by key, of all reports
-        def measures
-          @measures ||= documents.flat_map(&:measures).to_h { |measure| [measure.key, measure] }
-        end
+        def measures = @measures ||= documents.flat_map(&:measures).to_h { |measure| [measure.key, measure] }
 
         # @return [Hash{String=>Array<Float>}] key of a measure => logarithms: of a suite, one for each session; of
         #   other commands, one for each report

@@ -20,9 +20,7 @@ module Larder
 
         # @param base [Class]
         # @return [void]
-        def self.included(base)
-          base.define_singleton_method(:kind) { name[/\w+\z/].downcase }
-        end
+        def self.included(base) = base.define_singleton_method(:kind) { name[/\w+\z/].downcase }
 
         # @return [String] the name that stands in JSON
         def kind = self.class.kind
@@ -83,9 +81,7 @@ module Larder
         end
 
         # @return [Array<Array>] without those that end in words
-        def full_rows
-          rows.select { |row| row.size == columns.size }
-        end
+        def full_rows = rows.select { |row| row.size == columns.size }
       end
 
       # An axis. scale: "linear", "log" or "percentile" (of a share from 0 to 1: 0.9, 0.99, 0.999 lie equally far

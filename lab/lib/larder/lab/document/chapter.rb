@@ -28,9 +28,7 @@ module Larder
         def to_h = { sentences: sentences, chart: chart&.to_h }
 
         # @return [Array<String>] each with its kind of application in front
-        def lines
-          sentences.map { |sentence| "#{sentence["about"]}: #{sentence["text"]}" }
-        end
+        def lines = sentences.map { |sentence| "#{sentence["about"]}: #{sentence["text"]}" }
       end
 
       # One measured quantity, which `compare` compares with the same quantity of another run. key: stands for the same
@@ -40,9 +38,7 @@ module Larder
       Measure = Struct.new(:key, :label, :unit, :better, :samples, keyword_init: true) do
         # @param hash [Hash{String=>Object}]
         # @return [Measure]
-        def self.from_h(hash)
-          new(**hash.transform_keys(&:to_sym).slice(*members))
-        end
+        def self.from_h(hash) = new(**hash.transform_keys(&:to_sym).slice(*members))
       end
 
       # What one command found out. key: its name; title; lead: what was done, in a sentence or two; facts: how it was
@@ -70,9 +66,7 @@ module Larder
         def failed? = failed == true
 
         # @return [Array<Section>] as a page has them: headlines first
-        def reading_order
-          sections.partition(&:headline).flatten(1)
-        end
+        def reading_order = sections.partition(&:headline).flatten(1)
 
         # @return [Array<Section>] as a terminal has them: the first headline last, on the screen when the run has ended
         def scrolling_order

@@ -24,15 +24,11 @@ module Larder
 
         # @param number [Integer]
         # @return [String] "12,345,678"
-        def thousands(number)
-          number.to_s.gsub(/(?<=\d)(?=(\d{3})+\z)/, ",")
-        end
+        def thousands(number) = number.to_s.gsub(/(?<=\d)(?=(\d{3})+\z)/, ",")
 
         # @param seconds [Float]
         # @return [String] microseconds
-        def micros(seconds)
-          significant(seconds * 1e6)
-        end
+        def micros(seconds) = significant(seconds * 1e6)
 
         # @param bytes [Numeric]
         # @return [String] in the unit that suits: "12 B", "1.02 kB", "256 MB"
@@ -74,9 +70,7 @@ module Larder
 
         # @param words [String]
         # @return [String] with a capital, and without changing other letters
-        def begun(words)
-          words[0].upcase + words[1..]
-        end
+        def begun(words) = words[0].upcase + words[1..]
 
         # Units go up by thousands, from a thousand.
         def scaled(number, units)

@@ -23,9 +23,7 @@ module Larder
 
         # @param label [String]
         # @return [Boolean] whether this is Larder
-        def self.ours?(label)
-          label.to_s.match?(/\Alarder\b/i)
-        end
+        def self.ours?(label) = label.to_s.match?(/\Alarder\b/i)
 
         # @param document [Document]
         def initialize(document)
@@ -35,9 +33,7 @@ module Larder
         end
 
         # @return [String]
-        def to_s
-          Template.new(File.read(PAGE), trim_mode: "-").result(binding)
-        end
+        def to_s = Template.new(File.read(PAGE), trim_mode: "-").result(binding)
 
         private
 

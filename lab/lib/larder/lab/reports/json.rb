@@ -13,9 +13,7 @@ module Larder
         end
 
         # @return [String]
-        def to_s
-          "#{JSON.pretty_generate(finite(@document.to_h))}\n"
-        end
+        def to_s = "#{JSON.pretty_generate(finite(@document.to_h))}\n"
 
         private
 

@@ -25,9 +25,7 @@ module Larder
           ["", *lines.map { |line| "| #{line} |" }, ""]
         end
 
-        def list(sentences)
-          sentences.map { |sentence| "- #{escaped(sentence)}" }
-        end
+        def list(sentences) = sentences.map { |sentence| "- #{escaped(sentence)}" }
 
         def code(block) = ["```#{block.language}", block.text.chomp, "```"]
 

@@ -90,9 +90,7 @@ module Larder
           text.to_s.scan(/\S.{0,#{@terminal.width - INDENT - indent - 1}}(?=\s|\z)|\S+/)
         end
 
-        def indent(lines)
-          lines.map { |line| line.empty? ? line : "#{" " * INDENT}#{line}" }
-        end
+        def indent(lines) = lines.map { |line| line.empty? ? line : "#{" " * INDENT}#{line}" }
 
         def environment
           facts = @document.environment

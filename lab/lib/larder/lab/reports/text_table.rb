@@ -75,9 +75,7 @@ module Larder
           end
         end
 
-        def line(columns, cells)
-          columns.zip(cells).map { |at, cell| padded(cell, at) }.join(GAP).rstrip
-        end
+        def line(columns, cells) = columns.zip(cells).map { |at, cell| padded(cell, at) }.join(GAP).rstrip
 
         # The last cell goes on to the edge.
         def running(cells)
@@ -86,9 +84,7 @@ module Larder
           text.size > @room ? "#{text[0, @room - 1]}#{CUT}" : text
         end
 
-        def padded(cell, at)
-          @table.left?(at) ? cell.ljust(widths[at]) : cell.rjust(widths[at])
-        end
+        def padded(cell, at) = @table.left?(at) ? cell.ljust(widths[at]) : cell.rjust(widths[at])
 
         def widths
           @widths ||= @table.columns.each_with_index.map do |column, at|

@@ -30,9 +30,7 @@ module Larder
         end
 
         # @return [Boolean] whether many blocks are in one table, so that they have no other
-        def together?
-          @sheets.each_value.any? { |points| points.size > APART }
-        end
+        def together? = @sheets.each_value.any? { |points| points.size > APART }
 
         # @return [Array<Document::Table>] none for a suite without axes
         def tables
@@ -86,9 +84,7 @@ module Larder
         end
 
         # A figure of any of the blocks.
-        def known(row, blocks, name)
-          blocks.filter_map { |block| @findings.figure(row, block, name) }.first
-        end
+        def known(row, blocks, name) = blocks.filter_map { |block| @findings.figure(row, block, name) }.first
       end
     end
   end

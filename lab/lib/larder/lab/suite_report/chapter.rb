@@ -54,9 +54,7 @@ module Larder
 
         private
 
-        def failed?
-          @findings.base.nil? || failures.any?
-        end
+        def failed? = @findings.base.nil? || failures.any?
 
         def failures
           @conductor.absent.select { |_, absence| absence.state == :invalid }.map do |row, absence|
@@ -70,9 +68,7 @@ module Larder
            "seed #{@plan.seed}", *spent].compact
         end
 
-        def sessions
-          @samples.map(&:session).uniq.size
-        end
+        def sessions = @samples.map(&:session).uniq.size
 
         def settings
           @plan.suite.declared.reject(&:file).map do |setting|
@@ -113,9 +109,7 @@ module Larder
           "#{Figures.begun(block.title)}: #{@findings.clause(other, @findings.base, block)}."
         end
 
-        def warnings
-          [Warnings.busy(@environment), few, *@figures.warnings].compact
-        end
+        def warnings = [Warnings.busy(@environment), few, *@figures.warnings].compact
 
         def few
           return if sessions >= Bench::Verdict::LEAST_SESSIONS || @samples.empty? || @plan.suite.sessions
@@ -230,9 +224,7 @@ module Larder
         end
 
         # For `compare`: figures, and the seconds of a call, one for each session.
-        def measures
-          @figures.measures + (@plan.suite.sessions ? [] : times)
-        end
+        def measures = @figures.measures + (@plan.suite.sessions ? [] : times)
 
         def times
           @findings.rows.product(@plan.blocks).filter_map do |row, block|

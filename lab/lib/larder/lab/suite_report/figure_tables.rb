@@ -57,9 +57,7 @@ module Larder
 
         private
 
-        def each_column
-          @blocks.flat_map { |block| block.columns.map { |column| [block, column] } }
-        end
+        def each_column = @blocks.flat_map { |block| block.columns.map { |column| [block, column] } }
 
         def measure(row, block, column, samples)
           return if samples.any?(&:nil?)

@@ -97,9 +97,7 @@ module Larder
         end
 
         # @return [Array<String>] the rows that were measured in the block, the fastest first
-        def ranking(block)
-          rows.select { |row| seconds(row, block) }.sort_by { |row| seconds(row, block) }
-        end
+        def ranking(block) = rows.select { |row| seconds(row, block) }.sort_by { |row| seconds(row, block) }
 
         # @return [Hash, String] a cell for the ratio to the base
         def cell(row, block)

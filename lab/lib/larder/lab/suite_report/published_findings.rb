@@ -42,9 +42,7 @@ module Larder
         end
 
         # @return [Array<Document::Table>] the published tables, each figure with the same one here
-        def tables
-          @article ? @article.tables.map { |table| table(table) } : []
-        end
+        def tables = @article ? @article.tables.map { |table| table(table) } : []
 
         # @return [Document::Table, nil] each finding with the same ratio here; nil for a suite without any
         def comparison
@@ -103,9 +101,7 @@ module Larder
           "#{short(finding.faster)}/#{short(finding.slower)}: #{about}"
         end
 
-        def short(rows)
-          rows.is_a?(Array) ? "next" : @article.short.fetch(rows, rows)
-        end
+        def short(rows) = rows.is_a?(Array) ? "next" : @article.short.fetch(rows, rows)
 
         def outcome(finding, estimate)
           cell = @findings.shown(estimate)
@@ -164,9 +160,7 @@ module Larder
         end
 
         # With the digits of the article.
-        def printed(figure)
-          figure.is_a?(Integer) ? Findings::Figures.thousands(figure) : figure&.to_s
-        end
+        def printed(figure) = figure.is_a?(Integer) ? Findings::Figures.thousands(figure) : figure&.to_s
 
         def here(row, column)
           column.of.map { |key| @suite.fetch(key) }.map do |block|

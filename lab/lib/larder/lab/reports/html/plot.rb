@@ -61,9 +61,7 @@ module Larder
             tag(:line, x1: "#{from}%", x2: "#{to}%", y1: y, y2: y, **attributes)
           end
 
-          def cap(at)
-            tag(:line, x1: "#{at}%", x2: "#{at}%", y1: 7, y2: 15, class: "interval")
-          end
+          def cap(at) = tag(:line, x1: "#{at}%", x2: "#{at}%", y1: 7, y2: 15, class: "interval")
         end
       end
     end

@@ -98,18 +98,12 @@ module Larder
             NINES.select { |value| value.between?(@low, @high) }
           end
 
-          def above(value)
-            round(value).find { |each| each >= value * 0.999_999 }
-          end
+          def above(value) = round(value).find { |each| each >= value * 0.999_999 }
 
-          def below(value)
-            round(value).reverse.find { |each| each <= value * 1.000_001 }
-          end
+          def below(value) = round(value).reverse.find { |each| each <= value * 1.000_001 }
 
           # Values around this one.
-          def round(value)
-            MANTISSAS.map { |mantissa| mantissa * (10.0**Math.log10(value).floor) }
-          end
+          def round(value) = MANTISSAS.map { |mantissa| mantissa * (10.0**Math.log10(value).floor) }
 
           # Zeros at the end say nothing.
           def tick(value)
@@ -117,9 +111,7 @@ module Larder
             Tick.new(place(value), label)
           end
 
-          def every_second
-            @ticks.each_slice(2).map(&:first)
-          end
+          def every_second = @ticks.each_slice(2).map(&:first)
 
           def apart?(vertical)
             labels = @ticks.map(&:label)

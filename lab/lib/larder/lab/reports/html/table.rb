@@ -68,9 +68,7 @@ module Larder
             tag(:tr, set, class: (names unless names.empty?))
           end
 
-          def own?(cells)
-            Html.ours?(cells.first) || cells.grep(/\Alarder(?: \(.+\))?\z/i).any?
-          end
+          def own?(cells) = Html.ours?(cells.first) || cells.grep(/\Alarder(?: \(.+\))?\z/i).any?
 
           # A card has the heading of its column in front of each figure.
           def figure(cell, at)
@@ -116,13 +114,9 @@ module Larder
             names.join(" ") if names.any?
           end
 
-          def ranged?(at)
-            hashes(at).any? { |cell| cell["low"] || cell["same"] }
-          end
+          def ranged?(at) = hashes(at).any? { |cell| cell["low"] || cell["same"] }
 
-          def hashes(at)
-            @table.full_rows.map { |row| row[at] }.grep(Hash)
-          end
+          def hashes(at) = @table.full_rows.map { |row| row[at] }.grep(Hash)
         end
       end
     end
