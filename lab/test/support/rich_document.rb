@@ -32,8 +32,8 @@ module RichDocument
                    facts: ["n = 10,000", "5 sessions", "seed 7"],
                    conclusions: ["Larder’s hit takes 1.10 µs (1.05–1.14): 17.3 times (16.8–18.0) as fast as others’."],
                    warnings: ["Other processes kept 0.9 of 2 cores busy: intervals may be too narrow."],
-                   sections: [D::Section.new(title: "One thread", blocks: [timings, table]),
-                              D::Section.new(title: "Percentiles", blocks: [percentiles, scaling]),
+                   sections: [D::Section.new(title: "One thread", blocks: [timings]),
+                              D::Section.new(title: "Percentiles", blocks: [percentiles]),
                               D::Section.new(title: "To paste", blocks: [code])])
   end
 
@@ -47,18 +47,6 @@ module RichDocument
                              { title: "time per write", format: "seconds" }])
   end
 
-  def table
-    columns = [{ title: "" }, { title: "µs/call", format: "micros" }, { title: "times larder", format: "ratio" },
-               { title: "on disk", format: "bytes", optional: 1 }, { title: "survives a restart", optional: 2 }]
-    rows = NAMES.zip(BASE).map do |name, base|
-      ratio = base / BASE[0]
-      interval = { value: ratio, low: ratio * 0.97, high: ratio * 1.04, same: name == "file" }
-      [name, base, name == "larder" ? "1" : interval, name == "memory" ? nil : base * 1e12, name != "memory"]
-    end
-    D::Table.build(caption: "One thread, hits", columns: columns, notes: ["≈: no difference is shown."],
-                   rows: [*rows, ["dragonfly", "not measured: #{MISSING}"]])
-  end
-
   def percentiles
     at = (1..13).map { |step| 1.0 - (10.0**(-step / 3.0)) }
     series = NAMES.zip(BASE).map do |name, base|
@@ -67,15 +55,6 @@ module RichDocument
     D::Curves.build(title: "Time of a read", sentence: "Larder’s p99.9 is 3.8 µs.", series: series,
                     x: { title: "share of calls that took no longer", scale: "percentile", format: "percentile" },
                     y: { title: "time of a call", scale: "log", format: "seconds" })
-  end
-
-  def scaling
-    series = NAMES.first(6).zip(BASE).map do |name, base|
-      { label: name, points: [1, 2, 4, 8, 16].map { |threads| [threads, (1 / base) * (threads**0.3)] } }
-    end
-    D::Curves.build(title: "Reads per second, by threads", sentence: "All grow by less than the number of threads.",
-                    x: { title: "threads", scale: "log", format: "integer" }, series: series,
-                    y: { title: "reads per second", scale: "log", format: "integer" })
   end
 
   def code

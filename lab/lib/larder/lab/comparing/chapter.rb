@@ -5,7 +5,7 @@
 
 require_relative "../bench/changes"
 require_relative "../document"
-require_relative "../reports/figures"
+require_relative "../reports/cells"
 require_relative "runs"
 
 module Larder
@@ -19,13 +19,13 @@ module Larder
         # Facts of the environment that ought to be the same.
         ALIKE = { "ruby" => "Ruby", "cpu" => "processor", "cores" => "number of cores", "kernel" => "kernel",
                   "yjit" => "use of YJIT", "file_system" => "file system", "governor" => "frequency governor" }.freeze
-        FORMATS = { "seconds" => :duration, "bytes" => :bytes, "share" => :percent }.freeze
+        # Formats of cells by units, see {Document::Measure}.
+        FORMATS = { "seconds" => "seconds", "bytes" => "bytes", "share" => "percent" }.freeze
         WORDS = { worse: "worse", better: "better", alike: "no difference is shown",
                   unknown: "too busy to tell" }.freeze
         COLUMNS = [{ title: "" }, { title: "first", align: "right" }, { title: "second", align: "right" },
                    { title: "second to first", format: "ratio" },
-                   { title: "found from", align: "right", optional: 1 },
-                   { title: "" }].freeze
+                   { title: "found from", format: "percent", optional: 1 }, { title: "" }].freeze
         BLIND = "--fail-on decides nothing, because the machine was too busy to tell in every measure: measure both " \
                 "sides again when nothing else runs."
         private_constant :NAMED, :ALIKE, :FORMATS, :WORDS, :COLUMNS, :BLIND
@@ -54,21 +54,19 @@ module Larder
         def changes
           @changes ||= Bench::Changes.new(*@sides.map(&:values), allowed: 1.0 + @fail_on.to_f).to_a
                                      .sort_by.with_index do |change, at|
-            [shown?(change) ? -Math.log(change.ratio).abs : 0, at]
+            [WORDS.key?(change.verdict) ? 0 : -Math.log(change.ratio).abs, at]
           end
         end
 
         # @param change [Bench::Changes::Change]
         # @return [Symbol] :worse, :better, :alike or :unknown
         def verdict(change)
-          return change.verdict unless shown?(change)
+          return change.verdict if WORDS.key?(change.verdict)
 
           (change.verdict == :slower) == (measure(change).better == "lower") ? :worse : :better
         end
 
         private
-
-        def shown?(change) = %i[slower faster].include?(change.verdict)
 
         def measure(change) = @sides.first.measures.fetch(change.key)
 
@@ -79,10 +77,12 @@ module Larder
 
         def documents = @sides.flat_map(&:documents)
 
+        def percent(share) = Figures.percent(share)
+
         def facts
+          runs = @sides.map { |side| side.documents.first }
           ["reports: #{@sides.map { |side| side.documents.size }.join(" and ")}",
-           *@sides.map { |side| side.documents.first }
-                  .map { |run| "from #{run.environment["time"]}: larder-lab #{run.command}" }]
+           *runs.map { |run| ["larder-lab #{run.command}", *run.environment["time"]].join(" at ") }]
         end
 
         def conclusions
@@ -148,20 +148,14 @@ module Larder
 
         def table
           rows = changes.map do |change|
-            [measure(change).label, *@sides.map { |side| figure(side, change) },
-             { "value" => change.ratio, "low" => change.low, "high" => change.high },
-             percent(change.detectable - 1.0), WORDS.fetch(verdict(change))]
+            figures = @sides.map { |side| Reports::Cells.text(side.median(change.key), FORMATS[measure(change).unit]) }
+            interval = { "value" => change.ratio, "low" => change.low, "high" => change.high }
+            [measure(change).label, *figures, interval, change.detectable - 1.0, WORDS.fetch(verdict(change))]
           end
           sure, found = [1.0 - Bench::Changes::ALARM, Bench::Stats::POWER].map { |share| percent(share) }
           notes = ["second to first: all intervals hold at once in #{sure} of comparisons.",
                    "found from: a change of this size is found in #{found} of comparisons."]
           Document::Table.build(columns: COLUMNS, rows: rows, notes: notes)
-        end
-
-        def percent(share) = Figures.percent(share)
-
-        def figure(side, change)
-          Figures.public_send(FORMATS.fetch(measure(change).unit, :significant), side.median(change.key))
         end
       end
     end

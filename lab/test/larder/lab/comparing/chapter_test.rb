@@ -67,7 +67,7 @@ module Larder
         test "it says which regression would have been found, of all measures and of each" do
           chapter = compare(1, fail_on: 0.05).to_chapter
           assert_match(/A change of \d+(\.\d)? % would have been found in 8 of 10 comparisons/, chapter.conclusions[1])
-          assert(chapter.sections.first.blocks.first.rows.all? { |row| row[4].to_f > 5 })
+          assert(chapter.sections.first.blocks.first.rows.all? { |row| row[4] > 0.05 })
         end
 
         private
