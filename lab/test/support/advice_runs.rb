@@ -6,7 +6,6 @@ require "larder/lab/suites"
 # Runs of the suite `matrix` whose times are known: those of a store and of the codecs, added up.
 module AdviceRuns
   L = Larder::Lab
-  Run = Struct.new(:absent, :skipped, :recorded, :spent)
   # Microseconds of a read and a write.
   STORES = { "larder" => [5, 10], "memory" => [8, 8], "file" => [200, 300], "solid_cache" => [400, 900],
              "redis" => [90, 100], "memcached" => [95, 110] }.freeze
@@ -20,7 +19,7 @@ module AdviceRuns
   module_function
 
   # @param noise [Float] by how much processes and turns differ
-  # @return [Array(Run, Larder::Lab::Bench::Plan, Larder::Lab::Bench::Samples)]
+  # @return [Array(Larder::Lab::SuiteReport::Run, Larder::Lab::Bench::Plan, Larder::Lab::Bench::Samples)]
   def run(stores: STORES, codecs: CODECS, sessions: 6, noise: 0.004)
     suite = L::Suites.fetch("matrix")
     blocks = suite.blocks.select { |block| codecs.key?(block.axes.values) && block.key !~ /bytes|given/ }
@@ -38,7 +37,7 @@ module AdviceRuns
                                                 seconds: taken, cpu: taken, calls: 10, faults: 0))
       end
     end
-    [Run.new({}, {}, recorded, {}), plan, samples]
+    [L::SuiteReport::Run.new({}, {}, recorded, {}), plan, samples]
   end
 
   # @param answers [Hash{Symbol=>String}] of a {Larder::Lab::Advice::Question}

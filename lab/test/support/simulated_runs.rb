@@ -8,8 +8,6 @@ require_relative "simulated_turns"
 # Chapters and documents of runs that were simulated.
 module SimulatedRuns
   L = Larder::Lab
-  # A run that is over.
-  Run = Struct.new(:absent, :skipped, :recorded, :spent)
   # Tens of microseconds that a read takes, and what the rest of a page does.
   READS = { "larder" => 0.2, "memory" => 0.7, "file" => 2.2, "litecache" => 1.6, "redis" => 4.4, "memcached" => 3.7,
             "solid_cache" => 11.0, "larder-redis" => 0.25, "null" => 0.1 }.freeze
@@ -25,7 +23,7 @@ module SimulatedRuns
     blocks ||= suite.blocks.map(&:key)
     plan = L::Bench::Plan.new(suite: suite, rows: rows, blocks: blocks.map { |key| suite.fetch(key) }, seed: 1)
     samples = SimulatedTurns.new(factors, seed: seed, blocks: blocks, **how).samples
-    L::SuiteReport::Chapter.new(Run.new(absent, skipped, recorded, {}), plan, samples, base: base,
+    L::SuiteReport::Chapter.new(L::SuiteReport::Run.new(absent, skipped, recorded, {}), plan, samples, base: base,
                                 environment: { load_average: load, cores: 2 }).to_chapter
   end
 

@@ -30,10 +30,6 @@ module Larder
             larder-lab advise --from run.json --hosts 40 --stale 10s
         TEXT
 
-        # The parts of a run that a report has kept, see {Bench::Conductor}.
-        Kept = Struct.new(:absent, :skipped, :recorded, :spent)
-        private_constant :Kept
-
         # The options of the suite, and the circumstances of an advice.
         class Options < SuiteOptions
           ROWS = %w[larder memory file solid_cache redis memcached].freeze
@@ -126,7 +122,7 @@ module Larder
           suite = Suites.fetch(chapter.key)
           plan = Bench::Plan.new(suite: suite, blocks: suite.blocks.select { |block| measured.include?(block.key) },
                                  **details.fetch("settings").transform_keys(&:to_sym))
-          [Kept.new(session.absent, session.skipped, session.recorded, {}), plan,
+          [SuiteReport::Run.new(session.absent, session.skipped, session.recorded, {}), plan,
            session.turns.inject(Bench::Samples.new, :add)]
         rescue KeyError, ArgumentError, TypeError => error
           raise UsageError, "#{path}: its samples cannot be read: #{error.message}"

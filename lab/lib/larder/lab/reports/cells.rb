@@ -24,7 +24,6 @@ module Larder
           "rate" => ->(seconds) { seconds.zero? ? NOTHING : Figures.significant(1 / seconds) },
           "bytes" => ->(value) { Figures.bytes(value) },
           "megabytes" => ->(value) { Figures.significant(value / 1e6) },
-          "bits" => ->(value) { Figures.bits(value) },
           "percent" => ->(value) { Figures.percent(value) },
           "share" => ->(value) { "#{format("%.2f", value * 100)} %" },
           "percentile" => ->(value) { "p#{format("%.6g", (value * 100).round(6))}" },

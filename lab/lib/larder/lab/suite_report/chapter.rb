@@ -15,6 +15,9 @@ module Larder
   module Lab
     # Turns the samples of a suite into a chapter of a report.
     module SuiteReport
+      # The parts of a run that a chapter needs; a {Bench::Conductor} has them, too.
+      Run = Struct.new(:absent, :skipped, :recorded, :spent)
+
       # Makes the chapter.
       class Chapter
         Figures = Reports::Figures
@@ -26,7 +29,7 @@ module Larder
                  "median of sessions and copies."
         private_constant :MEMORY
 
-        # @param conductor [Bench::Conductor] after its run
+        # @param conductor [Bench::Conductor, Run] after its run
         # @param plan [Bench::Plan]
         # @param samples [Bench::Samples]
         # @param environment [Hash{Symbol=>Object}] see {Environment}, from before the run
@@ -38,7 +41,7 @@ module Larder
           @environment = environment
           @findings = Findings.new(plan, samples, base: base, recorded: conductor.recorded, absent: conductor.absent,
                                                   skipped: conductor.skipped)
-          @published = PublishedFindings.new(plan, @findings)
+          @published = PublishedFindings.new(plan, @findings) if Published.of(plan.suite.key)
           @axes = AxisTables.new(plan, @findings)
           @figures = FigureTables.new(plan, @findings)
         end
@@ -96,8 +99,7 @@ module Larder
         def conclusions
           return ["Nothing could be measured."] unless @findings.base
 
-          summary = @published.summary
-          [summary, (nearest if summary), *@figures.sentences].compact
+          [*([@published.summary, nearest] if @published), *@figures.sentences].compact
         end
 
         # The fastest of the other rows, in the first block that the suite answers by.
@@ -136,8 +138,9 @@ module Larder
         end
 
         def published
-          comparison = @published.comparison or return []
-          [section("Compared with the published findings", comparison, headline: true),
+          return [] unless @published
+
+          [section("Compared with the published findings", @published.comparison, headline: true),
            section("The published tables, with the same figures here", *@published.tables, headline: true),
            section("In seconds, as they were published", @published.totals, folded: true)]
         end

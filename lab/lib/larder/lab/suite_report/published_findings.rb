@@ -12,7 +12,7 @@ module Larder
     module SuiteReport
       # The findings of the {Published::Article} that a suite repeats. All of them are listed, measured here or not.
       class PublishedFindings
-        # @param plan [Bench::Plan]
+        # @param plan [Bench::Plan] of a suite that has an article
         # @param findings [Findings]
         def initialize(plan, findings)
           @suite = plan.suite
@@ -32,22 +32,18 @@ module Larder
         FIRST = "first: the first call of a process; warm: later ones."
         private_constant :OUTCOMES, :REASON, :FIRST
 
-        # @return [String, nil] a sentence with how many findings hold; nil for a suite without any
+        # @return [String] a sentence with how many findings hold
         def summary
-          return unless @article
-
           counts = @article.findings.map { |finding| cells(finding).reject { |cell| cell == "" }.last }.tally
           found = OUTCOMES.filter_map { |outcome, words| "#{counts[outcome]} #{words}" if counts[outcome] }
           "The article has #{@article.findings.size} findings: #{found.join(", ")}."
         end
 
         # @return [Array<Document::Table>] the published tables, each figure with the same one here
-        def tables = @article ? @article.tables.map { |table| table(table) } : []
+        def tables = @article.tables.map { |table| table(table) }
 
-        # @return [Document::Table, nil] each finding with the same ratio here; nil for a suite without any
+        # @return [Document::Table] each finding with the same ratio here
         def comparison
-          return unless @article
-
           columns = [{ title: "a/b" }, { title: "published", align: "right" }, { title: "here", format: "ratio" },
                      { title: "" }]
           Document::Table.build(columns: columns, rows: @article.findings.map { |finding| cells(finding) },
@@ -58,7 +54,7 @@ module Larder
         # As the article gave them: seconds of all calls, means of runs.
         # @return [Document::Table, nil] nil if the article gave none
         def totals
-          calls, runs, blocks = @article&.totals&.values_at("calls", "runs", "blocks")
+          calls, runs, blocks = @article.totals&.values_at("calls", "runs", "blocks")
           return unless calls
 
           blocks = blocks.map { |key| @suite.fetch(key) }

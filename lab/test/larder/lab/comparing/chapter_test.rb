@@ -16,8 +16,6 @@ module Larder
         ROWS = (1..13).map { |number| "row#{number}" }.freeze
         # A row in a block.
         SLOWED = %w[row7 json].freeze
-        # A run that is over.
-        Run = Struct.new(:absent, :skipped, :recorded, :spent)
 
         test "equal sides of 26 measures show a difference in at most 8 of 200 comparisons" do
           alarms = SEEDS.count { |seed| shown(compare(seed)).any? }
@@ -113,7 +111,7 @@ module Larder
           suite = Suites.fetch("applications")
           plan = Bench::Plan.new(suite: suite, rows: ROWS, blocks: BLOCKS.map { |key| suite.fetch(key) }, seed: 1)
           chapter = Contenders.stub(:fetch, Class.new(Contender) { @title = "Store" }) do
-            SuiteReport::Chapter.new(Run.new({}, {}, {}, {}), plan, samples,
+            SuiteReport::Chapter.new(SuiteReport::Run.new({}, {}, {}, {}), plan, samples,
                                      environment: { load_average: 0.1, cores: 2 }).to_chapter
           end
           assert_empty(chapter.sections.flat_map(&:blocks).grep(Document::Table).flat_map(&:rows)

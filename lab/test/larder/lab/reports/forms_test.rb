@@ -92,7 +92,6 @@ module Larder
           Cells::FORMATS.each_key { |format| assert_kind_of String, Cells.text(0.5, format) }
           assert_equal "–", Cells.text(nil, "micros")
           assert_equal "yes", Cells.text(true)
-          assert_equal "3.17 Gbit/s", Cells.text(3_170_000_000, "bits")
           assert_equal %w[p50 p99.9 p99.9999], [0.5, 0.999, 0.999999].map { |share| Cells.text(share, "percentile") }
           assert_equal "1.50 ms", Cells.text(0.0015, "seconds")
         end

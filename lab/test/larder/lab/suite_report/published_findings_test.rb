@@ -76,12 +76,6 @@ module Larder
           end
         end
 
-        test "another suite has no published findings" do
-          plan = Bench::Plan.new(suite: Suites.fetch("applications"), rows: ["larder"])
-          others = PublishedFindings.new(plan, Findings.new(plan, Bench::Samples.new))
-          assert_equal [nil, nil, nil, []], [others.comparison, others.totals, others.summary, others.tables]
-        end
-
         private
 
         def comparison(...)
