@@ -7,7 +7,7 @@ module Larder
   module Lab
     # The code of the loop.
     module Reference
-      # The name of its row; the measures of stores and codecs name it as their base.
+      # The name of its row.
       KEY = "reference"
       # Keys of the loop, and how often it goes round them.
       KEYS = 1_000

@@ -22,7 +22,6 @@ module Larder
           @found = {}
         end
 
-        # @param choice [Choice]
         # @return [Array<Objection>]
         def against(choice)
           @found[choice] ||= begin

@@ -19,7 +19,7 @@ module Larder
         def *(other) = Cost.new(measured.transform_values { |weight| weight * other }, added * other)
       end
 
-      # Costs of the choices that a run has measured.
+      # Costs of the choices that a run has measured: of a {Choice}, under the circumstances of a {Question}.
       class Model
         # @param plan [Bench::Plan]
         # @param samples [Bench::Samples]
@@ -41,20 +41,15 @@ module Larder
           end
         end
 
-        # @param choice [Choice]
         # @return [Integer] bytes of the value in the store
         def bytes(choice) = @findings.figure(choice.store, blocks(choice).last, "bytes")
 
-        # @param choice [Choice]
-        # @param question [Question]
         # @return [Float] bytes of all that is cached
         def needed(choice, question)
           @most ||= choices.map { |each| bytes(each) }.max
           question.size * bytes(choice).fdiv(@most)
         end
 
-        # @param choice [Choice]
-        # @param question [Question]
         # @return [Array(Cost, Cost)] of a read and a write
         def calls(choice, question)
           sent = question.bandwidth ? 8.0 * bytes(choice) / question.bandwidth : 0.0
@@ -62,18 +57,12 @@ module Larder
           blocks(choice).map { |block| Cost.new({ [choice.store, block.key] => 1.0 }, added) }
         end
 
-        # @param read [Cost]
-        # @param write [Cost]
-        # @param question [Question]
         # @return [Cost] the mean of a write and its reads
         def mean(read, write, question) = (write + (read * question.reads)) * (1.0 / (question.reads + 1))
 
-        # @param cost [Cost]
         # @return [Float]
         def seconds(cost) = cost.measured.sum { |at, weight| weight * @seconds[at] } + cost.added
 
-        # @param cost [Cost]
-        # @param other [Cost]
         # @return [Bench::Stats::Estimate] of the seconds of one, divided by those of the other
         def ratio(cost, other) = @ratios[[cost, other]] ||= Bench::Stats.ratio(series(cost), series(other))
 

@@ -8,7 +8,7 @@ require_relative "constraints"
 module Larder
   module Lab
     module Advice
-      # The choices under the circumstances of one question.
+      # Each {Choice} under the circumstances of one question.
       class Ranking
         # Values of other circumstances that are tried, in their order.
         decades = ->(powers, unit) { powers.flat_map { |power| [1, 2, 5].map { |n| "#{n * (10**power)}#{unit}" } } }
@@ -33,7 +33,6 @@ module Larder
           @costs = {}
         end
 
-        # @param choice [Choice]
         # @return [Array<Constraints::Objection>] what speaks against it
         def against(choice) = @constraints.against(choice)
 
@@ -59,7 +58,6 @@ module Larder
           end
         end
 
-        # @param choice [Choice]
         # @return [Boolean] whether it is as good as the fastest
         def holds?(choice)
           fastest = candidates.first
@@ -67,12 +65,9 @@ module Larder
                                 Bench::Verdict.for_an_application(ratio(choice, fastest)) != :slower)
         end
 
-        # @param choice [Choice]
-        # @param other [Choice]
         # @return [Bench::Stats::Estimate]
         def ratio(choice, other) = model.ratio(cost(choice), cost(other))
 
-        # @param choice [Choice]
         # @return [Float] seconds of a call, the mean of a write and its reads
         def seconds(choice) = model.seconds(cost(choice))
 

@@ -17,7 +17,6 @@ module Larder
           "text" => :to_s.to_proc,
           "number" => ->(value) { Figures.significant(value) },
           "integer" => ->(value) { Figures.thousands(value.round) },
-          "rounded" => ->(value) { Figures.thousands(Figures.significant_integer(value)) },
           "micros" => ->(value) { Figures.micros(value) },
           "millis" => ->(value) { Figures.significant(value * 1e3) },
           "seconds" => ->(value) { Figures.duration(value) },

@@ -62,12 +62,6 @@ module Larder
           "#{value.abs < 10 ? format("%.1f", value) : thousands(value.round)} %"
         end
 
-        # @param number [Numeric]
-        # @return [Integer] of three significant digits, or less than 1,000
-        def significant_integer(number)
-          number < 1000 ? number.round : number.round(2 - Math.log10(number).floor).to_i
-        end
-
         # @param words [String]
         # @return [String] with a capital, and without changing other letters
         def begun(words) = words[0].upcase + words[1..]

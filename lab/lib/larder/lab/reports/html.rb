@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "time"
 require_relative "figures"
 require_relative "html/lines"
 require_relative "html/table"
@@ -95,15 +94,10 @@ module Larder
           cores &&= "#{cores} core#{"s" if cores != 1}"
           machine = [cpu, cores, bytes && Figures.bytes(bytes)].compact.join(", ")
           time, ruby, yjit = @document.environment.values_at("time", "ruby", "yjit")
-          { "When" => at(time), "Machine" => words(machine), "Ruby" => ruby.to_s[/\Aj?ruby [\w.]+|.*/i], "YJIT" => yjit,
+          time &&= "#{time[0, 16].tr("T", " ")} UTC"
+          { "When" => time, "Machine" => words(machine), "Ruby" => ruby.to_s[/\Aj?ruby [\w.]+|.*/i], "YJIT" => yjit,
             "Took" => took(@document.elapsed), "By" => "larder-lab #{@document.version}" }
             .reject { |_, value| value.to_s.empty? }
-        end
-
-        def at(time)
-          time && tag(:time, Time.iso8601(time).utc.strftime("%-d %B %Y, %H:%M UTC"), datetime: time)
-        rescue ArgumentError
-          time
         end
 
         def took(seconds)

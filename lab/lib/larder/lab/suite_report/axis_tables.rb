@@ -13,12 +13,10 @@ module Larder
         # Points on the axes that have a table each; of more there is one table for all.
         APART = 4
         LIKENESS = "* brings back a likeness, not the value: Hashes for records, text for times."
-        # Figures besides times, and their format.
-        FIGURES = { "bytes" => "integer", "memory" => "bytes", "answering" => "seconds",
-                    "computed" => "integer" }.freeze
-        # How those are called that are not named by themselves.
-        TITLES = { "memory" => "server holds", "answering" => "server's read" }.freeze
-        private_constant :LIKENESS, :FIGURES, :TITLES
+        # Figures besides times: title and format.
+        FIGURES = { "bytes" => %w[bytes integer], "memory" => ["server holds", "bytes"],
+                    "answering" => ["server's read", "seconds"], "computed" => %w[computed integer] }.freeze
+        private_constant :LIKENESS, :FIGURES
 
         # @param plan [Bench::Plan]
         # @param findings [Findings]
@@ -65,7 +63,7 @@ module Larder
         def columns(leading, figures, blocks)
           [*leading.map { |name| { title: name } }, { title: "" },
            *figures.each_with_index.map do |name, at|
-             { title: TITLES.fetch(name, name), format: FIGURES.fetch(name), optional: at }
+             { title: FIGURES[name].first, format: FIGURES[name].last, optional: at }
            end,
            *blocks.map { |block| { title: block.heading, format: "seconds", align: "right" } }]
         end

@@ -3,7 +3,6 @@
 # Builds the report chapter of a suite: the answer, a table of the blocks that it answers by, and details of each block.
 
 require_relative "../document"
-require_relative "../warnings"
 require_relative "answer"
 require_relative "axis_tables"
 require_relative "figure_tables"
@@ -25,6 +24,8 @@ module Larder
         DOTS = 60
         # Columns of figures of a table that is not folded, at most.
         COLUMNS = 3
+        # Load for each core from which on other work is suspected.
+        BUSY = 0.7
         MEMORY = "Resident memory of a server and all processes that it has started, what they share counted once; " \
                  "median of sessions and copies."
         private_constant :MEMORY
@@ -111,7 +112,12 @@ module Larder
           "#{Figures.begun(block.title)}: #{@findings.clause(other, @findings.base, block)}."
         end
 
-        def warnings = [Warnings.busy(@environment), few, *@figures.warnings].compact
+        def warnings = [busy, few, *@figures.warnings].compact
+
+        def busy
+          load, cores = @environment.values_at(:load_average, :cores)
+          "Other work was running when the run began: load #{load} on #{cores} cores." if load && load > BUSY * cores
+        end
 
         def few
           return if sessions >= Bench::Verdict::LEAST_SESSIONS || @samples.empty? || @plan.suite.sessions

@@ -57,14 +57,14 @@ module Larder
             paced { |scene| Scaling.measure(scene, mix, &shape) }
             Scaling::COUNTS.each do |count|
               sentence = "Calls a second, #{name}, by #{count} #{kind}" if count == Scaling::COUNTS.last
-              column(count.to_s, "rounded", sentence: sentence, better: "higher", unit: "per second") do |rates|
+              column(count.to_s, "number", sentence: sentence, better: "higher", unit: "per second") do |rates|
                 rates[count.to_s]
               end
             end
             column("4 to 1", "number") { |rates| rates["4"] / rates["1"] }
             column("fastest to slowest", "number", optional: 1) { |rates| rates["apart"] }
             curve("Calls a second, #{name}, by #{kind}", x: { title: kind.to_s, format: "integer" },
-                                                         y: { title: "calls per second", format: "rounded",
+                                                         y: { title: "calls per second", format: "number",
                                                               scale: "log" }) do |all|
               Scaling::COUNTS.map { |count| [count, Bench::Stats.median(all.map { |rates| rates[count.to_s] })] }
             end

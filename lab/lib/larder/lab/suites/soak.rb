@@ -10,7 +10,7 @@ module Larder
       # Rate, latency, memory and size of a store that evicts.
       module Soak
         # Curves over time, by figures that have a number for each slice: title, and format of its axis.
-        CURVES = { "rates" => ["Calls a second over time", "rounded"],
+        CURVES = { "rates" => ["Calls a second over time", "number"],
                    "tails" => ["The slowest call in a thousand over time", "seconds"],
                    "memory" => ["Memory of process and server over time", "bytes"],
                    "disk" => ["Blocks on the disk over time", "bytes"] }.freeze
@@ -54,7 +54,7 @@ module Larder
             scene[:full] = Soak::Full.new(scene.contender).tap(&:fill)
           end
           paced { |scene| scene[:full].use(scene.settings[:seconds]) }
-          column("calls/s", "rounded", better: "higher", unit: "per second") { |found| 1 / Soak.calls([found]).mean }
+          column("calls/s", "number", better: "higher", unit: "per second") { |found| 1 / Soak.calls([found]).mean }
           column("misses", "percent") { |found| found["misses"].fdiv(found["histogram"]["count"]) }
           column("p99.9", "seconds", better: "lower", unit: "seconds", all: true) do |all|
             Soak.calls(all).percentile(0.999)

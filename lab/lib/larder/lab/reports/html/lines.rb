@@ -44,13 +44,8 @@ module Larder
           private
 
           def looks(own)
-            count = -1
-            own.map do |each|
-              next { class: "own" } if each
-
-              count += 1
-              { class: "s#{(count % COLOURS) + 1}", stroke_dasharray: DASHES[count % DASHES.size] }
-            end
+            colours, dashes = (1..COLOURS).cycle, DASHES.cycle
+            own.map { |each| each ? { class: "own" } : { class: "s#{colours.next}", stroke_dasharray: dashes.next } }
           end
 
           def horizontals

@@ -36,7 +36,7 @@ module Larder
             @format = @kind == "percentile" ? "percentile" : axis.format
             @title = [axis.title, ("logarithmic" if @kind == "log")].compact.reject(&:empty?).join(", ")
             @ticks = named.map { |value| tick(value) }
-            @ticks = every_second until @ticks.size < 2 || apart?(vertical)
+            @ticks = @ticks.each_slice(2).map(&:first) until @ticks.size < 2 || apart?(vertical)
           end
 
           # @param value [Numeric]
@@ -110,8 +110,6 @@ module Larder
             label = Cells.text(value, @format).sub(/(\.\d*?)0+(?=\D|\z)/, "\\1").sub(/\.(?=\D|\z)/, "")
             Tick.new(place(value), label)
           end
-
-          def every_second = @ticks.each_slice(2).map(&:first)
 
           def apart?(vertical)
             labels = @ticks.map(&:label)
