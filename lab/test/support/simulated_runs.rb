@@ -23,8 +23,9 @@ module SimulatedRuns
     blocks ||= suite.blocks.map(&:key)
     plan = L::Bench::Plan.new(suite: suite, rows: rows, blocks: blocks.map { |key| suite.fetch(key) }, seed: 1)
     samples = SimulatedTurns.new(factors, seed: seed, blocks: blocks, **how).samples
-    L::SuiteReport::Chapter.new(L::SuiteReport::Run.new(absent, skipped, recorded, {}), plan, samples, base: base,
-                                environment: { load_average: load, cores: 2 }).to_chapter
+    type = suite.chapter&.call || L::SuiteReport::Chapter
+    type.new(L::SuiteReport::Run.new(absent, skipped, recorded, {}), plan, samples,
+             base: base, environment: { load_average: load, cores: 2 }).to_chapter
   end
 
   # @param reads [Hash{String=>Float}] see READS

@@ -182,8 +182,6 @@ module Larder
       # A chapter of a run in which no published thing was measured.
       def chapter(key)
         case key
-        when "features"
-          Features::Chapter.new([], 1, {}).to_chapter
         when "hitratio"
           other = Hitratio::Row.new(trace: "other", capacity: 1, requests: 1, outcomes: [])
           Hitratio::Chapter.new([other]).to_chapter

@@ -27,8 +27,6 @@ module Larder
       class Conductor
         include Clock
 
-        # Copies of each row: the second is its twin.
-        COPIES = 2
         # Seeds of sessions for each seed of a run: a continued run has the order that it would have had.
         SEEDS = 1000
         # Seats that are made ready at once, or left.
@@ -102,7 +100,7 @@ module Larder
         # A continued run may take what its part of the whole takes.
         def pace
           part = @left.size.fdiv(@plan.sessions)
-          seats = (@plan.rows - @absent.keys).size.next * COPIES
+          seats = (@plan.rows - @absent.keys).size.next * @plan.suite.copies
           Pace.new(limit: @plan.limit_seconds && (@plan.limit_seconds * part), sessions: @left.size,
                    needed: @left.size - [@plan.sessions - Verdict::LEAST_SESSIONS, 0].max, passes: @plan.passes,
                    pass_seconds: 2 * seats * @plan.blocks.size * @plan.turn_seconds)
@@ -155,8 +153,8 @@ module Larder
         # All processes start at once; each is then waited for.
         def seat_all(dir, number)
           rows = [*@plan.rows, Reference::KEY] - @absent.keys
-          step("starting #{rows.size * COPIES} processes", number)
-          places = rows.product((0...COPIES).to_a).shuffle(random: @random)
+          step("starting #{rows.size * @plan.suite.copies} processes", number)
+          places = rows.product((0...@plan.suite.copies).to_a).shuffle(random: @random)
           by_hands(places) { |row, copy| attempt(row) { @seats << seat(row, copy, dir) } }
           @seats.sort_by! { |seat| places.index([seat.row, seat.copy]) }
           @seats.each { |seat| attempt(seat.row) { seat.opened.then { |facts| @recorded[seat.row] ||= facts } } }

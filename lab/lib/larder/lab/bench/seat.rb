@@ -76,7 +76,7 @@ module Larder
         def type = reference? ? Contenders.fetch(ReferenceLoop::CONTENDER) : @registry.fetch(row)
 
         # In a server of the user's, which several rows may use at once.
-        def place(plan) = plan.rows.index(row) * Conductor::COPIES + copy
+        def place(plan) = plan.rows.index(row) * Suite::COPIES + copy
 
         def job(plan, dir, proofs)
           cold = plan.cold_blocks.select { |block| shared? || block.anywhere }.map(&:key)

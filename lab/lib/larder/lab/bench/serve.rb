@@ -7,6 +7,7 @@
 require "active_support"
 require "active_support/cache"
 require "active_support/core_ext/numeric/time"
+require "active_support/core_ext/object/blank"
 require "json"
 require_relative "../contenders"
 require_relative "../errors"

@@ -110,6 +110,8 @@ module Larder
           end
         end
 
+        # Copies of each row: the second is its twin.
+        COPIES = 2
         # The variable of the environment with the settings of suites.
         SETTINGS = "LARDER_LAB_SETTINGS"
         private_constant :SETTINGS
@@ -123,6 +125,7 @@ module Larder
           bundle: nil, # name of the Gemfile of all its processes; nil: each row has its own
           companion: nil, # name in Servers of the server that all rows use besides their own, one in a session
           sessions: nil, # of a run (a quick one has one) whose figures are counted; nil: times are compared
+          copies: COPIES, # of each row, in a session; 1: it has no twin
           proofs: nil, # values that each process proves to keep; nil: as many as usual
           adds: nil, # code: adds to its chapter what is not in the figures of blocks
           chapter: nil, # code: class of its chapter, called where a report is made, as workers load none of it

@@ -119,7 +119,8 @@ module Larder
         # @param run [Array] conductor, plan and samples
         # @return [SuiteReport::Chapter]
         def report(run, options, environment)
-          SuiteReport::Chapter.new(*run, environment: environment, base: options.base)
+          type = run[1].suite.chapter&.call || SuiteReport::Chapter
+          type.new(*run, environment: environment, base: options.base)
         end
       end
     end

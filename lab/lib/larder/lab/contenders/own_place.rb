@@ -4,7 +4,6 @@
 # but the lab's tables. Touches no other, and refuses one of that name that it did not make.
 
 require_relative "../errors"
-require_relative "../job"
 
 module Larder
   module Lab
@@ -52,7 +51,7 @@ module Larder
 
             sleep 0.01
           end
-          Job.finally { drop }
+          at_exit { drop }
         end
 
         # Has it, whether or not another process has made it.
@@ -69,7 +68,7 @@ module Larder
 
           drop if there?
           create
-          Job.finally { drop }
+          at_exit { drop }
         end
 
         private

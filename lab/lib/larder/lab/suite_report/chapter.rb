@@ -14,6 +14,8 @@ module Larder
   module Lab
     # Turns the samples of a suite into a chapter of a report.
     module SuiteReport
+      # The chapter of a suite that names it.
+      autoload :FeaturesChapter, File.expand_path("features_chapter", __dir__)
       # The parts of a run that a chapter needs; a {Bench::Conductor} has them, too.
       Run = Struct.new(:absent, :skipped, :recorded, :spent)
 

@@ -1,87 +1,83 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/reported_runs"
 
 module Larder
   module Lab
     module Commands
       # Real stores, real processes, real servers.
       class FeaturesTest < ActiveSupport::TestCase
+        include ReportedRuns
+
         slow_test "stores without a server are told apart by what they really do" do
-          rows = ask("larder,memory,null")
-          assert_equal({ "larder" => true, "memory" => false, "null" => false }, answers(rows, "cross_process"))
-          assert_equal({ "larder" => true, "memory" => false, "null" => false }, answers(rows, "app_killed"))
-          assert_equal({ "larder" => true, "memory" => true, "null" => false }, answers(rows, "serializes"))
-          assert_equal({ "larder" => "disk", "memory" => "memory (own)", "null" => false }, answers(rows, "limited_by"))
-          assert_equal({ "larder" => false, "memory" => false, "null" => true }, answers(rows, "local_store"))
-          assert_equal({ "larder" => true, "memory" => true, "null" => false }, answers(rows, "evicts"))
-          assert_equal(["no server"], answers(rows, "server_killed").values.uniq)
-          %w[atomic_increment fork_safe race_condition_ttl expires long_keys within_limit].each do |question|
-            assert_equal true, answers(rows, question)["larder"], question
+          rows, out = ask("larder,memory,file,null")
+          { "cross_process" => [true, false, true, false], "app_killed" => [true, false, true, false],
+            "serializes" => [true, true, true, false], "limited_by" => ["disk", "memory (own)", "disk", nil],
+            "local_store" => [false, false, false, true], "evicts" => [true, true, false, nil],
+            "server_killed" => ["no server"] * 4 }.each do |question, answers|
+            assert_equal answers, (rows.map { |row| row[question]&.first }), question
           end
+          %w[atomic_increment fork_safe race_condition_ttl expires long_keys within_limit].each do |question|
+            assert_equal true, rows.first[question].first, question
+          end
+          assert_match(/^  null +not measured: it keeps nothing/, out)
         end
 
         slow_test "a private server is restarted and killed, and met at another address" do
           skip Servers.fetch("redis").remedy unless Servers.fetch("redis").path
 
-          layered, row = ask("larder-redis,redis")
+          (layered, redis), = ask("larder-redis,redis")
           %w[cross_process remote cluster app_killed atomic_increment fork_safe].each do |question|
-            assert_equal true, answers([layered], question)["larder-redis"], layered["answers"][question]
+            [layered, redis].each { |row| assert_equal true, row[question].first, "#{question}: #{row[question]}" }
           end
-          assert_equal "disk", answers([layered], "limited_by")["larder-redis"]
-          %w[cross_process remote cluster app_killed local_store compression atomic_increment].each do |question|
-            assert_equal true, answers([row], question)["redis"], "#{question}: #{row["answers"][question]}"
+          assert_equal ["disk", "memory (server)"], ([layered, redis].map { |row| row["limited_by"].first })
+          %w[local_store compression].each { |question| assert_equal true, redis[question].first, question }
+          %w[server_restart server_killed].each { |question| assert_equal false, redis[question].first, question }
+        end
+
+        slow_test "a server of the user's is neither killed nor filled, and keeps nothing of the lab's for long" do
+          skip Servers.fetch("redis").remedy unless Servers.fetch("redis").path
+
+          with_directory do |dir|
+            Hosting.for(Contenders.fetch("redis"), File.join(dir, "theirs")) do |endpoint|
+              (row, *), out = ask("redis", "--redis-url", endpoint["url"])
+              %w[cluster server_killed].each { |question| assert_match(/not the lab's own/, row[question].last) }
+              assert_equal [true, nil], [row["app_killed"].first, row["evicts"]]
+              assert_match(/^  redis +not measured: a server that is not the lab's own is not filled/, out)
+              theirs = UNIXSocket.open(endpoint["socket"]) { |socket| keyspace(socket) }
+              assert_match(/keys=(\d+),expires=\1,/, theirs)
+            end
           end
-          %w[server_restart server_killed].each { |question| assert_equal false, answers([row], question)["redis"] }
-          assert_equal "memory (server)", answers([row], "limited_by")["redis"]
         end
 
         test "a contender that cannot be had is a row that says why" do
           with_directory do |dir|
-            outcome = lab("features", "--quick", "--dir", dir, "--only", "gemless,null", "--require", fixture("liar"))
+            outcome = lab("features", "--blocks", "calls", "--dir", dir, "--only", "gemless,null",
+                          "--require", fixture("liar"))
             assert_equal 0, outcome.status, outcome.err
-            assert_match(/^  gemless +not tested: the gem no-gem-has-this-name is missing/, outcome.out)
+            assert_match(/^  gemless +not measured: the gem no-gem-has-this-name is missing/, outcome.out)
             assert_empty Dir.children(dir)
           end
         end
 
-        slow_test "an interrupted run leaves no process and no file behind" do
-          with_directory do |dir|
-            pid = Process.spawn(RbConfig.ruby, LabHelper::EXECUTABLE, "features", "--dir", dir, "--only", "larder",
-                                out: File::NULL, err: File::NULL)
-            eventually { Dir.glob("#{dir}/*/*/cache.larder").any? }
-            Process.kill(:INT, pid)
-            assert_equal 130, Process.wait2(pid).last.exitstatus
-            eventually { Dir.empty?(dir) && processes(dir).empty? }
-          end
-        end
-
-        test "what makes no sense is refused, help is not" do
+        test "an unknown contender is refused" do
           assert_match(/unknown contender x/, lab("features", "--only", "x").err)
-          help = lab("features", "--help")
-          assert_equal 0, help.status
-          assert_empty(help.out.lines.map(&:chomp).select { |line| line.size > 80 })
         end
 
         private
 
-        # Rows as the details of the report hold them.
-        def ask(names)
-          with_directory do |dir|
-            file = File.join(dir, "out.json")
-            outcome = lab("features", "--quick", "--seed", "1", "--only", names, "--json", file, "--dir", dir)
-            assert_equal 0, outcome.status, outcome.out + outcome.err
-            assert_equal ["out.json"], Dir.children(dir)
-            assert_empty processes(dir)
-            chapter = JSON.parse(File.read(file))["chapters"].first
-            # There may be warnings about the machine.
-            assert_empty chapter["warnings"].grep(/a process failed/)
-            chapter["details"]["rows"]
-          end
+        # Answers of each row, by questions, and what was printed.
+        def ask(names, *arguments)
+          report, out = run_reported("features", "--quick", "--seed", "1", "--only", names, *arguments)
+          rows = figures(report).values_at(*names.split(","))
+          [rows.map { |blocks| blocks.values.inject(:merge).transform_values(&:first) }, out]
         end
 
-        def answers(rows, question)
-          rows.to_h { |row| [row["name"], row.dig("answers", question, "answer")] }
+        # The numbers of keys, and of those that expire, as Redis reports them.
+        def keyspace(socket)
+          socket.write("INFO keyspace\r\n")
+          socket.wait_readable(5) && socket.readpartial(1000)
         end
       end
     end

@@ -48,7 +48,7 @@ module Larder
           assert_empty popular[0] & popular[1]
         end
 
-        test "what makes no sense is refused" do
+        test "settings that make no sense are refused by name" do
           { "zipf:objects=0" => /objects of zipf is "0"; it takes 1 to/, "zipf:skew=x" => /skew of zipf is "x"/,
             "loop:skew=1" => /loop knows no "skew=1"; it takes objects=/, "zipf:nonsense" => /knows no "nonsense"/,
             "scan:requests=99999999999" => /requests of scan is/ }.each do |text, message|

@@ -31,13 +31,15 @@ module Larder
           SETTLING = 0.5
           # Objects written and read by one call.
           BATCH = 100
-          # Objects that warm up code and connections.
+          # Objects that warm up code and connections, at most, and as a share of the room: the memory that they leave
+          # behind is used again.
           WARMING = 200
+          WARMTH = 0.01
           # Objects that are looked for at the end; of more, a random sample.
           CHECKED = 20_000
           SEED = 1
           private_constant :STRIDE, :LOOKS, :GLANCE, :BEYOND, :MOST, :FULL, :WEIGHING, :SETTLING, :BATCH, :WARMING,
-                           :CHECKED, :SEED
+                           :WARMTH, :CHECKED, :SEED
 
           # @param contender [Contender] open and empty
           # @param kind [String] see {Objects}
@@ -65,9 +67,9 @@ module Larder
           private
 
           def warm_up
-            numbers = (0...WARMING).to_a
+            numbers = (0...(@contender.size * WARMTH / @objects.bytes).ceil.clamp(1, WARMING)).to_a
             write_batch(numbers)
-            raise Invalid, "written values cannot be read" unless there(numbers) == WARMING
+            raise Invalid, "written values cannot be read" unless there(numbers) == numbers.size
 
             numbers.each { |number| @store.delete(Objects.key(number)) }
           end
@@ -121,9 +123,9 @@ module Larder
           def counted
             numbers = (0...@count).to_a.reverse
             numbers = numbers.sample(CHECKED, random: @random).sort.reverse if @count > CHECKED
-            found = numbers.each_slice(BATCH).sum { |some| there(some) }
-            { held: (found.fdiv(numbers.size) * @count).round, written: @count, refused: @refused,
-              evicting_at: @evicting_at, payload: @objects.bytes, size: @contender.size }
+            found = numbers.each_slice(BATCH).map { |some| there(some) }
+            { held: (found.sum.fdiv(numbers.size) * @count).round, newest: found.first > BATCH / 2, written: @count,
+              refused: @refused, evicting_at: @evicting_at, payload: @objects.bytes, size: @contender.size }
           end
 
           def there(numbers)

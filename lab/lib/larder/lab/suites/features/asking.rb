@@ -1,0 +1,140 @@
+# frozen_string_literal: true
+
+# Puts questions to a store, and makes what they need: other processes that use it, and servers that may be killed.
+
+require "fileutils"
+require "timeout"
+require_relative "../../bench/callers"
+require_relative "../../clock"
+require_relative "../../hosting"
+
+module Larder
+  module Lab
+    module Suites
+      module Features
+        # Written values cannot be read, so every other answer would mean nothing.
+        class Lost < Error; end
+
+        # The base of classes with a method for each question, which returns the answer (true, false, a number or a
+        # word) and what was seen.
+        class Asking
+          include Clock
+
+          # Seconds that a question may take.
+          PATIENCE = 25
+          # Options of each write: keys in a server of the user expire by themselves.
+          LIFE = { expires_in: 300 }.freeze
+          NOT_OURS = [UNTRIED, "the server is not the lab's own"].freeze
+          PASSING = "at a URL of yours its place lasts no longer than a process; without the URL the lab starts a " \
+                    "server"
+          private_constant :PATIENCE, :PASSING
+
+          # @param scene [Bench::Scene]
+          # @raise [Unavailable] if other processes cannot use this store
+          def initialize(scene)
+            @row = scene.contender
+            @store = scene.store
+            raise Unavailable, PASSING if solid? && theirs?
+          end
+
+          # @param questions [Array<Symbol>]
+          # @return (see Bench::Suite::BlockBuilder#paced)
+          def answers(questions)
+            started = now
+            answers = questions.to_h { |question| [question, attempt(question)] }
+            { "calls" => questions.size, "seconds" => (now - started) / questions.size, "figures" => answers }
+          end
+
+          # @return [Array(Boolean, String)]
+          def cross_process
+            keep("shared", "from the first")
+            found = elsewhere do |other|
+              other.write("back", "from the second", **LIFE)
+              other.read("shared").tap { other.delete("shared") }
+            end
+            return [false, "a second process reads #{found.inspect}"] unless found == "from the first"
+
+            both = seen?("back", "from the second") && store.read("shared").nil?
+            [both, both ? "through #{way}" : "the first process does not see what the second changed"]
+          end
+
+          private
+
+          attr_reader :row, :store
+
+          def attempt(question)
+            answer, note = Timeout.timeout(PATIENCE) { public_send(question) }
+            [answer.nil? ? UNKNOWN : answer, note]
+          rescue Lost => error
+            [false, error.message]
+          rescue StandardError, NotImplementedError, LoadError => error
+            [UNKNOWN, words(error)]
+          end
+
+          # An error in one line.
+          def words(error)
+            [(error.class unless error.is_a?(Error)), error.message.lines.first.to_s.strip].compact.join(": ")
+          end
+
+          def put(key, value, **options)
+            store.write(key, value, **LIFE, **options)
+          end
+
+          # Writes, and proves that it can be read.
+          def keep(key, value, **options)
+            put(key, value, **options)
+            raise Lost, "what is written cannot be read" unless seen?(key, value)
+          end
+
+          def seen?(key, value)
+            store.read(key) == value
+          end
+
+          # @param row [Contender] in whose place another process opens a store
+          # @yieldparam store [ActiveSupport::Cache::Store] of that process, which ends afterwards
+          # @return [Object] what the block answers, plain data
+          def elsewhere(row = @row)
+            Bench::Callers.all(1) { [yield(row.dup.open.store)] }.first.first
+          end
+
+          def shared?
+            @shared ||= attempt(:cross_process)
+            @shared.first == true
+          end
+
+          def way
+            return "files" unless row.endpoint
+
+            row.endpoint["socket"] ? "a Unix socket" : "TCP on the loopback interface"
+          end
+
+          # A store as the row's, not opened, with a directory and a server of its own.
+          # @param name [String]
+          # @param size [Integer] bytes of its room
+          # @yieldparam row [Contender]
+          # @yieldparam server [Server, nil]
+          # @return [Object] what the block answers
+          def hosted(name, size = row.size)
+            dir = "#{row.directories.first}-#{name}"
+            Hosting.for(row.class, dir, size: size) do |endpoint, server|
+              Dir.mkdir(dir)
+              endpoint = endpoint&.merge("dir" => "#{dir}-server")
+              yield row.class.new(dir: dir, endpoint: endpoint, size: size), server
+            end
+          ensure
+            FileUtils.rm_rf(dir)
+          end
+
+          # @return [Boolean] whether its server is the user's
+          def theirs?
+            !row.endpoint.nil? && !row.endpoint["private"]
+          end
+
+          def solid?
+            row.class.key.start_with?("solid_cache")
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+require_relative "asking"
+require_relative "../../reports/figures"
+require_relative "../capacity/filling"
+
+module Larder
+  module Lab
+    module Suites
+      module Features
+        # Asks what becomes of a store into which more is written than it has room for. Every method answers a question
+        # of {BLOCKS}, see {Asking}.
+        class Full < Asking
+          # Bytes of room, and how much of them may be taken.
+          ROOM = 8 << 20
+          TOLERANCE = 1.25
+          private_constant :ROOM, :TOLERANCE
+
+          # @param scene [Bench::Scene]
+          # @raise [Unavailable] if the store cannot be filled
+          def initialize(scene)
+            super
+            scene.must_be_filled
+          end
+
+          # @return (see Asking#answers)
+          # @raise [Invalid] at a wrong value
+          def answers(questions)
+            @found = hosted("full", ROOM) { |own, _| Capacity::Filling.new(own.open, "10k").found["figures"] }
+                     .transform_keys(&:to_s)
+            super
+          end
+
+          # @return [Array(Object, String)]
+          def evicts
+            [!@found["evicting_at"].nil? && @found["newest"], "#{left.first}, #{@found["refused"]} refused"]
+          end
+
+          # @return [Array(Object, String)]
+          def limited_by
+            grown = Capacity::PLACES.filter_map { |place, name| "#{name} #{bytes(@found[place])}" if place?(place) }
+            [Capacity::PLACES.fetch(Capacity.place(@found), false), grown.join(", ")]
+          end
+
+          # @return [Array(Object, String)]
+          def within_limit
+            disk, tmpfs, server, own = @found.values_at("disk", "tmpfs", "server", "own")
+            taken = [disk + tmpfs, server, row.endpoint ? 0 : own].max
+            [taken <= ROOM * TOLERANCE, "#{bytes(taken)} of #{bytes(ROOM)}"]
+          end
+
+          # @return [Array(String, nil)]
+          def left
+            ["#{@found["held"]} of #{@found["written"]}", nil]
+          end
+
+          private
+
+          # Less is noise.
+          def place?(place)
+            @found[place] > 50_000
+          end
+
+          def bytes(number)
+            Reports::Figures.bytes(number)
+          end
+        end
+      end
+    end
+  end
+end

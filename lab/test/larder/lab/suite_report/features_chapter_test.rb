@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/simulated_runs"
+
+module Larder
+  module Lab
+    module SuiteReport
+      class FeaturesChapterTest < ActiveSupport::TestCase
+        QUESTIONS = Suites::Features::BLOCKS.transform_values(&:last)
+
+        test "each cell of the published table stands below the tested one, also where none was tested" do
+          rows = table({ "redis" => { "remote" => false, "cluster" => true } }).rows
+          Published.of("features").tables.first.rows.each do |name, (title, *answers)|
+            at = rows.index { |cells| cells.first == "#{title} (published)" }
+            assert_equal answers, rows[at].drop(1)
+            tested = rows[at - 1]
+            name == "redis" ? assert_equal(["no ≠", true], tested[6, 2]) : assert_match(/took no part/, tested.last)
+          end
+        end
+
+        test "an answer that did not come is unknown, one that was not tried is not tested, and both say why" do
+          answers = { "redis" => { "cluster" => "not tested", "remote" => "unknown" } }
+          assert_equal(["unknown", "not tested"], table(answers).rows.find { |line| line.first == "redis" }[6, 2])
+          reasons = chapter(answers).sections.find { |section| section.title == "No answer" }.blocks.first.items
+          assert_equal ["redis, cluster: not tested: seen.", "redis, remote: unknown: seen."], reasons
+        end
+
+        test "a store that could not be had is a row with the reason" do
+          absent = { "redis" => Bench::Absence.new(state: :unavailable, reason: "no redis-server") }
+          assert_includes table({ "redis" => {} }, absent: absent).rows, ["redis", "not measured: no redis-server"]
+        end
+
+        test "each question has a method that answers it, and the published columns are the first questions" do
+          Suites::Features::BLOCKS.each_value do |_, type, questions|
+            assert_empty questions.keys - Suites::Features.const_get(type).public_instance_methods
+          end
+          assert_equal QUESTIONS[:published].values.map(&:first),
+                       Published.of("features").tables.first.columns.map(&:title)
+        end
+
+        private
+
+        def chapter(answers, **how)
+          recorded = answers.transform_values do |given|
+            { "figures" => { "published" => given.transform_values { |answer| [[answer, "seen"]] } }, "versions" => {} }
+          end
+          SimulatedRuns.chapter({}, suite: "features", rows: answers.keys, recorded: recorded, **how)
+        end
+
+        def table(...)
+          chapter(...).sections.first.blocks.last
+        end
+      end
+    end
+  end
+end
