@@ -183,7 +183,7 @@ module Larder
       def chapter(key)
         case key
         when "hitratio"
-          other = Hitratio::Row.new(trace: "other", capacity: 1, requests: 1, outcomes: [])
+          other = Hitratio::Row.new(trace: "other", capacity: 1, requests: 1, misses: {})
           Hitratio::Chapter.new([other]).to_chapter
         else SimulatedRuns.chapter({}, suite: key, rows: [])
         end

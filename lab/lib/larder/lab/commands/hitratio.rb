@@ -21,8 +21,7 @@ module Larder
 
           Replays traces of requests through Larder, in a file of exactly the size under
           test, and through simulations of other policies, which have no overhead. A trace
-          is a file (formats: --list), or a pattern with settings, such as
-          zipf:objects=1000000,skew=0.8,requests=2000000. Default: all patterns.
+          is a file (formats: --list), or a pattern, such as zipf. Default: all patterns.
         TEXT
         FOOTER = <<~TEXT
           How to read the table: "to LRU" is the difference to exact LRU in percentage
@@ -33,12 +32,12 @@ module Larder
           Examples:
             larder-lab hitratio cloudPhysicsIO.oracleGeneral.bin
             larder-lab hitratio web.trace.gz --size 200x100KB --rounds 10
-            larder-lab hitratio zipf:skew=0.8 scan --policy larder,lru,belady
+            larder-lab hitratio zipf scan --policy larder,lru,belady
 
           Exit codes: 0 replayed, 2 wrong usage, 130 interrupted.
         TEXT
         DEFAULT_SIZES = %w[1% 5% 10% 20%].freeze
-        # Of --quick: sizes, and how many objects and requests a pattern has that does not say.
+        # Of --quick: sizes, and how many objects and requests a pattern has.
         QUICK_SIZES = %w[5% 20%].freeze
         QUICK_PATTERN = { objects: 10_000, requests: 40_000 }.freeze
         # Where no trace is named, so that all patterns take some minutes.
@@ -51,7 +50,7 @@ module Larder
 
         def initialize
           @policies = Traces::Policies.names
-          @given = {}
+          @seed = 1
           @rounds = 1
         end
 
@@ -61,15 +60,13 @@ module Larder
         # @return [Boolean] were sizes asked for?
         def sized? = !@sizes.nil?
 
-        # @return [Hash{Symbol=>Integer}] settings of patterns that do not say them: objects, requests, seed
-        def pattern = { **(@unnamed ? UNNAMED_PATTERN : {}), **(@quick ? QUICK_PATTERN : {}), **@given }
+        # @return [Hash{Symbol=>Integer}] seed of patterns, and their objects and requests if they are not the usual ones
+        def pattern = { **(@unnamed ? UNNAMED_PATTERN : {}), **(@quick ? QUICK_PATTERN : {}), seed: seed }
 
         # @return [String] policies, patterns and formats
         def list
-          patterns = Traces::Synthetic::PATTERNS.map do |name, (title, settings)|
-            [name, "#{title}#{" (#{Traces::Synthetic.written(settings)})" if settings.any?}"]
-          end
-          ["Policies (--policy):", "  #{Traces::Policies.names.join(", ")}", "", "Patterns:", *listed(patterns), "",
+          ["Policies (--policy):", "  #{Traces::Policies.names.join(", ")}", "",
+           "Patterns:", *listed(Traces::Synthetic::PATTERNS), "",
            "Formats of files:", *listed(Traces::Formats::TABLE.transform_values(&:last))].join("\n")
         end
 
@@ -82,16 +79,11 @@ module Larder
           @traces = @unnamed ? Traces::Synthetic::PATTERNS.keys : rest
         end
 
-        # A pattern with wrong settings is refused before the run.
-        def understood
-          traces.each { |trace| Traces::Synthetic.settings(trace) if Traces::Synthetic.named?(trace) } unless list?
-        end
-
         def parser
           @parser ||= explained(BANNER, FOOTER) do |options|
             options.separator("\nOptions:")
             options.on("--quick", "a rough result: short patterns, two sizes") { @quick = true }
-            options.on("--seed N", Integer, "seed of patterns without one (default 1)") { |n| @given[:seed] = n.abs }
+            seed_option(options, "seed of patterns (default 1)")
             options.on("--policy A,B", Array, Traces::Policies.names.join(", "), "(default: all)") do |names|
               @policies = Traces::Policies.check(names)
             end
@@ -126,15 +118,14 @@ module Larder
         # @return [Document::Chapter]
         def chapter(options)
           patterns, files = options.traces.partition { |given| Traces::Synthetic.named?(given) }
-          traces = patterns.map { |given| Traces::Synthetic.make(given, options.pattern) } +
+          traces = patterns.map { |given| Traces::Synthetic.make(given, **options.pattern) } +
                    files.map { |given| Traces::Formats.read(given) }
           rows = Traces::Replay.new(
             sizes: options.sizes, policies: options.policies, progress: Progress.new(@err),
             published: !options.sized?, rounds: options.rounds
           ).run(traces)
           shares = " of the bytes of all objects" if options.sizes.all?(&:share?)
-          facts = ["caches of #{options.sizes.join(", ")}#{shares}",
-                   ("seed #{options.pattern.fetch(:seed, 1)}" if patterns.any?)].compact
+          facts = ["caches of #{options.sizes.join(", ")}#{shares}", ("seed #{options.seed}" if patterns.any?)].compact
           Traces::Chapter.new(rows, facts: facts).to_chapter
         end
       end

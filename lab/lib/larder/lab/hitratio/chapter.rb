@@ -18,8 +18,7 @@ module Larder
                "under test; the simulations of other policies have no overhead."
         COLUMNS = [{ title: "size" }, { title: "bytes", format: "integer", optional: 1 }, { title: "policy" },
                    { title: "misses", format: "share" }, { title: "to LRU", format: "points" },
-                   { title: "to Belady", format: "percent" },
-                   { title: "bytes missed", format: "share", optional: 2 }].freeze
+                   { title: "to Belady", format: "percent" }].freeze
         NOTE = "to LRU: points above (+) or below (-) it; to Belady: the part of the distance from LRU to it that is " \
                "covered. Belady's minimum cannot be reached."
         ABSENT = "no trace"
@@ -39,7 +38,7 @@ module Larder
         def initialize(rows, facts: [])
           @rows = rows
           @facts = facts
-          @policies = rows.first.outcomes.map(&:policy)
+          @policies = rows.first.misses.keys
         end
 
         # @return [Document::Chapter]
@@ -64,38 +63,34 @@ module Larder
         def pair(policy, at)
           there = ARTICLE.tables.first.rows.dig(policy, at + 1)
           row = @rows.find { |each| each.size == SIZES[at] && each.published("lru") } or return [there, ABSENT, nil]
-          here = row.outcome(policy)&.misses
+          here = row.misses[policy]&.first
           [there, here || UNTRIED, (here.fdiv(there) if there && here)]
         end
 
         # The finding about loops, and in how many rows it holds here.
         def loops
           finding = ARTICLE.findings.first
-          better, worse = NAMES.values_at(finding.faster, finding.slower)
-          misses = @rows.select { |row| row.trace.match?(LOOP) }.map do |row|
-            [finding.faster, finding.slower].map { |policy| row.miss_ratio(policy) }
-          end
-          misses.select!(&:all?)
+          pair = [finding.faster, finding.slower]
+          better, worse = NAMES.values_at(*pair)
+          misses = @rows.select { |row| row.trace.match?(LOOP) }
+                        .map { |row| pair.map { |policy| row.miss_ratio(policy) } }.select(&:all?)
           here = misses.empty? ? ABSENT : "so in #{misses.count { |one, other| one < other }} of #{misses.size} rows"
           "Published: #{finding.label}: #{better} misses less often than #{worse}. Here: #{here}."
         end
 
         def traces
           @rows.group_by(&:trace).map do |name, rows|
-            # Where all objects are of one size, bytes say nothing that requests do not.
-            columns = rows.first.object_bytes ? COLUMNS[0..-2] : COLUMNS
-            table = Document::Table.build(columns: columns, notes: [*sizes(rows), NOTE],
-                                          rows: rows.flat_map { |row| lines(row, columns.size) })
+            table = Document::Table.build(columns: COLUMNS, notes: [*sizes(rows), NOTE],
+                                          rows: rows.flat_map { |row| lines(row) })
             Document::Section.new(title: "#{name}: #{Figures.thousands(rows.first.requests)} requests",
                                   blocks: [table, (curves(name, rows) if rows.size > 1)].compact)
           end
         end
 
-        def lines(row, width)
-          row.outcomes.each_with_index.map do |outcome, at|
-            policy = outcome.policy
+        def lines(row)
+          @policies.each_with_index.map do |policy, at|
             [*(at.zero? ? [row.size, row.capacity] : ["", ""]), policy, row.miss_ratio(policy), row.above_lru(policy),
-             row.to_belady(policy), outcome.missed_bytes.fdiv(row.requested_bytes)].first(width)
+             row.to_belady(policy)]
           end
         end
 
@@ -113,8 +108,7 @@ module Larder
             { label: policy, points: points }
           end
           spoken = series.map do |line|
-            misses = line[:points].values_at(0, -1).map { |_, share| Figures.percent(share) }
-            "#{line[:label]} from #{misses.join(" to ")}"
+            "#{line[:label]} from #{line[:points].values_at(0, -1).map { |_, y| Figures.percent(y) }.join(" to ")}"
           end
           Document::Curves.build(
             title: "Misses by size of the cache: #{name}", sentence: "#{name}: misses of #{spoken.join(", ")}.",
@@ -148,7 +142,7 @@ module Larder
         # Whether the simulations are those of the published figures.
         def reproduced
           ratios = @rows.product(NAMES.keys).filter_map do |row, policy|
-            there, here = row.published(policy), row.outcome(policy)&.misses
+            there, here = row.published(policy), row.misses[policy]&.first
             here.fdiv(there) if there && here
           end
           all = NAMES.size * SIZES.size
@@ -174,10 +168,12 @@ module Larder
 
         def details
           rows = @rows.map do |row|
-            row.to_h.merge(above_net_lru: row.above_net_lru, apart: row.apart, outcomes: row.outcomes.map do |outcome|
-              outcome.to_h.compact.merge(miss_ratio: row.miss_ratio(outcome.policy),
-                                         to_belady: row.to_belady(outcome.policy))
-            end)
+            outcomes = @policies.map do |policy|
+              rounds = row.misses[policy] if row.misses[policy].size > 1
+              { policy: policy, rounds: rounds, miss_ratio: row.miss_ratio(policy),
+                to_belady: row.to_belady(policy) }.compact
+            end
+            row.to_h.except(:misses).merge(above_net_lru: row.above_net_lru, apart: row.apart, outcomes: outcomes)
           end
           { environment: Environment.facts(Dir.tmpdir), rows: rows }
         end

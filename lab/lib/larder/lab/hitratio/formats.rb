@@ -37,7 +37,7 @@ module Larder
           data = Zlib.gunzip(data) if data.start_with?("\x1f\x8b".b)
           Trace.new(name, *(format == "oraclegeneral" ? records(name, data) : text(name, data, format)))
         rescue SystemCallError, Zlib::Error => error
-          raise UsageError, "cannot read the trace #{path}: #{error.message}"
+          raise UsageError, "cannot read the trace #{path}: #{error.message}; --list lists patterns and formats"
         end
 
         # @param recording [Record::Recording]

@@ -36,8 +36,8 @@ module Larder
           false
         end
 
-        # @return [Hash{Symbol => Integer}, nil] figures of its own
-        def stats; end
+        # @return [Integer, nil] bytes of the objects that are there, where that is not all that the cache takes
+        def net_bytes; end
 
         # Releases everything outside of Ruby.
         def close; end

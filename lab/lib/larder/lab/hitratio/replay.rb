@@ -15,29 +15,22 @@ module Larder
       # Sizes of the cache that were published, as they are typed.
       SIZES = ARTICLE.tables.first.columns.map(&:title).freeze
 
-      # What one policy made of one trace in a cache of one size. rounds: the misses of each round, where there were
-      # several; the other numbers are then their means.
-      Outcome = Struct.new(:policy, :misses, :missed_bytes, :stats, :rounds, keyword_init: true)
-
-      # One trace at one size, under several policies. object_bytes: chosen by the lab (nil: the trace says them);
-      # net_misses: of exact LRU in a cache of as many bytes as the engine's objects have at the end (nil: one of the
-      # two did not run).
-      Row = Struct.new(:trace, :size, :capacity, :object_bytes, :requests, :requested_bytes, :footprint, :outcomes,
-                       :net_misses, keyword_init: true) do
-        # @return [Outcome, nil]
-        def outcome(policy) = outcomes.find { |candidate| candidate.policy == policy }
-
+      # One trace at one size. misses: of each round, by policies; object_bytes: chosen by the lab (nil: the trace says
+      # them); net_misses: of exact LRU in a cache of as many bytes as the engine's objects have at the end (nil: one of
+      # the two did not run).
+      Row = Struct.new(:trace, :size, :capacity, :object_bytes, :requests, :footprint, :misses, :net_misses,
+                       keyword_init: true) do
         # @return [Array<Float>] share of requests that missed, in each round
-        def miss_ratios(policy)
-          found = outcome(policy)
-          (found.rounds || [found.misses]).map { |misses| misses.fdiv(requests) }
+        def miss_ratios(policy) = misses.fetch(policy, []).map { |count| count.fdiv(requests) }
+
+        # @return [Float, nil] the mean of the rounds; nil if it did not run
+        def miss_ratio(policy)
+          ratios = miss_ratios(policy)
+          ratios.sum / ratios.size if ratios.any?
         end
 
-        # @return [Float, nil] share of requests that missed
-        def miss_ratio(policy) = outcome(policy)&.misses&.fdiv(requests)
-
         # @return [Float, nil] how far two rounds of the engine are apart at most; nil if it was replayed once or not
-        def apart = outcome("larder")&.rounds&.minmax&.reverse&.inject(:-)&.fdiv(requests)
+        def apart = (miss_ratios("larder").minmax.reduce(:-).abs if miss_ratios("larder").size > 1)
 
         # @return [Float, nil] excess over LRU's miss ratio
         def above_lru(policy)
@@ -77,9 +70,8 @@ module Larder
         # @param rounds [Integer] replays in the engine, each in a new file, whose hashes have a seed of their own
         def initialize(sizes:, policies:, progress:, published: false, rounds: 1)
           @sizes = sizes
-          @rounds = rounds
           @published = published
-          @policies = policies
+          @policies = policies.to_h { |policy| [policy, policy == "larder" ? rounds : 1] }
           @progress = progress
           @nets = (%w[larder lru] - policies).empty?
         end
@@ -88,7 +80,7 @@ module Larder
         # @return [Array<Row>]
         def run(traces)
           tasks = traces.flat_map { |trace| sizes(trace).map { |size| [trace, size] } }
-          each = @policies.sum { |policy| rounds(policy) } + (@nets ? 1 : 0)
+          each = @policies.each_value.sum + (@nets ? 1 : 0)
           @progress.start("Replaying", tasks.size * each, nouns: %w[replay replays],
                           seconds: tasks.sum { |trace, _| trace.requests.size } * each * SECONDS_A_REQUEST)
           tasks.map { |trace, size| row(trace, size) }
@@ -105,17 +97,16 @@ module Larder
 
         def row(trace, size)
           object_bytes = size.object_bytes || (object_bytes(trace, size) unless trace.sizes)
-          sized = object_bytes ? trace.with_size(object_bytes) : trace
-          capacity = size.bytes_of(sized.footprint)
-          outcomes = @policies.map { |policy| outcome(policy, capacity, sized, size) }
-          row = Row.new(trace: trace.name, size: size.to_s, capacity: capacity, object_bytes: object_bytes,
-                        requests: sized.requests.size, requested_bytes: sized.sizes.sum, footprint: sized.footprint,
-                        outcomes: outcomes)
-          row.net_misses = outcome("lru", row.outcome("larder").stats.fetch(:net_bytes), sized, size).misses if @nets
-          row
+          trace = trace.with_size(object_bytes) if object_bytes
+          capacity = size.bytes_of(trace.footprint)
+          found = @policies.to_h do |policy, rounds|
+            [policy, Array.new(rounds) { replay(policy, capacity, trace, size) }]
+          end
+          Row.new(trace: trace.name, size: size.to_s, capacity: capacity, object_bytes: object_bytes,
+                  requests: trace.requests.size, footprint: trace.footprint,
+                  misses: found.transform_values { |rounds| rounds.map(&:first) },
+                  net_misses: (replay("lru", found["larder"].last.last, trace, size).first if @nets))
         end
-
-        def rounds(policy) = policy == "larder" ? @rounds : 1
 
         # Where the cache is a share of them, as small as leaves it at LEAST_CAPACITY or more.
         def object_bytes(trace, size)
@@ -123,22 +114,13 @@ module Larder
           share >= LEAST_CAPACITY ? OBJECT_BYTES : (OBJECT_BYTES * LEAST_CAPACITY.fdiv(share) / 512).ceil * 512
         end
 
-        def outcome(name, capacity, trace, size)
-          missed, stats = Array.new(rounds(name)) { replayed(name, capacity, trace, size) }.transpose
-          mean = ->(counts) { counts.sum.fdiv(counts.size).round }
-          Outcome.new(policy: name, misses: mean.call(missed.map(&:size)),
-                      missed_bytes: mean.call(missed.map { |all| all.sum { |at| trace.sizes[at] } }),
-                      stats: stats.last&.merge(net_bytes: mean.call(stats.map { |each| each.fetch(:net_bytes) })),
-                      rounds: (missed.map(&:size) if missed.size > 1))
-        end
-
-        # Numbers of the requests that missed, and figures of the policy.
-        def replayed(name, capacity, trace, size)
+        # @return [Array<Integer>] misses, and the bytes of the objects that are there at the end
+        def replay(name, capacity, trace, size)
           @progress.step("#{trace.name} #{size} #{name}", seconds: trace.requests.size * SECONDS_A_REQUEST)
           policy = Policies.fetch(name).new(capacity, trace)
           requests, sizes, following = trace.requests, trace.sizes, trace.following
-          missed = requests.each_index.reject { |at| policy.request(requests[at], sizes[at], following[at]) }
-          [missed, policy.stats]
+          hits = requests.each_index.count { |at| policy.request(requests[at], sizes[at], following[at]) }
+          [requests.size - hits, policy.net_bytes]
         ensure
           policy&.close
         end

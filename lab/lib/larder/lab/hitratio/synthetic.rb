@@ -2,7 +2,6 @@
 
 # Generates traces: patterns that distinguish policies, each from a seed, the same on every machine.
 
-require_relative "../errors"
 require_relative "trace"
 
 module Larder
@@ -23,82 +22,47 @@ module Larder
           wanted = random.rand * @sum
           @cumulated.bsearch_index { |share| share >= wanted } || (@cumulated.size - 1)
         end
-
-        # @return [Array<Float>] of the requests, by rank; together 1
-        def shares
-          [0.0, *@cumulated].each_cons(2).map { |from, to| (to - from) / @sum }
-        end
       end
 
-      # `zipf`, or `zipf:objects=1000,skew=0.8`: a pattern and its settings.
+      # Patterns of requests for objects of one size.
       module Synthetic
-        # name => what it is, and its settings with their defaults
+        # What they are, by the names users type.
         PATTERNS = {
-          "zipf"  => ["few objects are requested often, most of them rarely", { skew: 0.9 }],
-          "scan"  => ["the same, and now and then a row of objects that never come back",
-                      { skew: 0.9, every: 20_000, length: 10_000 }],
-          "loop"  => ["all objects in a row, again and again: the worst for policies by recency", {}],
-          "shift" => ["few objects often, and every so often other ones", { skew: 0.9, every: 50_000 }]
+          "zipf"  => "few objects are requested often, most of them rarely",
+          "scan"  => "the same, and now and then a row of objects that never come back",
+          "loop"  => "all objects in a row, again and again: the worst for policies by recency",
+          "shift" => "few objects often, and every so often other ones"
         }.freeze
-        # Settings of all of them, and the ranges that values have.
-        COMMON = { objects: 100_000, requests: 500_000, seed: 1 }.freeze
-        RANGES = { skew: 0.0..5.0, seed: 0..(1 << 62) }.tap { |ranges| ranges.default = 1..20_000_000 }.freeze
+        # Requests of shift between two changes; of scan, between two rows of new objects, and of such a row.
+        EVERY = { "shift" => 50_000, "scan" => 20_000 }.freeze
+        ROW = 10_000
 
         module_function
 
-        # @return [Boolean] does the text name a pattern, and no file?
-        def named?(text) = PATTERNS.key?(text[/\A[a-z]+(?=:|\z)/]) && !File.exist?(text)
+        # @param name [String] does it name a pattern, and no file?
+        # @return [Boolean]
+        def named?(name) = PATTERNS.key?(name) && !File.exist?(name)
 
-        # @return [String] settings as they are typed
-        def written(settings) = settings.map { |name, value| "#{name}=#{value}" }.join(",")
+        # @param pattern [String] for which named? holds
+        # @param every [Integer] requests, see {EVERY}
+        # @param row [Integer] requests, see {ROW}
+        # @param skew [Float] of the popularity of objects
+        # @return [Trace]
+        def make(pattern, objects: 100_000, requests: 500_000, seed: 1, skew: 0.9, every: EVERY[pattern], row: ROW)
+          return Trace.new(pattern, Array.new(requests) { |i| i % objects }) if pattern == "loop"
 
-        # @param text [String] for which named? holds
-        # @param defaults [Hash{Symbol=>Integer}] of objects, requests and seed, where the text does not say them
-        # @return [Trace] of objects of one size
-        # @raise [UsageError] names the setting, and those that there are
-        def make(text, defaults = {}) = Trace.new(text, requests(text[/\A[a-z]+/], settings(text, defaults)))
-
-        # @param text [String]
-        # @param defaults [Hash{Symbol=>Integer}]
-        # @return [Hash{Symbol=>Numeric}]
-        # @raise [UsageError] as {make} would
-        def settings(text, defaults = {})
-          pattern, _, given = text.partition(":")
-          known = COMMON.merge(PATTERNS.fetch(pattern).last, defaults)
-          given.split(",").each_with_object(known.dup) do |word, settings|
-            name, value = word.split("=", 2)
-            name = name.to_s.to_sym
-            raise UsageError, "#{pattern} knows no #{word.inspect}; it takes #{written(known)}" unless known.key?(name)
-
-            settings[name] = checked(pattern, name, value.to_s.delete("_"))
-          end
-        end
-
-        def requests(pattern, settings)
-          count, objects, every, length = settings.values_at(:requests, :objects, :every, :length)
-          return Array.new(count) { |i| i % objects } if pattern == "loop"
-
-          random = Random.new(settings[:seed])
-          ranks = Ranks.new(objects, settings[:skew])
+          random = Random.new(seed)
+          ranks = Ranks.new(objects, skew)
           offset = 0
           fresh = objects - 1
-          Array.new(count) do |i|
+          Trace.new(pattern, Array.new(requests) do |i|
             # The popular objects move by a random part of all.
             offset = random.rand(objects) if pattern == "shift" && (i % every).zero?
-            next fresh += 1 if pattern == "scan" && i % (every + length) >= every
+            next fresh += 1 if pattern == "scan" && i % (every + row) >= every
 
             (ranks.draw(random) + offset) % objects
-          end
+          end)
         end
-
-        def checked(pattern, name, value)
-          number = name == :skew ? Float(value, exception: false) : Integer(value, 10, exception: false)
-          range = RANGES[name]
-          return number if number && range.cover?(number)
-
-          raise UsageError, "#{name} of #{pattern} is #{value.inspect}; it takes #{range.min} to #{range.max}"
-        end
-        private_class_method :requests, :checked
       end
     end
   end

@@ -7,35 +7,32 @@ module Larder
     module Hitratio
       class SyntheticTest < ActiveSupport::TestCase
         test "a name of a pattern is one, unless a file has it" do
-          assert %w[zipf zipf:skew=1 loop: shift].all? { |text| Synthetic.named?(text) }
-          assert %w[zip zipfs loops.trace ./loop zipf.gz].none? { |text| Synthetic.named?(text) }
+          assert %w[zipf scan loop shift].all? { |text| Synthetic.named?(text) }
+          assert %w[zip zipf:skew=1 ./loop zipf.gz].none? { |text| Synthetic.named?(text) }
           with_directory do |dir|
             Dir.chdir(dir) { File.write("loop", "1\n") && assert_not(Synthetic.named?("loop")) }
           end
         end
 
-        test "the same text makes the same trace, another seed another" do
-          first, again, other = ["zipf:requests=1000", "zipf:requests=1000", "zipf:requests=1000,seed=2"]
-                                .map { |text| Synthetic.make(text).requests }
+        test "the same seed makes the same trace, another seed another" do
+          first, again, other = [1, 1, 2].map { |seed| Synthetic.make("zipf", requests: 1000, seed: seed).requests }
           assert_equal first, again
           assert_not_equal first, other
         end
 
         test "zipf: the n-th object is asked for by Zipf's law" do
-          counts = Synthetic.make("zipf:objects=1000,skew=1,requests=200_000").requests.tally.values.sort.reverse
+          counts = Synthetic.make("zipf", objects: 1000, skew: 1, requests: 200_000).requests.tally.values.sort.reverse
           assert_in_delta 2.0, counts[0].fdiv(counts[1]), 0.2
           assert_in_delta 10.0, counts[0].fdiv(counts[9]), 1.0
-          flat = Synthetic.make("zipf:objects=100,skew=0,requests=100_000").requests.tally.values
-          assert_operator flat.max.fdiv(flat.min), :<, 1.4
         end
 
         test "loop: all objects in a row" do
-          trace = Synthetic.make("loop:objects=3,requests=7")
+          trace = Synthetic.make("loop", objects: 3, requests: 7)
           assert_equal [[0, 1, 2, 0, 1, 2, 0], 3], [trace.requests, trace.objects]
         end
 
-        test "scan: rows of objects that nobody asks for again" do
-          trace = Synthetic.make("scan:objects=50,every=100,length=30,requests=260")
+        test "scan: rows of objects that are never asked for again" do
+          trace = Synthetic.make("scan", objects: 50, every: 100, row: 30, requests: 260)
           rows = [100...130, 230...260].map { |range| trace.requests[range] }
           assert_equal 60, rows.flatten.uniq.size
           again = rows.flatten.map { |object| trace.following[trace.requests.index(object)] }
@@ -43,17 +40,9 @@ module Larder
         end
 
         test "shift: other objects are popular after a while" do
-          parts = Synthetic.make("shift:objects=10_000,skew=1.2,every=5000,requests=10_000").requests.each_slice(5000)
-          popular = parts.map { |part| part.tally.max_by(10, &:last).map(&:first) }
+          parts = Synthetic.make("shift", objects: 10_000, skew: 1.2, every: 5000, requests: 10_000).requests
+          popular = parts.each_slice(5000).map { |part| part.tally.max_by(10, &:last).map(&:first) }
           assert_empty popular[0] & popular[1]
-        end
-
-        test "settings that make no sense are refused by name" do
-          { "zipf:objects=0" => /objects of zipf is "0"; it takes 1 to/, "zipf:skew=x" => /skew of zipf is "x"/,
-            "loop:skew=1" => /loop knows no "skew=1"; it takes objects=/, "zipf:nonsense" => /knows no "nonsense"/,
-            "scan:requests=99999999999" => /requests of scan is/ }.each do |text, message|
-            assert_match(message, assert_raises(UsageError) { Synthetic.make(text) }.message)
-          end
         end
       end
     end

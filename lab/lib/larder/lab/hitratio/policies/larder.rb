@@ -10,8 +10,8 @@ module Larder
         class Engine < Policy
           Policies.register("larder", self)
 
-          # @return [Hash{Symbol => Integer}] statistics of the engine; net_bytes: of the objects that are there
-          def stats = @cache.stats.merge(net_bytes: @sizes.sum { |key, size| @cache.exist?(key) ? size : 0 })
+          # (see Policy#net_bytes)
+          def net_bytes = @sizes.sum { |key, size| @cache.exist?(key) ? size : 0 }
 
           # (see Policy#close)
           def close

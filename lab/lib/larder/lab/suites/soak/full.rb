@@ -26,11 +26,11 @@ module Larder
           BATCH = 100
           LOOK = 20
           SLICES = 20
-          # The skew of the objects' popularity; requests that are drawn beforehand, and repeated.
-          PATTERN = "zipf:objects=%d,skew=0.9,requests=100000,seed=1"
+          # Requests that are drawn beforehand, and repeated.
+          REQUESTS = 100_000
           # Characters of a failure that are shown.
           SHOWN = 80
-          private_constant :BYTES, :FILLING, :LIMIT, :BATCH, :LOOK, :SLICES, :PATTERN, :SHOWN
+          private_constant :BYTES, :FILLING, :LIMIT, :BATCH, :LOOK, :SLICES, :REQUESTS, :SHOWN
 
           def initialize(contender)
             @contender = contender
@@ -49,7 +49,7 @@ module Larder
           end
 
           def use(seconds)
-            @requests = Hitratio::Synthetic.make(format(PATTERN, @objects)).requests
+            @requests = Hitratio::Synthetic.make("zipf", objects: @objects, requests: REQUESTS).requests
             @asked = @misses = 0
             slices = Array.new(SLICES) { slice(seconds / SLICES) }
             histograms, memory, disk = slices.transpose
