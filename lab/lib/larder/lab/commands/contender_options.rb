@@ -9,7 +9,7 @@ require_relative "../servers"
 module Larder
   module Lab
     module Commands
-      # For classes that include {CommandLine}.
+      # For classes that include {CommandLine}. `registry` is chosen from, and `chosen_contenders` take part.
       module ContenderOptions
         # Marks in the list what is left out by default.
         ON_REQUEST = "(*)"
@@ -41,17 +41,7 @@ module Larder
           chosen
         end
 
-        # @return [Array<String>] names of those that a quick run goes without
-        def left_out
-          @only || !quick? ? [] : slow
-        end
-
         private
-
-        # What is chosen from: classes that are a {ContenderDeclaration}.
-        def registry
-          Contenders
-        end
 
         # A file that adds contenders is needed before their names are checked.
         def load_extensions
@@ -60,17 +50,6 @@ module Larder
           rescue LoadError => error
             raise UsageError, "--require #{file}: #{error.message}"
           end
-        end
-
-        def chosen_contenders
-          @only || (registry.usual - left_out)
-        end
-
-        # Who does not take part in a quick run. A class that names those who do does so in QUICKLY.
-        def slow
-          return registry.usual - self.class::QUICKLY if self.class.const_defined?(:QUICKLY)
-
-          registry.usual.select { |name| registry.fetch(name).slow_to_start? }
         end
 
         # A class that has --quick says so.

@@ -60,7 +60,7 @@ module Larder
         # @return [Boolean] were sizes asked for?
         def sized? = !@sizes.nil?
 
-        # @return [Hash{Symbol=>Integer}] seed of patterns, and their objects and requests if they are not the usual ones
+        # @return [Hash{Symbol=>Integer}] of patterns: seed, and objects and requests that are not the usual ones
         def pattern = { **(@unnamed ? UNNAMED_PATTERN : {}), **(@quick ? QUICK_PATTERN : {}), seed: seed }
 
         # @return [String] policies, patterns and formats

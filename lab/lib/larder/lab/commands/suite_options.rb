@@ -79,7 +79,10 @@ module Larder
 
         # @return [Array<String>] rows, and blocks that take long
         def left_out
-          (super & @suites.first.usual) + (quick? && !@blocks ? all_blocks.select(&:slow).map(&:key) : [])
+          return [] unless quick?
+
+          rows = @only ? [] : @suites.first.usual.select { |name| registry.fetch(name).slow_to_start? }
+          rows + (@blocks ? [] : all_blocks.select(&:slow).map(&:key))
         end
 
         # @return [String] contenders and blocks

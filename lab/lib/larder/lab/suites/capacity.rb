@@ -9,6 +9,9 @@ module Larder
     module Suites
       # Counts objects, and what they take.
       module Capacity
+        # Objects, by the names users type: what they are, and their bytes.
+        OBJECTS = { "1k" => ["Strings of 1,000 bytes", 1000], "100b" => ["Strings of 100 bytes", 100],
+                    "10k" => ["Strings of 10,000 bytes", 10_000] }.freeze
         # Places where objects can be, and their names.
         PLACES = { "disk" => "disk", "tmpfs" => "memory (tmpfs)", "server" => "memory (server)",
                    "own" => "memory (own)" }.freeze
@@ -17,6 +20,9 @@ module Larder
 
         # The first place that has grown by half of the objects that are held, or by more.
         def place(process) = PLACES.keys.find { |name| process[name] > process["held"] * process["payload"] / 2 }
+
+        # Are objects gone that the store has taken?
+        def evicts?(process) = process["held"] < process["written"] - process["refused"]
 
         # The bytes that the objects take in their place; nil if no place has grown.
         def taken(process)
@@ -35,10 +41,8 @@ module Larder
         title "How many objects a store holds"
         command "capacity", "number of objects that fit a given size, and memory or disk per object", <<~TEXT
           Measures how many objects a store holds in a given amount of memory or disk, and
-          the bytes of each object. Objects with different keys are written until the
-          store starts to evict and a tenth more, or until 1.5 times the given size is
-          written.
-          Then they are read from the last to the first, compared and counted.
+          the bytes of each object. Objects with different keys are written, 1.5 times the
+          given size. Then they are read from the last to the first, compared and counted.
 
           The size of an object is measured by growth: of the blocks of files, of the
           memory of the server, or of the memory of the process. A store that accepts no
@@ -50,11 +54,11 @@ module Larder
         size 16 << 20, chosen: true
         usual(*Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? })
 
-        Capacity::Objects::KINDS.each do |kind, (name, _)|
+        Capacity::OBJECTS.each do |kind, (name, bytes)|
           block(kind, name, alone: true, fresh: true, slow: kind != "1k", unit: "write",
                             about: "where: the place that grew by the objects; taken: by how much, overhead too") do
             setup(&:must_be_filled)
-            paced { |scene| Capacity::Filling.new(scene.contender, kind).found }
+            paced { |scene| Capacity::Filling.new(scene.contender, bytes).found }
             column("objects", "integer", sentence: "#{name} that are held", better: "higher", unit: "count") do |found|
               found["held"]
             end
@@ -62,7 +66,7 @@ module Larder
             column("where", "text") { |found| Capacity::PLACES[Capacity.place(found)] }
             column("taken", "bytes", optional: 1) { |found| Capacity.taken(found) }
             column("of its room", "percent") { |found| Capacity.taken(found)&.fdiv(found["size"]) }
-            column("evicts from", "integer") { |found| found["evicting_at"] || "never" }
+            column("evicts", "text") { |found| Capacity.evicts?(found) }
             column("refused", "integer", optional: 2) { |found| found["refused"] }
             Capacity::PLACES.each { |place, words| column(words, "bytes", optional: 3) { |found| found[place] } }
           end

@@ -1,32 +1,25 @@
 # frozen_string_literal: true
 
-# Fills one store with objects of one kind until it evicts, counts those that are really there, and measures what has
-# grown.
+# Fills one store with more objects of one size than it has room for, counts those that are really there, and measures
+# what has grown.
 
 require_relative "../../clock"
 require_relative "../../footprint"
-require_relative "objects"
 
 module Larder
   module Lab
     module Suites
       module Capacity
-        # Fills and counts.
+        # Fills and counts. Objects cannot be compressed, and each is made from its number alone, so it can be verified
+        # when it is read back and need not be kept.
         class Filling
           include Clock
 
-          # Objects between two looks at whether the store evicts, at most; there are a hundred looks at least.
-          STRIDE = 20_000
-          LOOKS = 100
-          # Early objects that are looked for each time, as many anywhere, and never the same: reading may rescue one.
-          GLANCE = 5
-          # Objects written beyond the beginning of eviction, as a share of those before.
-          BEYOND = 0.1
-          # Without eviction as many bytes are written, in sizes of the room.
+          # Bytes that are written, in sizes of the room.
           MOST = 1.5
-          # A store without a limit is stopped at so many times the room; looks between two of its size.
+          # A store without a limit is stopped at so many times the room; its size is looked at so often.
           FULL = 3
-          WEIGHING = 10
+          LOOKS = 10
           # Seconds that eviction in the background has.
           SETTLING = 0.5
           # Objects written and read by one call.
@@ -37,18 +30,19 @@ module Larder
           WARMTH = 0.01
           # Objects that are looked for at the end; of more, a random sample.
           CHECKED = 20_000
+          # Objects begin at different places of the noise, one of so many.
+          PLACES = 8192
           SEED = 1
-          private_constant :STRIDE, :LOOKS, :GLANCE, :BEYOND, :MOST, :FULL, :WEIGHING, :SETTLING, :BATCH, :WARMING,
-                           :WARMTH, :CHECKED, :SEED
+          private_constant :MOST, :FULL, :LOOKS, :SETTLING, :BATCH, :WARMING, :WARMTH, :CHECKED, :PLACES, :SEED
 
           # @param contender [Contender] open and empty
-          # @param kind [String] see {Objects}
-          def initialize(contender, kind)
+          # @param bytes [Integer] of each object
+          def initialize(contender, bytes)
             @contender = contender
             @store = contender.store
-            @objects = Objects.new(kind, SEED)
-            @random = Random.new(SEED)
-            @refused = @count = @glanced = 0
+            @bytes = bytes
+            @noise = Random.new(SEED).bytes(bytes + PLACES)
+            @refused = @count = 0
           end
 
           # @return (see Bench::Suite::BlockBuilder#paced)
@@ -67,43 +61,32 @@ module Larder
           private
 
           def warm_up
-            numbers = (0...(@contender.size * WARMTH / @objects.bytes).ceil.clamp(1, WARMING)).to_a
-            write_batch(numbers)
+            numbers = (0...(@contender.size * WARMTH / @bytes).ceil.clamp(1, WARMING)).to_a
+            write(numbers)
             raise Invalid, "written values cannot be read" unless there(numbers) == numbers.size
 
-            numbers.each { |number| @store.delete(Objects.key(number)) }
+            numbers.each { |number| @store.delete(key(number)) }
           end
 
           # @return [Float] seconds of writing
           def fill
-            most = (@contender.size * MOST / @objects.bytes).ceil
-            stride = (most / LOOKS).clamp(1, STRIDE)
+            most = (@contender.size * MOST / @bytes).ceil
             seconds = 0.0
-            while @count < most
-              seconds += write([stride, most - @count].min)
-              most = @count if (@count / stride % WEIGHING).zero? && full?
-              next if @evicting_at || !evicting?
-
-              @evicting_at = @count
-              most = [most, (@count * (1 + BEYOND)).ceil].min
+            (0...most).each_slice(most / LOOKS) do |numbers|
+              started = now
+              numbers.each_slice(BATCH) { |some| write(some) }
+              seconds += now - started
+              @count += numbers.size
+              break if full?
             end
             seconds
           end
 
-          def write(count)
-            started = now
-            (@count...(@count + count)).each_slice(BATCH) { |numbers| write_batch(numbers) }
-            @count += count
-            now - started
-          end
-
           # One by one where the store cannot take many at once: Litecache cannot when it is full.
-          def write_batch(numbers)
-            @store.write_multi(numbers.to_h { |number| [Objects.key(number), @objects[number]] }, compress: false)
+          def write(numbers)
+            @store.write_multi(numbers.to_h { |number| [key(number), object(number)] }, compress: false)
           rescue StandardError
-            numbers.each do |number|
-              @refused += 1 unless @store.write(Objects.key(number), @objects[number], compress: false)
-            end
+            numbers.each { |number| @refused += 1 unless @store.write(key(number), object(number), compress: false) }
           end
 
           def full?
@@ -111,31 +94,33 @@ module Larder
             [taken.disk + taken.tmpfs, taken.server, taken.own].max >= @contender.size * FULL
           end
 
-          def evicting?
-            early = Array.new(GLANCE) { |number| @glanced + number }
-            @glanced += GLANCE
-            [*early, *Array.new(GLANCE) { @random.rand(@count) }].any? do |number|
-              number < @count && @store.read(Objects.key(number)).nil?
-            end
-          end
-
           # Reads from the last to the first, so that reading rescues none before it is counted.
           def counted
             numbers = (0...@count).to_a.reverse
-            numbers = numbers.sample(CHECKED, random: @random).sort.reverse if @count > CHECKED
+            numbers = numbers.sample(CHECKED, random: Random.new(SEED)).sort.reverse if @count > CHECKED
             found = numbers.each_slice(BATCH).map { |some| there(some) }
             { held: (found.sum.fdiv(numbers.size) * @count).round, newest: found.first > BATCH / 2, written: @count,
-              refused: @refused, evicting_at: @evicting_at, payload: @objects.bytes, size: @contender.size }
+              refused: @refused, payload: @bytes, size: @contender.size }
           end
 
           def there(numbers)
-            found = @store.read_multi(*numbers.map { |number| Objects.key(number) })
+            found = @store.read_multi(*numbers.map { |number| key(number) })
             numbers.count do |number|
-              value = found[Objects.key(number)]
-              raise Invalid, "a wrong value for #{Objects.key(number)}" unless value.nil? || value == @objects[number]
+              value = found[key(number)]
+              raise Invalid, "a wrong value for #{key(number)}" unless value.nil? || value == object(number)
 
               value
             end
+          end
+
+          def key(number)
+            "object/#{number}"
+          end
+
+          # The number makes it the only one.
+          def object(number)
+            head = "#{number}:"
+            head + @noise.byteslice((number * 7919) % PLACES, @bytes - head.bytesize)
           end
 
           def growth

@@ -15,8 +15,8 @@ module Larder
         # Written values cannot be read, so every other answer would mean nothing.
         class Lost < Error; end
 
-        # The base of classes with a method for each question, which returns the answer (true, false, a number or a
-        # word) and what was seen.
+        # The base of classes with a method for each question, which returns the answer (true, false, nil if it is
+        # unknown, a number or a word) and what was seen.
         class Asking
           include Clock
 
@@ -45,25 +45,12 @@ module Larder
             { "calls" => questions.size, "seconds" => (now - started) / questions.size, "figures" => answers }
           end
 
-          # @return [Array(Boolean, String)]
-          def cross_process
-            keep("shared", "from the first")
-            found = elsewhere do |other|
-              other.write("back", "from the second", **LIFE)
-              other.read("shared").tap { other.delete("shared") }
-            end
-            return [false, "a second process reads #{found.inspect}"] unless found == "from the first"
-
-            both = seen?("back", "from the second") && store.read("shared").nil?
-            [both, both ? "through #{way}" : "the first process does not see what the second changed"]
-          end
-
           private
 
           attr_reader :row, :store
 
           def attempt(question)
-            answer, note = Timeout.timeout(PATIENCE) { public_send(question) }
+            answer, note = Timeout.timeout(PATIENCE) { send(question) }
             [answer.nil? ? UNKNOWN : answer, note]
           rescue Lost => error
             [false, error.message]
@@ -95,6 +82,18 @@ module Larder
           # @return [Object] what the block answers, plain data
           def elsewhere(row = @row)
             Bench::Callers.all(1) { [yield(row.dup.open.store)] }.first.first
+          end
+
+          def cross_process
+            keep("shared", "from the first")
+            found = elsewhere do |other|
+              other.write("back", "from the second", **LIFE)
+              other.read("shared").tap { other.delete("shared") }
+            end
+            return [false, "a second process reads #{found.inspect}"] unless found == "from the first"
+
+            both = seen?("back", "from the second") && store.read("shared").nil?
+            [both, both ? "through #{way}" : "the first process does not see what the second changed"]
           end
 
           def shared?

@@ -6,7 +6,7 @@ module Larder
   module Lab
     module Suites
       module Features
-        # Asks what single calls do. Every method answers a question of {BLOCKS}, see {Asking}.
+        # Asks what single calls do. Its methods answer the questions of {BLOCKS}, see {Asking}.
         class Calls < Asking
           # Seconds between the end of a life and the look for its value.
           AFTERWARDS = 0.2
@@ -17,17 +17,16 @@ module Larder
           STEP = 4096
           private_constant :AFTERWARDS, :LENGTHS, :LARGEST, :STEP
 
-          # @return [Array(Object, String)]
+          private
+
           def expires
             expired(1)
           end
 
-          # @return [Array(Object, String)]
           def expires_within_a_second
             expired(0.4)
           end
 
-          # @return [Array(Object, String)]
           def race_condition_ttl
             keep("raced", "old", expires_in: 1, race_condition_ttl: 60)
             sleep 1.2
@@ -36,7 +35,6 @@ module Larder
             [meanwhile == "old" && seen?("raced", "new"), "while it was renewed, others read #{meanwhile.inspect}"]
           end
 
-          # @return [Array(Object, String)]
           def delete_matched
             refusal = "nothing was deleted"
             kind, = { "Regexp" => /matched-a\d/, "glob" => "*matched-a*" }.find do |_, pattern|
@@ -52,21 +50,17 @@ module Larder
             [kind || false, kind ? "delete_matched takes a #{kind}" : refusal]
           end
 
-          # @return [Array(Object, String)]
           def long_keys
             longest = LENGTHS.take_while { |length| apart?(length) }.last
             longest ? [true, "up to #{longest} bytes"] : [false, "keys of #{LENGTHS.first} bytes are lost or mixed up"]
           end
 
-          # @return [Array(Object, String)]
           def largest
             return [LARGEST, "or more"] if holds?(LARGEST)
 
             fails = (0..LARGEST / STEP).bsearch { |steps| !holds?(steps * STEP) }
             [[fails - 1, 0].max * STEP, "bytes"]
           end
-
-          private
 
           def expired(life)
             started = now

@@ -8,13 +8,14 @@ module Larder
   module Lab
     module Suites
       module Features
-        # Asks what becomes of a store into which more is written than it has room for. Every method answers a question
-        # of {BLOCKS}, see {Asking}.
+        # Asks what becomes of a store into which more is written than it has room for. Its methods answer the
+        # questions of {BLOCKS}, see {Asking}.
         class Full < Asking
-          # Bytes of room, and how much of them may be taken.
+          # Bytes of room and of an object, and how much of the room may be taken.
           ROOM = 8 << 20
+          OBJECT = 10_000
           TOLERANCE = 1.25
-          private_constant :ROOM, :TOLERANCE
+          private_constant :ROOM, :OBJECT, :TOLERANCE
 
           # @param scene [Bench::Scene]
           # @raise [Unavailable] if the store cannot be filled
@@ -26,35 +27,31 @@ module Larder
           # @return (see Asking#answers)
           # @raise [Invalid] at a wrong value
           def answers(questions)
-            @found = hosted("full", ROOM) { |own, _| Capacity::Filling.new(own.open, "10k").found["figures"] }
+            @found = hosted("full", ROOM) { |own, _| Capacity::Filling.new(own.open, OBJECT).found["figures"] }
                      .transform_keys(&:to_s)
             super
           end
 
-          # @return [Array(Object, String)]
+          private
+
           def evicts
-            [!@found["evicting_at"].nil? && @found["newest"], "#{left.first}, #{@found["refused"]} refused"]
+            [Capacity.evicts?(@found) && @found["newest"], "#{left.first}, #{@found["refused"]} refused"]
           end
 
-          # @return [Array(Object, String)]
           def limited_by
             grown = Capacity::PLACES.filter_map { |place, name| "#{name} #{bytes(@found[place])}" if place?(place) }
             [Capacity::PLACES.fetch(Capacity.place(@found), false), grown.join(", ")]
           end
 
-          # @return [Array(Object, String)]
           def within_limit
             disk, tmpfs, server, own = @found.values_at("disk", "tmpfs", "server", "own")
             taken = [disk + tmpfs, server, row.endpoint ? 0 : own].max
             [taken <= ROOM * TOLERANCE, "#{bytes(taken)} of #{bytes(ROOM)}"]
           end
 
-          # @return [Array(String, nil)]
           def left
             ["#{@found["held"]} of #{@found["written"]}", nil]
           end
-
-          private
 
           # Less is noise.
           def place?(place)

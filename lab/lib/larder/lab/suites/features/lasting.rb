@@ -6,8 +6,8 @@ module Larder
   module Lab
     module Suites
       module Features
-        # Asks what outlives processes and servers, and what several processes do at once. Every method answers a
-        # question of {BLOCKS}, see {Asking}.
+        # Asks what outlives processes and servers, and what several processes do at once. Its methods answer
+        # the questions of {BLOCKS}, see {Asking}.
         class Lasting < Asking
           # Seconds that a server may take to end.
           ENDING = 15
@@ -16,13 +16,13 @@ module Larder
           INCREMENTS = 100
           private_constant :ENDING, :PROCESSES, :INCREMENTS
 
-          # @return [Array(Object, String)]
+          private
+
           def app_restart
             elsewhere(apart) { |writer| writer.write("mark", "1", **LIFE) }
             [marked?(apart, "1"), "in the next process, after the first had ended"]
           end
 
-          # @return [Array(Object, String)]
           def app_killed
             Bench::Callers.run(1) do
               apart.dup.open.store.write("mark", "2", **LIFE)
@@ -32,17 +32,14 @@ module Larder
           end
 
           # A store that outlives a kill outlives a restart, too.
-          # @return [Array(Object, String)]
           def server_restart
             ends { |killed, stopped| killed ? [true, "even after kill -9"] : [stopped, "after its stop and start"] }
           end
 
-          # @return [Array(Object, String)]
           def server_killed
             ends { |killed, _| [killed, "after kill -9 of the server"] }
           end
 
-          # @return [Array(Object, String)]
           def atomic_increment
             store.increment("counter", 1, **LIFE)
             processes = shared? ? PROCESSES : 1
@@ -57,7 +54,6 @@ module Larder
           end
 
           # Comes last: it may harm the store.
-          # @return [Array(Object, String)]
           def fork_safe
             keep("before", "the fork")
             write = -> { store.write("child", "was here", **LIFE) }
@@ -68,8 +64,6 @@ module Larder
             there = seen?("before", "the fork") && (!shared? || seen?("child", "was here"))
             [there, there ? "child and parent read and write" : "the parent lost its store, or the child's value"]
           end
-
-          private
 
           # A store that only other processes open, one after the other.
           def apart

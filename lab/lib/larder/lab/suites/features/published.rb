@@ -28,7 +28,7 @@ module Larder
           end
         end
 
-        # Asks what the published table says. Every method answers a question of {BLOCKS}, see {Asking}.
+        # Asks what the published table says. Its methods answer the questions of {BLOCKS}, see {Asking}.
         class Published < Asking
           # Bytes below memcached's megabyte, and how many values of that size show the room that they take.
           TEXT = 900_000
@@ -41,7 +41,8 @@ module Larder
                       end }.freeze
           private_constant :TEXT, :TEXTS, :SPREAD, :SERVERS
 
-          # @return [Array(Object, String)]
+          private
+
           def serializes
             value = { "list" => ["a"] }
             keep("mutable", value)
@@ -55,13 +56,11 @@ module Larder
           end
 
           # In a process of its own, which has not used memory before.
-          # @return [Array(Object, String)]
           def compression
             keep("text", "text")
             Bench::Callers.all(1) { compressed }.first
           end
 
-          # @return [Array(Object, String)]
           def local_store
             return [false, "it has no with_local_cache"] unless store.respond_to?(:with_local_cache)
 
@@ -70,13 +69,11 @@ module Larder
             [local, "the second read in a block #{local ? "did not reach" : "reaches"} the store"]
           end
 
-          # @return [Array(Object, String)]
           def node_local
             [shared?, shared? ? "two processes of this machine share it through #{way}" : "processes share nothing"]
           end
 
           # As if the server were on another machine.
-          # @return [Array(Object, String)]
           def remote
             return [false, "it connects to nothing: its files are on this machine"] unless row.endpoint
             return [true, "at a URL of yours"] if theirs?
@@ -91,7 +88,6 @@ module Larder
             proxy&.stop
           end
 
-          # @return [Array(Object, String)]
           def cluster
             return [UNTRIED, "it spreads over databases of database.yml; the lab has one"] if solid?
             return [false, "it has no server"] unless row.endpoint
@@ -100,8 +96,6 @@ module Larder
 
             hosted("other") { |other, _| spread([row, other].map { |each| each.endpoint["url"] }) }
           end
-
-          private
 
           def compressed
             @store = counting
