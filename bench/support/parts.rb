@@ -63,7 +63,7 @@ module Bench
               "misses-few" => ["--size", "200x100KB,1000x100KB"] }.freeze
 
     # Files, and so seeds of the hashes, in which each trace is replayed by misses-few.
-    FILES = { quick: "2", full: "10" }.freeze
+    FILES = { quick: 2, full: 10 }.freeze
 
     # What came of a part.
     Result = Struct.new(:figures, :circumstances)
@@ -100,8 +100,8 @@ module Bench
     # Traces are not part of the repository.
     def misses(name, mode, traces)
       chosen = name == "misses-fixed" ? traces.first(1) : traces
-      rounds = name == "misses-few" ? ["--rounds", FILES.fetch(mode)] : []
-      Result.new(Programs.hitratio(*chosen, *SIZES.fetch(name), *rounds, "--policy", "larder,lru,s3fifo,belady"), {})
+      files = name == "misses-few" ? FILES.fetch(mode) : 1
+      Result.new(Programs.hitratio(files, *chosen, *SIZES.fetch(name), "--policy", "larder,lru,s3fifo,belady"), {})
     end
 
     private_class_method :engine, :misses

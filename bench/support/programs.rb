@@ -45,16 +45,18 @@ module Bench
 
     # `larder-lab hitratio`: the share of requests that missed, for each trace, size and policy; and over all of them
     # how far Larder is above LRU at most, which part of the distance from LRU to Belady it covers in the mean, and how
-    # far its rounds are apart.
+    # far its files are apart.
+    # @param files [Integer] in which Larder replays each trace; the hashes of each have a seed of their own
     # @param arguments [Array<String>]
     # @return [Array<Bench::Figure>]
-    def hitratio(*arguments)
-      misses(lab("hitratio", *arguments).dig("chapters", 0, "details", "rows"))
+    def hitratio(files, *arguments)
+      misses(Array.new(files) { lab("hitratio", *arguments).dig("chapters", 0, "details", "rows") })
     end
 
-    # @param rows [Array<Hash>] of the report of `larder-lab hitratio`
+    # @param runs [Array<Array<Hash>>] rows of the reports of `larder-lab hitratio`
     # @return [Array<Bench::Figure>]
-    def misses(rows)
+    def misses(runs)
+      rows = runs.transpose
       [*rows.flat_map { |row| miss_figures(row) }, *over_all(rows)]
     end
 
@@ -70,24 +72,29 @@ module Bench
       end
     end
 
+    # Of simulations all runs are the same.
     def miss_figures(row)
-      row.fetch("outcomes").map do |outcome|
-        name = "#{row["trace"]}, #{row["size"]}: #{outcome["policy"]}"
-        rounds = outcome["rounds"] or next Figure.new(name: name, unit: "%", median: 100.0 * outcome["miss_ratio"])
-        Figure.of_rounds(name, "%", rounds.map { |misses| 100.0 * misses / row["requests"] })
+      row.map { |run| run.fetch("outcomes") }.transpose.map do |outcomes|
+        name = "#{row.first["trace"]}, #{row.first["size"]}: #{outcomes.first["policy"]}"
+        Figure.of_rounds(name, "%", outcomes.map { |outcome| 100.0 * outcome["miss_ratio"] }.uniq)
       end
     end
 
     def over_all(rows)
-      parts = rows.filter_map { |row| row["outcomes"].find { |outcome| outcome["policy"] == "larder" }["to_belady"] }
-      found = [Figure.new(name: "larder above LRU of equal net bytes, at most", unit: "points",
-                          median: rows.map { |row| 100.0 * row["above_net_lru"] }.max)]
-      apart = rows.filter_map { |row| row["apart"] }.max
-      found << Figure.new(name: "larder, rounds apart, at most", unit: "points", median: 100.0 * apart) if apart
+      larder = rows.map { |row| row.map { |run| run["outcomes"].find { |outcome| outcome["policy"] == "larder" } } }
+      parts = larder.flatten.filter_map { |outcome| outcome["to_belady"] }
+      ratios = larder.map { |outcomes| outcomes.map { |outcome| outcome["miss_ratio"] } }
+      found = [points("larder above LRU of equal net bytes, at most",
+                      rows.map { |row| row.sum { |run| run["above_net_lru"] } / row.size }.max)]
+      found << points("larder, rounds apart, at most", ratios.map { |all| all.max - all.min }.max) if rows[0].size > 1
       return found if parts.empty?
 
       found << Figure.new(name: "larder on the way from LRU to Belady, mean", unit: "%",
                           median: 100.0 * parts.sum / parts.size)
+    end
+
+    def points(name, share)
+      Figure.new(name: name, unit: "points", median: 100.0 * share)
     end
 
     # Built as `make -C engine` builds it, apart from other builds.
@@ -115,6 +122,6 @@ module Bench
       end
     end
 
-    private_class_method :miss_figures, :over_all, :build
+    private_class_method :miss_figures, :over_all, :points, :build
   end
 end

@@ -97,8 +97,10 @@ module Bench
     end
 
     test "the targets of few large values are among the figures of their rows" do
-      rows = [misses_of("few", [50, 60, 53], 0.01, 0.1), misses_of("more", [20, 22, 21], -0.02, 0.02)]
-      figures = Programs.misses(rows)
+      runs = [[0.5, 0.2], [0.6, 0.22], [0.53, 0.21]].map do |few, more|
+        [misses_of("few", few, 0.01), misses_of("more", more, -0.02)]
+      end
+      figures = Programs.misses(runs)
       targets = Targets::EVICTION.select { |target| target.part == "misses-few" }
       assert_equal [10.0, 1.0, 30.0], targets.map { |target| target.measured(figures).median.round(9) }
       of_one = figures.find { |figure| figure.name == "few, 9x1KB: larder" }
@@ -127,11 +129,10 @@ module Bench
       { "key" => "suite/#{key}", "samples" => seconds }
     end
 
-    # A trace of 100 requests, replayed three times by Larder.
-    def misses_of(trace, rounds, above_net_lru, apart)
-      larder = { "policy" => "larder", "miss_ratio" => 0.5, "to_belady" => 0.3, "rounds" => rounds }
-      { "trace" => trace, "size" => "9x1KB", "requests" => 100, "outcomes" => [larder],
-        "above_net_lru" => above_net_lru, "apart" => apart }
+    # A trace, replayed by Larder.
+    def misses_of(trace, miss_ratio, above_net_lru)
+      larder = { "policy" => "larder", "miss_ratio" => miss_ratio, "to_belady" => 0.3 }
+      { "trace" => trace, "size" => "9x1KB", "outcomes" => [larder], "above_net_lru" => above_net_lru }
     end
 
     # One session of all that a part measures.

@@ -24,14 +24,12 @@ module Larder
           is a file (formats: --list), or a pattern, such as zipf. Default: all patterns.
         TEXT
         FOOTER = <<~TEXT
-          How to read the table: "to LRU" is the difference to exact LRU in percentage
-          points, "to Belady" the covered part of the distance from LRU to the minimum.
           Objects of a trace that does not say their sizes have 4096 bytes, or as many as
           leave 16 MiB to the cache.
 
           Examples:
             larder-lab hitratio cloudPhysicsIO.oracleGeneral.bin
-            larder-lab hitratio web.trace.gz --size 200x100KB --rounds 10
+            larder-lab hitratio web.trace.gz --size 200x100KB
             larder-lab hitratio zipf scan --policy larder,lru,belady
 
           Exit codes: 0 replayed, 2 wrong usage, 130 interrupted.
@@ -45,13 +43,10 @@ module Larder
 
         # @return [Array<String>] files and patterns; names of policies
         attr_reader :traces, :policies
-        # @return [Integer] replays in the engine
-        attr_reader :rounds
 
         def initialize
           @policies = Traces::Policies.names
           @seed = 1
-          @rounds = 1
         end
 
         # @return [Array<Size>] as asked for, or the usual shares
@@ -87,10 +82,6 @@ module Larder
             options.on("--policy A,B", Array, Traces::Policies.names.join(", "), "(default: all)") do |names|
               @policies = Traces::Policies.check(names)
             end
-            options.on("--rounds N", Integer, "replays in Larder, each in a new file, whose",
-                       "hashes have another seed (default 1)") do |rounds|
-              @rounds = rounds.positive? ? rounds : raise(UsageError, "--rounds must be 1 or more, not #{rounds}")
-            end
             options.on("--size A,B", Array, "shares of the bytes of all objects, bytes, or as",
                        "200x100KB: so many objects, all of that size",
                        "(default #{DEFAULT_SIZES.join(",")}; for the trace with published",
@@ -120,10 +111,8 @@ module Larder
           patterns, files = options.traces.partition { |given| Traces::Synthetic.named?(given) }
           traces = patterns.map { |given| Traces::Synthetic.make(given, **options.pattern) } +
                    files.map { |given| Traces::Formats.read(given) }
-          rows = Traces::Replay.new(
-            sizes: options.sizes, policies: options.policies, progress: Progress.new(@err),
-            published: !options.sized?, rounds: options.rounds
-          ).run(traces)
+          rows = Traces::Replay.new(sizes: options.sizes, policies: options.policies, progress: Progress.new(@err),
+                                    published: !options.sized?).run(traces)
           shares = " of the bytes of all objects" if options.sizes.all?(&:share?)
           facts = ["caches of #{options.sizes.join(", ")}#{shares}", ("seed #{options.seed}" if patterns.any?)].compact
           Traces::Chapter.new(rows, facts: facts).to_chapter

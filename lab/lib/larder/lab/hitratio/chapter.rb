@@ -16,11 +16,7 @@ module Larder
       class Chapter
         LEAD = "Every object of a trace is read, and stored on a miss. Larder runs in a file of exactly the size " \
                "under test; the simulations of other policies have no overhead."
-        COLUMNS = [{ title: "size" }, { title: "bytes", format: "integer", optional: 1 }, { title: "policy" },
-                   { title: "misses", format: "share" }, { title: "to LRU", format: "points" },
-                   { title: "to Belady", format: "percent" }].freeze
-        NOTE = "to LRU: points above (+) or below (-) it; to Belady: the part of the distance from LRU to it that is " \
-               "covered. Belady's minimum cannot be reached."
+        NOTE = "Belady's minimum cannot be reached: it knows the future."
         ABSENT = "no trace"
         UNTRIED = "not replayed"
         FILE = ARTICLE.trace["file"]
@@ -31,7 +27,7 @@ module Larder
         LOOP = /\A(loop|lirs-)/
         NAMES = ARTICLE.tables.first.rows.transform_values(&:first).freeze
         Figures = Reports::Figures
-        private_constant :LEAD, :COLUMNS, :NOTE, :NOTES, :LOOP, :NAMES, :FILE
+        private_constant :LEAD, :NOTE, :NOTES, :LOOP, :NAMES, :FILE
 
         # @param rows [Array<Row>]
         # @param facts [Array<String>] how it was run
@@ -63,7 +59,7 @@ module Larder
         def pair(policy, at)
           there = ARTICLE.tables.first.rows.dig(policy, at + 1)
           row = @rows.find { |each| each.size == SIZES[at] && each.published("lru") } or return [there, ABSENT, nil]
-          here = row.misses[policy]&.first
+          here = row.misses[policy]
           [there, here || UNTRIED, (here.fdiv(there) if there && here)]
         end
 
@@ -80,25 +76,18 @@ module Larder
 
         def traces
           @rows.group_by(&:trace).map do |name, rows|
-            table = Document::Table.build(columns: COLUMNS, notes: [*sizes(rows), NOTE],
-                                          rows: rows.flat_map { |row| lines(row) })
+            columns = rows.map { |row| { title: row.size, format: "share", group: "misses in a cache of" } }
+            lines = @policies.map { |policy| [policy, *rows.map { |row| row.miss_ratio(policy) }] }
+            table = Document::Table.build(columns: [{ title: "policy" }, *columns], rows: lines,
+                                          notes: [*rows.map { |row| size(row) }, NOTE])
             Document::Section.new(title: "#{name}: #{Figures.thousands(rows.first.requests)} requests",
                                   blocks: [table, (curves(name, rows) if rows.size > 1)].compact)
           end
         end
 
-        def lines(row)
-          @policies.each_with_index.map do |policy, at|
-            [*(at.zero? ? [row.size, row.capacity] : ["", ""]), policy, row.miss_ratio(policy), row.above_lru(policy),
-             row.to_belady(policy)]
-          end
-        end
-
-        def sizes(rows)
-          return [] unless rows.first.object_bytes
-
-          bytes = rows.map { |row| "#{row.object_bytes} at #{row.size}" }
-          ["The trace does not say how large objects are; taken as #{bytes.join(", ")} bytes."]
+        def size(row)
+          objects = ", of objects of #{Figures.thousands(row.object_bytes)}" if row.object_bytes
+          "#{row.size}: #{Figures.thousands(row.capacity)} bytes#{objects}."
         end
 
         # Sizes are shares of all bytes: bytes say nothing where the lab chooses the size of objects.
@@ -121,7 +110,7 @@ module Larder
           [(covered if @policies.include?("larder")),
            largest("Misses of larder minus those of exact LRU: at most %+.2f points") { |row| row.above_lru("larder") },
            largest("The same at equal net bytes, those of the objects alone: at most %+.2f points", &:above_net_lru),
-           largest("Rounds of larder differ by at most %.2f points", &:apart), reproduced].compact
+           reproduced].compact
         end
 
         # The largest of a figure of rows, as a sentence.
@@ -142,7 +131,7 @@ module Larder
         # Whether the simulations are those of the published figures.
         def reproduced
           ratios = @rows.product(NAMES.keys).filter_map do |row, policy|
-            there, here = row.published(policy), row.misses[policy]&.first
+            there, here = row.published(policy), row.misses[policy]
             here.fdiv(there) if there && here
           end
           all = NAMES.size * SIZES.size
@@ -162,18 +151,16 @@ module Larder
           @rows.product(@policies).map do |row, policy|
             Document::Measure.new(key: ["hitratio", row.trace.tr("/", ":"), row.size, policy].join("/"),
                                   label: "#{policy}: misses, #{row.trace} at #{row.size}",
-                                  unit: "share", better: "lower", samples: row.miss_ratios(policy))
+                                  unit: "share", better: "lower", samples: [row.miss_ratio(policy)])
           end
         end
 
         def details
           rows = @rows.map do |row|
             outcomes = @policies.map do |policy|
-              rounds = row.misses[policy] if row.misses[policy].size > 1
-              { policy: policy, rounds: rounds, miss_ratio: row.miss_ratio(policy),
-                to_belady: row.to_belady(policy) }.compact
+              { policy: policy, miss_ratio: row.miss_ratio(policy), to_belady: row.to_belady(policy) }
             end
-            row.to_h.except(:misses).merge(above_net_lru: row.above_net_lru, apart: row.apart, outcomes: outcomes)
+            row.to_h.except(:misses).merge(above_net_lru: row.above_net_lru, outcomes: outcomes)
           end
           { environment: Environment.facts(Dir.tmpdir), rows: rows }
         end

@@ -15,22 +15,13 @@ module Larder
       # Sizes of the cache that were published, as they are typed.
       SIZES = ARTICLE.tables.first.columns.map(&:title).freeze
 
-      # One trace at one size. misses: of each round, by policies; object_bytes: chosen by the lab (nil: the trace says
-      # them); net_misses: of exact LRU in a cache of as many bytes as the engine's objects have at the end (nil: one of
-      # the two did not run).
+      # One trace at one size. misses: by policies; object_bytes: chosen by the lab (nil: the trace says them);
+      # net_misses: of exact LRU in a cache of as many bytes as the engine's objects have at the end (nil: one of the
+      # two did not run).
       Row = Struct.new(:trace, :size, :capacity, :object_bytes, :requests, :footprint, :misses, :net_misses,
                        keyword_init: true) do
-        # @return [Array<Float>] share of requests that missed, in each round
-        def miss_ratios(policy) = misses.fetch(policy, []).map { |count| count.fdiv(requests) }
-
-        # @return [Float, nil] the mean of the rounds; nil if it did not run
-        def miss_ratio(policy)
-          ratios = miss_ratios(policy)
-          ratios.sum / ratios.size if ratios.any?
-        end
-
-        # @return [Float, nil] how far two rounds of the engine are apart at most; nil if it was replayed once or not
-        def apart = (miss_ratios("larder").minmax.reduce(:-).abs if miss_ratios("larder").size > 1)
+        # @return [Float, nil] share of requests that missed; nil if it did not run
+        def miss_ratio(policy) = misses[policy]&.fdiv(requests)
 
         # @return [Float, nil] excess over LRU's miss ratio
         def above_lru(policy)
@@ -67,11 +58,10 @@ module Larder
         # @param sizes [Array<Size>]
         # @param policies [Array<String>]
         # @param published [Boolean] is the trace with published results also replayed at the published sizes?
-        # @param rounds [Integer] replays in the engine, each in a new file, whose hashes have a seed of their own
-        def initialize(sizes:, policies:, progress:, published: false, rounds: 1)
+        def initialize(sizes:, policies:, progress:, published: false)
           @sizes = sizes
           @published = published
-          @policies = policies.to_h { |policy| [policy, policy == "larder" ? rounds : 1] }
+          @policies = policies
           @progress = progress
           @nets = (%w[larder lru] - policies).empty?
         end
@@ -80,7 +70,7 @@ module Larder
         # @return [Array<Row>]
         def run(traces)
           tasks = traces.flat_map { |trace| sizes(trace).map { |size| [trace, size] } }
-          each = @policies.each_value.sum + (@nets ? 1 : 0)
+          each = @policies.size + (@nets ? 1 : 0)
           @progress.start("Replaying", tasks.size * each, nouns: %w[replay replays],
                           seconds: tasks.sum { |trace, _| trace.requests.size } * each * SECONDS_A_REQUEST)
           tasks.map { |trace, size| row(trace, size) }
@@ -99,13 +89,11 @@ module Larder
           object_bytes = size.object_bytes || (object_bytes(trace, size) unless trace.sizes)
           trace = trace.with_size(object_bytes) if object_bytes
           capacity = size.bytes_of(trace.footprint)
-          found = @policies.to_h do |policy, rounds|
-            [policy, Array.new(rounds) { replay(policy, capacity, trace, size) }]
-          end
+          found = @policies.to_h { |policy| [policy, replay(policy, capacity, trace, size)] }
           Row.new(trace: trace.name, size: size.to_s, capacity: capacity, object_bytes: object_bytes,
                   requests: trace.requests.size, footprint: trace.footprint,
-                  misses: found.transform_values { |rounds| rounds.map(&:first) },
-                  net_misses: (replay("lru", found["larder"].last.last, trace, size).first if @nets))
+                  misses: found.transform_values(&:first),
+                  net_misses: (replay("lru", found["larder"].last, trace, size).first if @nets))
         end
 
         # Where the cache is a share of them, as small as leaves it at LEAST_CAPACITY or more.

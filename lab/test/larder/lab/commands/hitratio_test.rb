@@ -13,10 +13,7 @@ module Larder
             json = File.join(dir, "out.json")
             status, out, err = hitratio(trace, "--size", "2MiB,50%", "--json", json)
             assert_equal 0, status, err
-            Lab::Hitratio::Policies.names.each do |name|
-              line = /^  .*\b#{name} +\d+\.\d\d % +[+-]\d+\.\d\d +(?:-?\d+(?:\.\d)? %|–)$/
-              assert_operator out.scan(line).size, :>=, 2, out
-            end
+            Lab::Hitratio::Policies.names.each { |name| assert_match(/^  #{name}( +\d+\.\d\d %){2}$/, out) }
             document = Document.load(json)
             rows = document.chapters.first.details["rows"]
             assert_equal [["2MiB", 2 << 20], ["50%", 16_793_600]], rows.map { |row| row.values_at("size", "capacity") }
@@ -32,9 +29,9 @@ module Larder
         test "what was asked for is what is replayed" do
           with_trace do |trace, _|
             _, out, = hitratio(trace, "--policy", "lru,belady", "--size", "409600")
-            assert_no_match(/^ .* (larder|fifo) +\d/, out)
-            assert_match(/taken as 4096 at 409600 bytes/, out)
-            assert_match(/belady +\d+\.\d\d % .* 100 %$/, out)
+            assert_no_match(/^ .*(larder|fifo) +\d/, out)
+            assert_match(/409600: 409,600 bytes, of objects of 4,096\./, out)
+            assert_match(/^  belady +\d+\.\d\d %$/, out)
           end
         end
 
@@ -43,36 +40,19 @@ module Larder
             path = File.join(dir, "sized.csv")
             File.write(path, [*1..30, *1..30].map { |key| "#{key},#{key}" }.join("\n"))
             _, out, = hitratio(path, "--policy", "lru,belady", "--size", "10x1KB")
-            assert_match(/^ *10x1KB +10,000 +lru +100.00 %/, out)
-          end
-        end
-
-        test "several rounds are replayed in files of their own, and the report has their distance" do
-          with_trace do |trace, dir|
-            json = File.join(dir, "out.json")
-            status, out, err = hitratio(trace, "--policy", "larder,lru", "--size", "40x50KB", "--rounds", "3",
-                                        "--json", json)
-            assert_equal 0, status, err
-            row = Document.load(json).chapters.first.details["rows"].first
-            larder, lru = row["outcomes"]
-            assert_equal [3, nil], [larder["rounds"].size, lru["rounds"]]
-            assert_in_delta larder["rounds"].sum / 6000.0, larder["miss_ratio"], 1e-9
-            assert_in_delta (larder["rounds"].max - larder["rounds"].min) / 2000.0, row["apart"], 1e-9
-            assert_match(/Rounds of larder differ by at most \d+\.\d\d points/, out)
-            assert_equal 3, Document.load(json).measures.find { |one| one.key.end_with?("larder") }.samples.size
+            assert_match(/^  lru +100\.00 %.*10x1KB: 10,000 bytes, of objects of 1,000\./m, out)
           end
         end
 
         test "wrong usage is refused by name, help is not" do
           assert_match(/unknown policy lifo; known: larder, lru/, hitratio("x", "--policy", "lifo").last)
           assert_match(/--size big/, hitratio("x", "--size", "big").last)
-          assert_match(/--rounds must be 1 or more, not 0/, hitratio("x", "--rounds", "0").last)
           status, _, message = hitratio("zipf:skew=1")
           assert_equal 2, status
           assert_match(/cannot read the trace zipf:skew=1: .*; --list lists patterns and formats/, message)
           status, help, = hitratio("--help")
           assert_equal 0, status
-          ["How to read", "Exit codes", "--policy"].each { |text| assert_includes help, text }
+          ["Objects of a trace", "Exit codes", "--policy"].each { |text| assert_includes help, text }
           assert_empty(help.lines.map(&:chomp).select { |line| line.size > 80 })
         end
 

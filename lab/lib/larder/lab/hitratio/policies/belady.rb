@@ -12,56 +12,26 @@ module Larder
           # As {Policy#request}.
           # @return [Boolean]
           def request(object, size, following)
-            hit = @held.include?(object)
-            if following == Trace::NEVER
-              @held.delete(object) if hit
-              return hit
+            if (hit = @held.include?(object))
+              size = @held.delete(object)
+              @next.pop # this request: no other is nearer
             end
-            @next[object] = following
-            return hit if !hit && size > @capacity
-
-            @held.push(object, size) unless hit
-            push(following)
-            evict while @held.bytes > @capacity
+            hold(object, size, following) unless following == Trace::NEVER || size > @capacity
             hit
           end
 
           private
 
+          # @next has the numbers of the next requests for the objects that it holds, the farthest first.
           def prepare
             @held = Chain.new
             @next = []
-            @heap = [] # numbers of requests, the farthest first; one that is not the next of its object is old
           end
 
-          def evict
-            following = pop
-            object = @trace.requests[following]
-            @held.delete(object) if @next[object] == following && @held.include?(object)
-          end
-
-          def push(number)
-            at = @heap.size
-            while at.positive? && @heap[parent = (at - 1) / 2] < number
-              @heap[at] = @heap[parent]
-              at = parent
-            end
-            @heap[at] = number
-          end
-
-          def pop
-            top = @heap.first
-            number = @heap.pop
-            at = 0
-            while (child = (2 * at) + 1) < @heap.size
-              child += 1 if child + 1 < @heap.size && @heap[child + 1] > @heap[child]
-              break if number >= @heap[child]
-
-              @heap[at] = @heap[child]
-              at = child
-            end
-            @heap[at] = number unless @heap.empty?
-            top
+          def hold(object, size, following)
+            @held.push(object, size)
+            @next.insert(@next.bsearch_index { |number| number < following } || -1, following)
+            @held.delete(@trace.requests[@next.shift]) while @held.bytes > @capacity
           end
         end
       end
