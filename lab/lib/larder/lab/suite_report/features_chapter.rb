@@ -93,12 +93,11 @@ module Larder
         end
 
         def answers
-          @answers ||= reported.keys.product(@plan.blocks).flat_map do |row, block|
-            found = @conductor.recorded.dig(row, "figures", block.key).to_h
+          @answers ||= @plan.rows.product(@plan.blocks).flat_map do |row, block|
             titles = Suites::Features::BLOCKS.fetch(block.key.to_sym).last.transform_values(&:first)
-            found.map do |key, all|
+            @findings.processes(row, block).first.to_h.map do |key, answer|
               title = titles.fetch(key.to_sym)
-              Answer.new(row, title, *all.first, published_answer(row, title))
+              Answer.new(row, title, *answer, published_answer(row, title))
             end
           end
         end
