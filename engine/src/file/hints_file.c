@@ -282,6 +282,8 @@ void *lard_hints_file_map(lard_map *map, uid_t owner, uint32_t wanted) {
     }
     uint8_t *base = mmap(NULL, map->hints_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     bool is_ours = lard_descriptor_stat(fd, name, &info) == 0; /* if so, it is what was mapped */
+    map->hints_device = (uint64_t)info.st_dev;
+    map->hints_inode = (uint64_t)info.st_ino;
     if (base != MAP_FAILED && (!is_ours || (is_new && !lard_hints_file_reserve(map, base, 0, 1)))) {
         munmap(base, map->hints_bytes);
         base = MAP_FAILED;
@@ -290,10 +292,6 @@ void *lard_hints_file_map(lard_map *map, uid_t owner, uint32_t wanted) {
         *(lard_hints_header *)base = lard_hints_file_header(map, wanted, lard_hints_file_rows(map, 0));
     } else if (is_new) {
         LARD_CHANGE(unlink(name));
-    }
-    if (base != MAP_FAILED) {
-        map->hints_device = (uint64_t)info.st_dev;
-        map->hints_inode = (uint64_t)info.st_ino;
     }
     lard_descriptor_close(fd, &info);
     return base;
