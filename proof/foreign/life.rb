@@ -179,12 +179,12 @@ sessions: { **SESSIONS, **@application.class::SESSIONS })
     end
 
     def live
-      threads = (1..USERS).map { |number| Thread.new { user(number) }.tap { |one| one.report_on_exception = false } }
+      threads = (1..USERS).map { |number| Thread.new { browse(number) } }
       note("#{USERS} users browse both sides")
       happen unless @calm
       sleep([@seconds - (monotonic_now - @started), 0].max)
       @over = true
-      threads.each { |thread| ended(thread) }
+      threads.each(&:join)
       note("the users have left")
       summarize
     ensure
@@ -198,11 +198,14 @@ sessions: { **SESSIONS, **@application.class::SESSIONS })
       note("memory of servers: #{SIDES.map { |side| "#{side} #{servers.fetch(side).memory >> 20} MiB" }.join(", ")}")
     end
 
-    # A user who gives up is a failure, and the others go on.
-    def ended(thread)
-      thread.join
+    # A user who gives up is a failure, and another takes the place.
+    def browse(number)
+      user(number)
     rescue StandardError => e
-      @findings.differ("a user gave up: #{e.class}: #{e.message}")
+      note("FAILED: a user gave up: #{e.class}: #{e.message}")
+      @findings.differ("a user gave up: #{e.full_message(highlight: false)}")
+      sleep(SETTLE)
+      retry
     end
 
     def user(number)

@@ -21,7 +21,7 @@ module Larder
         # The first place that has grown by half of the objects that are held, or by more.
         def place(process) = PLACES.keys.find { |name| process[name] > process["held"] * process["payload"] / 2 }
 
-        # Are objects gone that the store has taken?
+        # True if objects are gone that the store has taken.
         def evicts?(process) = process["held"] < process["written"] - process["refused"]
 
         # The bytes that the objects take in their place; nil if no place has grown.
