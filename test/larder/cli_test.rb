@@ -71,7 +71,7 @@ module Larder
     end
 
     test "bytes that are no text are refused" do
-      assert_equal 2, refused(/"\?" is no valid UTF-8\nTry: larder sessions logout/, *%w[sessions logout], "\xFF")
+      assert_equal 2, refused(/"\?" is not valid UTF-8\nTry: larder sessions logout/, *%w[sessions logout], "\xFF")
     end
 
     test "nobody who reads on is no error" do

@@ -31,7 +31,7 @@ module Larder
 
       # @return [String] for people
       def to_s
-        sound? ? "#{path} has no problems" : findings.join("\n")
+        sound? ? "#{Remedy.shown(path)} has no problems" : findings.join("\n")
       end
     end
 
@@ -101,7 +101,7 @@ module Larder
       answers = answers_of(FIRST)
       answers.update(answers_of(CHECKS.keys - FIRST - (@quick ? LONG : []))) if answers.each_value.none?(Array)
       findings = answers.filter_map do |check, (what, fix)|
-        Finding.new(check: check, what: what, fix: fix) if what.is_a?(String)
+        Finding.new(check: check, what: Remedy.shown(what), fix: Remedy.shown(fix)) if what.is_a?(String)
       end
       sound = answers.filter_map { |check, (kind, text)| [check, text || CHECKS.fetch(check)] if kind == :sound }.to_h
       Report.new(path: @path, findings: findings, sound: sound)

@@ -22,7 +22,7 @@ module Larder
       # @raise [Failure] there are several, and no environment is named
       def find(variable, name, kind)
         given = Application.variable(variable)
-        return [shell_path(given), "$#{variable} names it", nil] if given
+        return [shell_path(checked(given, variable)), "$#{variable} names it", nil] if given
 
         path = Application.file(name, base: base)
         chosen = others(path, name)
@@ -50,6 +50,13 @@ module Larder
       def size_of(_path); end
 
       private
+
+      # As of an argument of the command.
+      def checked(given, variable)
+        return given if given.valid_encoding?
+
+        raise UsageError, "$#{variable} must be valid UTF-8: #{given.scrub("?").inspect}"
+      end
 
       # No shell has expanded it, as in a unit of systemd, and the store does.
       def shell_path(given)

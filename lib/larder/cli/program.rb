@@ -100,7 +100,7 @@ module Larder
       def text(arguments)
         arguments.map do |argument|
           text = argument.dup.force_encoding(Encoding::UTF_8)
-          text.valid_encoding? ? text : raise(UsageError, "#{text.scrub("?").inspect} is no valid UTF-8")
+          text.valid_encoding? ? text : raise(UsageError, "#{text.scrub("?").inspect} is not valid UTF-8")
         end
       end
     end

@@ -237,6 +237,17 @@ module Larder
       end
     end
 
+    test "a path of any bytes is checked, and shown in valid UTF-8" do
+      file = path_of("\xFF.larder")
+      Cache.open(file, size: 1 << 20, &:itself)
+      [file, file.b].each { |path| assert_equal "#{path_of("\\xFF.larder")} has no problems", Doctor.run(path).to_s }
+      File.chmod(0o666, file)
+      assert_match(/\A\\xFF\.larder has mode 666/, findings(file).first.what)
+      missing = findings(path_of("\xFE.larder"), size: 900 << 30).first
+      assert_match(/takes 921600/, missing.what)
+      assert_predicate missing.to_s, :valid_encoding?
+    end
+
     test "a store that has no file yet" do
       store = ActiveSupport::Cache.lookup_store(:larder_store, path_of("none.larder"))
       assert_equal [:kind], findings(store).map(&:check)

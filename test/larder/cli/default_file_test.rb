@@ -22,6 +22,15 @@ module Larder
         assert_equal path_of(PRODUCTION), found.first
       end
 
+      test "invalid bytes are refused, as an argument and in the variable, and so is an empty path" do
+        assert_equal 2, refused(/"\?" is not valid UTF-8\nTry: larder doctor/, "doctor", "\xFF")
+        %w[doctor stat].each do |command|
+          message = /\$LARDER_PATH must be valid UTF-8: "\?"\n/
+          assert_equal 2, refused(message, command, env: { "LARDER_PATH" => "\xFF" })
+          assert_equal 2, refused(/the path "" is empty; name a file\nTry: larder #{command}/, command, "")
+        end
+      end
+
       test "the only cache is not used if a variable names another environment" do
         open_cache(PRODUCTION)
         %w[RAILS_ENV RACK_ENV].each do |variable|

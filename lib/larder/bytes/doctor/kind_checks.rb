@@ -107,12 +107,12 @@ module Larder
       def foreign_companion?(file)
         return false unless File.readable?(file)
 
-        case file
-        when /\.lock\z/ # where this process has the cache open, its POSIX locks would be dropped
+        case File.extname(file)
+        when ".lock" # where this process has the cache open, its POSIX locks would be dropped
           !@store && !@quick && !begins?(file, LOCK_MAGIC)
-        when /\.journal\z/ then !larders?(file) && !zeros?(File.binread(file, HEAD))
-        when /\.stats\z/ then !begins?(file, STATISTICS_MAGIC)
-        when /\.pending\z/ then false # only its name counts
+        when ".journal" then !larders?(file) && !zeros?(File.binread(file, HEAD))
+        when ".stats" then !begins?(file, STATISTICS_MAGIC)
+        when ".pending" then false # only its name counts
         else !File.empty?(file)
         end
       end
