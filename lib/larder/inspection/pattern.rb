@@ -2,6 +2,7 @@
 
 # Decides which keys `larder keys` lists.
 
+require_relative "errors"
 require_relative "key_text"
 
 module Larder
@@ -17,14 +18,13 @@ module Larder
 
       # @param text [String] as {KeyText} reads it
       # @param literal [Boolean] true: it is the beginning of keys as they are, and all its bytes stand for themselves
+      # @raise [Invalid] no key is so long
       def initialize(text, literal: false)
         @prefix = text.b
-        return if literal
+        parse(text) unless literal
+        return if @prefix.bytesize <= Cache::MAX_KEY
 
-        first, *rest = text.split(/([*?])/, -1).reject(&:empty?)
-        first, rest = "", [first, *rest] if ["*", "?", nil].include?(first)
-        @prefix = KeyText.bytes(first)
-        @rest = regexp(rest.compact) unless rest.compact.empty?
+        raise Invalid, "keys have #{Cache::MAX_KEY} bytes at most, and the pattern begins with #{@prefix.bytesize}"
       end
 
       # @return [Boolean] do all keys match?
@@ -44,6 +44,13 @@ module Larder
       end
 
       private
+
+      def parse(text)
+        first, *rest = text.split(/([*?])/, -1).reject(&:empty?)
+        first, rest = "", [first, *rest] if ["*", "?", nil].include?(first)
+        @prefix = KeyText.bytes(first)
+        @rest = regexp(rest.compact) unless rest.compact.empty?
+      end
 
       # The text after each `*` is looked for once, from the left, except the last one: it is at the end.
       def regexp(parts)

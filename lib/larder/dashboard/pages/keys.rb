@@ -10,8 +10,9 @@ module Larder
       # A search for keys, which ends after a limited time and can be continued.
       class Keys < Page
         MOST = 50
-        # Characters of a pattern, and of a key that is shown as a whole.
-        LONGEST_PATTERN = 5000
+        # Characters of a pattern: in an address, each takes up to nine bytes, and Puma takes 10 KB. And those of a key
+        # that is shown as a whole.
+        LONGEST_PATTERN = 1000
         LONGEST = 160
         # Keys of a sample.
         SAMPLE = 8
@@ -39,7 +40,8 @@ module Larder
           @pattern, @keyspace, @sort = %w[pattern keyspace sort].map { |name| visit.param(name) }
           if @pattern.size > LONGEST_PATTERN
             raise Inspection::Invalid, "The pattern has #{Words.count(@pattern.size)} characters; it may have " \
-                                       "#{Words.count(LONGEST_PATTERN)} at most"
+                                       "#{Words.count(LONGEST_PATTERN)} at most. The beginning of the key finds " \
+                                       "it, too"
           end
 
           @usage = Inspection::Statistics.of(cache.path).usage
@@ -64,9 +66,10 @@ module Larder
           html.form(class: "card search", method: "get", action: path("keys"), role: "search") do
             html.div(class: "wide") do
               html.label("Beginning of keys, or a pattern with * and ?", for: "pattern")
-              html.input(type: "text", id: "pattern", name: "pattern", value: @pattern, maxlength: LONGEST_PATTERN,
-                         autocomplete: "off", autocapitalize: "off", spellcheck: "false",
-                         placeholder: "views/products/*")
+              html.input(type: "text", id: "pattern", name: "pattern", value: @pattern,
+                         pattern: ".{0,#{LONGEST_PATTERN}}",
+                         title: "#{Words.count(LONGEST_PATTERN)} characters at most", autocomplete: "off",
+                         autocapitalize: "off", spellcheck: "false", placeholder: "views/products/*")
             end
             choice(html, "Keyspace", "keyspace", { "" => "all", **keyspaces }, @keyspace)
             choice(html, "Order", "sort", ORDERS, @sort)

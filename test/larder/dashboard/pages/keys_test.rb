@@ -76,6 +76,21 @@ module Larder
         assert_match(/has 4096 bytes; keys have 4095 at most/, last_response.body)
       end
 
+      test "a pattern that is too long for a key, or for the address of a page, is refused in words" do
+        get("/larder/keys", pattern: "a" * 5000)
+        assert_equal 422, last_response.status
+        assert_match(/The pattern has 5,000 characters; it may have 1,000 at most\. The beginning of the key finds it/,
+                     last_response.body)
+        page("keys", pattern: "é" * 1000)
+        input = last_response.body[/<input[^>]*id="pattern"[^>]*>/]
+        assert_match(/pattern="\.\{0,1000\}" title="1,000 characters at most"/, input)
+        assert_no_match(/maxlength/, input) # a browser would cut off the rest without a word
+        assert_operator URI.encode_www_form(pattern: "語" * 1000).bytesize, :<, 10 * 1024
+        get("/larder/clear", by: "prefix", text: "a" * 4096)
+        assert_equal 422, last_response.status
+        assert_match(/keys have 4095 bytes at most, and the pattern begins with 4096/, last_response.body)
+      end
+
       test "a pattern, a keyspace and an order choose keys" do
         @cache = open_cache("counted.larder", statistics: true)
         use(cache: path_of("counted.larder"))
