@@ -134,8 +134,18 @@ module Larder
         return lines.unmounted(library, line) if revoked?
 
         changed = lines.mounted(library, line)
-        name_hidden_routes(line) unless changed == routes
+        changed == routes ? name_hidden_mount(line) : name_hidden_routes(line)
         changed
+      end
+
+      # The mount may be there already, after a route that answers all paths.
+      def name_hidden_mount(line)
+        return unless Rails.application
+
+        HiddenRoutes.before(line[/\Amount ([\w:]+)/, 1], Rails.application).each do |path, routes|
+          say_status :hidden, "#{routes.join(", ")} comes before the mount of #{path} and answers its pages: put the " \
+                              "mount before it", :yellow
+        end
       end
 
       # Rails has the routes as they are without the mount.

@@ -8,8 +8,8 @@ module Larder
     # @api private
     class ListedLines
       TITLE = "# Caches and sessions of Larder"
-      # A line that begins a block, and does not end it.
-      DRAW = /^[^#\n]*routes\.draw do[^\S\n]*(?:#.*)?\n/
+      # A line that begins a block of the application's routes, and does not end it. An engine's may come before it.
+      DRAW = /^(?![^#\n]*\bEngine\.routes)[^#\n]*routes\.draw do[^\S\n]*(?:#.*)?\n/
       # Comments that must be the first lines of a file.
       MAGIC = /\A(?:#.*(?:frozen_string_literal|coding|warn_indent).*\n)*\n?/
       private_constant :TITLE, :DRAW, :MAGIC

@@ -30,6 +30,33 @@ class HiddenRoutesTest < ActiveSupport::TestCase
     assert_empty Larder::Generators::HiddenRoutes.at("/larder", drawn { root to: "a#b" })
   end
 
+  test "routes that answer the path of a mount after them are found, others are not" do
+    dashboard = Class.new { def self.name = "Larder::Dashboard" }
+    dashboard.define_singleton_method(:call) { |_| [200, {}, []] }
+    routes = drawn do
+      get ":page", to: "a#b"
+      post "*all", to: "a#b"
+      get "elsewhere/*path", to: "a#b"
+      mount ->(_) { [404, { "x-cascade" => "pass" }, []] } => "/"
+      mount dashboard => "/larder"
+      match "*path", to: "a#b", via: :all
+      scope("admin") { mount dashboard => "/cache", as: :second }
+    end
+    found = Larder::Generators::HiddenRoutes.before("Larder::Dashboard", routes)
+    assert_equal({ "/larder" => ["GET /:page"], "/admin/cache" => ["/*path"] },
+                 found.transform_values { |texts| texts.map { |text| text.sub(/ \(.*/, "") } })
+    assert_empty Larder::Generators::HiddenRoutes.before("Larder::Metrics", routes)
+  end
+
+  test "an object that is mounted is found by its class" do
+    require "larder/metrics"
+    routes = drawn do
+      match "*path", to: "a#b", via: :all
+      mount Larder::Metrics.new(token: "secret") => "/metrics"
+    end
+    assert_equal ["/metrics"], Larder::Generators::HiddenRoutes.before("Larder::Metrics", routes).keys
+  end
+
   private
 
   def drawn(&block)

@@ -42,8 +42,14 @@ class ListedLinesTest < ActiveSupport::TestCase
     assert_not_equal ROUTES, mounted(ROUTES.sub("root", "# Larder::Dashboard\n  root"), MOUNT)
   end
 
+  test "a mount goes into the routes of the application, not into those of an engine before them" do
+    engine = "Spree::Core::Engine.routes.draw do\nend\n"
+    assert_match(/\Arequire .*\n\n#{engine}Rails\.application\.routes\.draw do\n  mount /,
+                 mounted(engine + ROUTES, MOUNT))
+  end
+
   test "a file without routes has no place for it" do
-    assert_nil mounted("# nothing\n", MOUNT)
+    ["# nothing\n", "Shop::Engine.routes.draw do\nend\n"].each { |text| assert_nil mounted(text, MOUNT) }
   end
 
   private
