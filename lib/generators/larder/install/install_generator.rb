@@ -25,8 +25,10 @@ module Larder
       SESSIONS = "config/initializers/session_store.rb"
       ROUTES = "config/routes.rb"
       # Ignore files: the pattern that each must have, and the file that shows that it is used. Git looks for a name in
-      # every directory; Docker matches a pattern with the whole path.
-      IGNORED = { ".gitignore" => ["*.larder*", ".git"], ".dockerignore" => ["**/*.larder*", "Dockerfile"] }.freeze
+      # every directory; Docker matches a pattern with the whole path. Podman reads .containerignore in place of
+      # .dockerignore, so a new one would hide what that has.
+      IGNORED = { ".gitignore" => ["*.larder*", ".git"], ".dockerignore" => ["**/*.larder*", "Dockerfile"],
+                  ".containerignore" => ["**/*.larder*"] }.freeze
       # Files of Solid Cache, which uses the first that exists.
       SOLID = %w[config/cache.yml config/solid_cache.yml].freeze
       # A library and its mount, by the name of the option.
@@ -79,7 +81,7 @@ module Larder
         return if revoked? && !everything?
 
         IGNORED.each do |file, (pattern, reason)|
-          next unless file?(file) || (!revoked? && File.exist?(place(reason)))
+          next unless file?(file) || (!revoked? && reason && File.exist?(place(reason)))
 
           lines = ListedLines.new(file?(file) ? read(file) : "")
           revoked? ? keep(file, lines.without(pattern)) : write(file, lines.with(pattern))

@@ -126,6 +126,17 @@ class InstallGeneratorTest < Rails::Generators::TestCase
     assert_equal "# Caches and sessions of Larder\n**/*.larder*\n", read(".dockerignore")
   end
 
+  test "the ignore file of Podman gets the line where it is there" do
+    write("Containerfile", "FROM scratch\n")
+    install
+    assert_no_file ".containerignore"
+    write(".containerignore", "/log/*\n")
+    install
+    assert_equal "/log/*\n\n# Caches and sessions of Larder\n**/*.larder*\n", read(".containerignore")
+    run_generator([], behavior: :revoke)
+    assert_equal "/log/*\n", read(".containerignore")
+  end
+
   # Docker matches a pattern with the whole path below the root.
   test "files in all directories are kept out of images" do
     install
