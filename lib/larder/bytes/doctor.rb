@@ -78,7 +78,7 @@ module Larder
     # @param quick [Boolean] true: without the checks that start other programs or read other files; for a process that
     #   has the cache open, as it does not open the lock file
     # @return [Report]
-    # @raise [ArgumentError] the subject is something else
+    # @raise [ArgumentError, TypeError, OpenError] the subject, the sessions or the size is something else
     def self.run(subject, sessions: nil, size: nil, quick: false)
       new(subject, sessions, size: size, quick: quick).report
     end
@@ -88,10 +88,10 @@ module Larder
     # @param size [Integer, nil] see {.run}
     # @param quick [Boolean] see {.run}
     def initialize(subject, sessions = nil, size: nil, quick: false)
-      @asks_sessions = sessions
+      @asks_sessions = asking(sessions)
       @quick = quick
-      @store = subject if subject.respond_to?(:cache)
-      @wanted_size = size || @store&.cache&.wanted_size
+      @store = subject if subject.respond_to?(:cache) && subject.cache.is_a?(Cache)
+      @wanted_size = size ? Options.size_bytes(size) : @store&.cache&.wanted_size
       @path = File.absolute_path(@store ? @store.cache.path : name_of(subject)).dup.force_encoding(Encoding::UTF_8)
       @lock = "#{@path}.lock"
     end
@@ -117,6 +117,12 @@ module Larder
 
       wrong = Application.objection(name)
       wrong ? raise(::ArgumentError, wrong) : name
+    end
+
+    def asking(sessions)
+      return sessions if sessions.nil? || sessions.respond_to?(:call)
+
+      raise ::ArgumentError, "sessions: #{sessions.inspect} must respond to call, which gets the open cache"
     end
 
     def answers_of(checks)

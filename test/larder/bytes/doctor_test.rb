@@ -404,11 +404,14 @@ module Larder
     test "a subject that is neither a path nor a store is named, and a Pathname is one" do
       make
       assert_predicate Doctor.run(Pathname.new(@file)), :sound?
-      [5, nil, Object.new].each do |subject|
+      [5, nil, Object.new, Struct.new(:cache).new(7), Struct.new(:cache).new(nil)].each do |subject|
         error = assert_raises(::ArgumentError) { Doctor.run(subject) }
         assert_equal "a doctor checks the path of a file or a LarderStore, not #{subject.inspect}", error.message
       end
       ["", "  ", "a\0b"].each { |path| assert_raises(::ArgumentError, path.inspect) { Doctor.run(path) } }
+      error = assert_raises(::ArgumentError) { Doctor.run(@file, sessions: 5) }
+      assert_equal "sessions: 5 must respond to call, which gets the open cache", error.message
+      assert_match(/size must be an Integer/, assert_raises(TypeError) { Doctor.run(@file, size: "1GB") }.message)
     end
 
     test "records that were damaged" do
