@@ -54,7 +54,9 @@ module Larder
     # @param text [String] a path may have bytes of any kind
     # @return [String] in valid UTF-8
     def shown(text)
-      text.scrub { |bytes| bytes.unpack("C*").map { |byte| format("\\x%02X", byte) }.join }
+      text.dup.force_encoding(Encoding::UTF_8).scrub do |bytes|
+        bytes.unpack("C*").map { |byte| format("\\x%02X", byte) }.join
+      end
     end
   end
 end

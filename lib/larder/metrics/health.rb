@@ -74,7 +74,7 @@ module Larder
       # @param given [Hash] as of {Metrics#initialize}
       # @raise (see .check)
       def initialize(cache: nil, wait: WAIT, **given)
-        unless wait.respond_to?(:to_f) && !wait.is_a?(String) && wait.to_f >= 0
+        unless wait.is_a?(Numeric) && wait.real? && wait >= 0
           raise ::ArgumentError, "wait: #{wait.inspect} must be a number of seconds from 0 on"
         end
 

@@ -136,7 +136,18 @@ module Larder
       test "a wrong time is an error" do
         error = assert_raises(ArgumentError) { Health.new(cache: store, wait: "1") }
         assert_equal 'wait: "1" must be a number of seconds from 0 on', error.message
+        [nil, Time.now, 1i, -1, Float::NAN, :a].each do |wait|
+          assert_raises(ArgumentError, wait.inspect) { Health.new(cache: store, wait: wait) }
+        end
+        assert Health.new(cache: store, wait: 5.minutes)
         assert_raises(ArgumentError) { Health.check(ActiveSupport::Cache::MemoryStore.new) }
+      end
+
+      test "a path of any bytes and encoding can be shown on the page" do
+        ["\xFF", "\xFF".b, "é".encode("ISO-8859-1")].each do |name|
+          answer = get(Health.new(cache: path_of("none").b + name.b, allow: :route))
+          assert_match(/not used yet: there is no file at .*none\\x/, JSON.parse(answer.body).fetch("note"))
+        end
       end
 
       private
