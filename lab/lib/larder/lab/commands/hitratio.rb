@@ -38,8 +38,6 @@ module Larder
         # Of --quick: sizes, and how many objects and requests a pattern has.
         QUICK_SIZES = %w[5% 20%].freeze
         QUICK_PATTERN = { objects: 10_000, requests: 40_000 }.freeze
-        # Where no trace is named, so that all patterns take some minutes.
-        UNNAMED_PATTERN = { requests: 250_000 }.freeze
 
         # @return [Array<String>] files and patterns; names of policies
         attr_reader :traces, :policies
@@ -55,8 +53,8 @@ module Larder
         # @return [Boolean] were sizes asked for?
         def sized? = !@sizes.nil?
 
-        # @return [Hash{Symbol=>Integer}] of patterns: seed, and objects and requests that are not the usual ones
-        def pattern = { **(@unnamed ? UNNAMED_PATTERN : {}), **(@quick ? QUICK_PATTERN : {}), seed: seed }
+        # @return [Hash{Symbol=>Integer}] settings of patterns that are not the usual ones
+        def pattern = { **(@quick ? QUICK_PATTERN : {}), seed: seed }
 
         # @return [String] policies, patterns and formats
         def list
@@ -70,8 +68,7 @@ module Larder
         def listed(rows) = rows.map { |name, title| "  #{name.ljust(14)} #{title}" }
 
         def operands(rest)
-          @unnamed = rest.empty?
-          @traces = @unnamed ? Traces::Synthetic::PATTERNS.keys : rest
+          @traces = rest.empty? ? Traces::Synthetic::PATTERNS.keys : rest
         end
 
         def parser

@@ -76,7 +76,7 @@ module Larder
 
         def traces
           @rows.group_by(&:trace).map do |name, rows|
-            columns = rows.map { |row| { title: row.size, format: "share", group: "misses in a cache of" } }
+            columns = rows.map { |row| { title: row.size, format: "share", group: "misses" } }
             lines = @policies.map { |policy| [policy, *rows.map { |row| row.miss_ratio(policy) }] }
             table = Document::Table.build(columns: [{ title: "policy" }, *columns], rows: lines,
                                           notes: [*rows.map { |row| size(row) }, NOTE])
@@ -87,7 +87,7 @@ module Larder
 
         def size(row)
           objects = ", of objects of #{Figures.thousands(row.object_bytes)}" if row.object_bytes
-          "#{row.size}: #{Figures.thousands(row.capacity)} bytes#{objects}."
+          "#{row.size}: a cache of #{Figures.thousands(row.capacity)} bytes#{objects}."
         end
 
         # Sizes are shares of all bytes: bytes say nothing where the lab chooses the size of objects.
@@ -96,11 +96,8 @@ module Larder
             points = rows.map { |row| [row.capacity.fdiv(row.footprint), row.miss_ratio(policy)] }.sort
             { label: policy, points: points }
           end
-          spoken = series.map do |line|
-            "#{line[:label]} from #{line[:points].values_at(0, -1).map { |_, y| Figures.percent(y) }.join(" to ")}"
-          end
           Document::Curves.build(
-            title: "Misses by size of the cache: #{name}", sentence: "#{name}: misses of #{spoken.join(", ")}.",
+            title: "Misses by size of the cache: #{name}", sentence: "The table has the figures.",
             x: { title: "cache, of the bytes of all objects", scale: "log", format: "share" },
             y: { title: "misses, of all requests", format: "share" }, series: series
           )

@@ -7,23 +7,6 @@ require_relative "trace"
 module Larder
   module Lab
     module Hitratio
-      # Objects by how popular they are: the n-th is asked for 1 / n ** skew times as often as the first (Zipf's law),
-      # drawn by inversion of the cumulated shares.
-      class Ranks
-        # @param skew [Float] 0: all alike
-        def initialize(count, skew)
-          sum = 0.0
-          @cumulated = Array.new(count) { |i| sum += 1.0 / ((i + 1)**skew) }
-          @sum = sum
-        end
-
-        # @return [Integer] from 0
-        def draw(random)
-          wanted = random.rand * @sum
-          @cumulated.bsearch_index { |share| share >= wanted } || (@cumulated.size - 1)
-        end
-      end
-
       # Patterns of requests for objects of one size.
       module Synthetic
         # What they are, by the names users type.
@@ -48,11 +31,11 @@ module Larder
         # @param row [Integer] requests, see {ROW}
         # @param skew [Float] of the popularity of objects
         # @return [Trace]
-        def make(pattern, objects: 100_000, requests: 500_000, seed: 1, skew: 0.9, every: EVERY[pattern], row: ROW)
+        def make(pattern, objects: 100_000, requests: 250_000, seed: 1, skew: 0.9, every: EVERY[pattern], row: ROW)
           return Trace.new(pattern, Array.new(requests) { |i| i % objects }) if pattern == "loop"
 
           random = Random.new(seed)
-          ranks = Ranks.new(objects, skew)
+          ranks = zipf(objects, skew, random)
           offset = 0
           fresh = objects - 1
           Trace.new(pattern, Array.new(requests) do |i|
@@ -60,9 +43,21 @@ module Larder
             offset = random.rand(objects) if pattern == "shift" && (i % every).zero?
             next fresh += 1 if pattern == "scan" && i % (every + row) >= every
 
-            (ranks.draw(random) + offset) % objects
+            (ranks.call + offset) % objects
           end)
         end
+
+        # Draws objects by how popular they are: the n-th is asked for 1 / n ** skew times as often as the first (Zipf's
+        # law), by inversion of the cumulated shares.
+        def zipf(count, skew, random)
+          sum = 0.0
+          cumulated = Array.new(count) { |i| sum += 1.0 / ((i + 1)**skew) }
+          lambda do
+            wanted = random.rand * sum
+            cumulated.bsearch_index { |share| share >= wanted } || (count - 1)
+          end
+        end
+        private_class_method :zipf
       end
     end
   end

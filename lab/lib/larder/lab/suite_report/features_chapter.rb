@@ -13,23 +13,21 @@ module Larder
         NOTE = "#{DIFFERENT}: not as published. larder-redis is a layered store: Larder in front of Redis, which " \
                "other machines use, too.".freeze
         OPEN = [Suites::Features::UNKNOWN, Suites::Features::UNTRIED].freeze
-        private_constant :DIFFERENT, :NOTE, :OPEN
+        YES = [true, "no server"].freeze
+        private_constant :DIFFERENT, :NOTE, :OPEN, :YES
 
         # An answer of a row to a question, which is the title of its column, with what was seen; and the published one.
         Answer = Struct.new(:row, :title, :answer, :note, :there) do
           # @return [Boolean] whether both were given
-          def compared?
-            !there.nil? && !OPEN.include?(answer)
-          end
+          def compared? = !there.nil? && !OPEN.include?(answer)
 
           # @return [Boolean]
-          def differs?
-            compared? && answer != there
-          end
+          def differs? = compared? && answer != there
 
           # @return [String]
-          def word
-            Reports::Cells.text(answer)
+          def said
+            word = Reports::Cells.text(answer)
+            differs? ? "published: #{Reports::Cells.text(there)}; here: #{word}" : word
           end
         end
 
@@ -39,19 +37,20 @@ module Larder
           return super unless @findings.base
 
           differing, all = answers.select(&:compared?).then { |both| [both.count(&:differs?), both.size] }
-          lasting = ["app restart", "app kill -9", "server kill -9"].map { |title| named(title, true, "no server") }
           [("#{differing} of #{all} published answers that were tested differ here." if all.positive?),
-           "Values outlive a restart and kill -9 of the application and of the server in #{list(lasting.inject(:&))}.",
-           "Processes of one machine share #{list(named("cross process", true))}; no increment of several at once is " \
-           "lost in #{list(named("increment", true))}."].compact
+           named("Values outlive a restart and kill -9 of the application and of the server in", "app restart",
+                 "app kill -9", "server kill -9"),
+           named("Processes of one machine share", "cross process"),
+           named("No increment of several processes at once is lost in", "increment")].compact
         end
 
-        def named(title, *wanted)
-          answers.select { |each| each.title == title && wanted.include?(each.answer) }.map(&:row)
-        end
+        # The rows with yes to all of these questions; nil if one was not asked.
+        def named(words, *titles)
+          found = titles.map { |title| answers.select { |each| each.title == title } }
+          return if found.any?(&:empty?)
 
-        def list(rows)
-          rows.empty? ? "none" : rows.join(", ")
+          rows = found.map { |some| some.select { |each| YES.include?(each.answer) }.map(&:row) }.inject(:&)
+          "#{words} #{rows.empty? ? "none" : rows.join(", ")}."
         end
 
         def sections
@@ -61,9 +60,7 @@ module Larder
         end
 
         # Each published row follows the rows that it is about, also where none of them took part.
-        def beside(made)
-          made.blocks[-1] = compared(made.blocks.last)
-        end
+        def beside(made) = made.blocks[-1] = compared(made.blocks.last)
 
         def compared(table)
           groups = table.rows.group_by { |row, *| published_row(row) }
@@ -83,14 +80,10 @@ module Larder
           end
         end
 
-        def article
-          Published.of("features").tables.first
-        end
+        def article = Published.of("features").tables.first
 
-        # @return [String, nil] the published row that is about a store
-        def published_row(row)
-          article.rows.keys.find { |key| row == key || row.start_with?("#{key}-", "#{key}_") }
-        end
+        # The published row that is about a store.
+        def published_row(row) = article.rows.keys.find { |key| row == key || row.start_with?("#{key}-", "#{key}_") }
 
         def answers
           @answers ||= @plan.rows.product(@plan.blocks).flat_map do |row, block|
@@ -108,25 +101,16 @@ module Larder
         end
 
         def reasons
-          differing, open, denied = [:differs?.to_proc, ->(each) { OPEN.include?(each.answer) },
-                                     ->(each) { each.answer == false }].map { |chosen| answers.select(&chosen) }
-          [explained("Not as published", differing.map { |each| difference(each) }),
-           explained("No answer", open.map { |each| "#{each.row}, #{each.title}: #{each.answer}: #{each.note}." }),
-           explained("Why not", denials(denied), folded: true)].compact
+          { "Not as published" => answers.select(&:differs?),
+            "No answer" => answers.select { |each| OPEN.include?(each.answer) },
+            "Why not" => answers.select { |each| each.answer == false } }.filter_map do |title, some|
+            section(title, Document::List.new(items: lines(some)), folded: title == "Why not") if some.any?
+          end
         end
 
-        def explained(title, items, **how)
-          section(title, Document::List.new(items: items), **how) if items.any?
-        end
-
-        def difference(answer)
-          "#{answer.row}, #{answer.title}: published: #{Reports::Cells.text(answer.there)}; here: #{answer.word} " \
-            "(#{answer.note})."
-        end
-
-        def denials(denied)
-          denied.group_by { |each| [each.row, each.note] }.map do |(row, note), all|
-            "#{row}: #{all.map(&:title).join(", ")}: no#{" (#{note})" if note}."
+        def lines(some)
+          some.group_by { |each| [each.row, each.said, each.note] }.map do |(row, said, note), alike|
+            "#{row}: #{alike.map(&:title).join(", ")}: #{said}#{" (#{note})" if note}."
           end
         end
       end

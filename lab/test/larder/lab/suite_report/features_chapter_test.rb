@@ -23,7 +23,7 @@ module Larder
           answers = { "redis" => { "cluster" => "not tested", "remote" => "unknown" } }
           assert_equal(["unknown", "not tested"], table(answers).rows.find { |line| line.first == "redis" }[6, 2])
           reasons = chapter(answers).sections.find { |section| section.title == "No answer" }.blocks.first.items
-          assert_equal ["redis, cluster: not tested: seen.", "redis, remote: unknown: seen."], reasons
+          assert_equal ["redis: cluster: not tested (seen).", "redis: remote: unknown (seen)."], reasons
         end
 
         test "a store that could not be had is a row with the reason" do
@@ -39,13 +39,21 @@ module Larder
                        Published.of("features").tables.first.columns.map(&:title)
         end
 
+        test "findings name the stores with yes in the order of rows, and leave out questions without answers" do
+          answers = { "redis" => { "cross_process" => true }, "file" => { "cross_process" => true, "remote" => false },
+                      "memory" => { "cross_process" => false } }
+          found = chapter(answers, factors: { "redis" => 1.0 }).conclusions
+          assert_equal ["0 of 4 published answers that were tested differ here.",
+                        "Processes of one machine share redis, file."], found
+        end
+
         private
 
-        def chapter(answers, **how)
+        def chapter(answers, factors: {}, **how)
           recorded = answers.transform_values do |given|
             { "figures" => { "published" => given.transform_values { |answer| [[answer, "seen"]] } }, "versions" => {} }
           end
-          SimulatedRuns.chapter({}, suite: "features", rows: answers.keys, recorded: recorded, **how)
+          SimulatedRuns.chapter(factors, suite: "features", rows: answers.keys, recorded: recorded, **how)
         end
 
         def table(...)

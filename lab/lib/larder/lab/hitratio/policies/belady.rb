@@ -22,7 +22,7 @@ module Larder
 
           private
 
-          # @next has the numbers of the next requests for the objects that it holds, the farthest first.
+          # The numbers of the next requests for the objects that it holds are in order, the farthest first.
           def prepare
             @held = Chain.new
             @next = []

@@ -113,9 +113,7 @@ module Larder
             end
           end
 
-          def key(number)
-            "object/#{number}"
-          end
+          def key(number) = "object/#{number}"
 
           # The number makes it the only one.
           def object(number)
@@ -123,9 +121,7 @@ module Larder
             head + @noise.byteslice((number * 7919) % PLACES, @bytes - head.bytesize)
           end
 
-          def growth
-            footprint(*@directories) - @before
-          end
+          def growth = footprint(*@directories) - @before
 
           def footprint(*directories)
             Footprint.take(pid: @contender.endpoint && @contender.endpoint["pid"], dirs: directories)

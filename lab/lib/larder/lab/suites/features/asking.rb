@@ -63,9 +63,7 @@ module Larder
             [(error.class unless error.is_a?(Error)), error.message.lines.first.to_s.strip].compact.join(": ")
           end
 
-          def put(key, value, **options)
-            store.write(key, value, **LIFE, **options)
-          end
+          def put(key, value, **options) = store.write(key, value, **LIFE, **options)
 
           # Writes, and proves that it can be read.
           def keep(key, value, **options)
@@ -73,13 +71,9 @@ module Larder
             raise Lost, "what is written cannot be read" unless seen?(key, value)
           end
 
-          def seen?(key, value)
-            store.read(key) == value
-          end
+          def seen?(key, value) = store.read(key) == value
 
-          # @param row [Contender] in whose place another process opens a store
-          # @yieldparam store [ActiveSupport::Cache::Store] of that process, which ends afterwards
-          # @return [Object] what the block answers, plain data
+          # Yields the store of another process, which ends afterwards. Answers are plain data.
           def elsewhere(row = @row)
             Bench::Callers.all(1) { [yield(row.dup.open.store)] }.first.first
           end
@@ -107,12 +101,7 @@ module Larder
             row.endpoint["socket"] ? "a Unix socket" : "TCP on the loopback interface"
           end
 
-          # A store as the row's, not opened, with a directory and a server of its own.
-          # @param name [String]
-          # @param size [Integer] bytes of its room
-          # @yieldparam row [Contender]
-          # @yieldparam server [Server, nil]
-          # @return [Object] what the block answers
+          # Yields a contender as the row, not opened, with a directory of its own, and its own server, if it needs one.
           def hosted(name, size = row.size)
             dir = "#{row.directories.first}-#{name}"
             Hosting.for(row.class, dir, size: size) do |endpoint, server|
@@ -124,14 +113,10 @@ module Larder
             FileUtils.rm_rf(dir)
           end
 
-          # @return [Boolean] whether its server is the user's
-          def theirs?
-            !row.endpoint.nil? && !row.endpoint["private"]
-          end
+          # Is its server the user's?
+          def theirs? = !row.endpoint.nil? && !row.endpoint["private"]
 
-          def solid?
-            row.class.key.start_with?("solid_cache")
-          end
+          def solid? = row.class.key.start_with?("solid_cache")
         end
       end
     end

@@ -19,13 +19,9 @@ module Larder
 
           private
 
-          def expires
-            expired(1)
-          end
+          def expires = expired(1)
 
-          def expires_within_a_second
-            expired(0.4)
-          end
+          def expires_within_a_second = expired(0.4)
 
           def race_condition_ttl
             keep("raced", "old", expires_in: 1, race_condition_ttl: 60)

@@ -34,9 +34,7 @@ module Larder
 
           private
 
-          def evicts
-            [Capacity.evicts?(@found) && @found["newest"], "#{left.first}, #{@found["refused"]} refused"]
-          end
+          def evicts = [Capacity.evicts?(@found) && @found["newest"], "#{left.first}, #{@found["refused"]} refused"]
 
           def limited_by
             grown = Capacity::PLACES.filter_map { |place, name| "#{name} #{bytes(@found[place])}" if place?(place) }
@@ -49,18 +47,12 @@ module Larder
             [taken <= ROOM * TOLERANCE, "#{bytes(taken)} of #{bytes(ROOM)}"]
           end
 
-          def left
-            ["#{@found["held"]} of #{@found["written"]}", nil]
-          end
+          def left = ["#{@found["held"]} of #{@found["written"]}", nil]
 
           # Less is noise.
-          def place?(place)
-            @found[place] > 50_000
-          end
+          def place?(place) = @found[place] > 50_000
 
-          def bytes(number)
-            Reports::Figures.bytes(number)
-          end
+          def bytes(number) = Reports::Figures.bytes(number)
         end
       end
     end

@@ -36,9 +36,7 @@ module Larder
             ends { |killed, stopped| killed ? [true, "even after kill -9"] : [stopped, "after its stop and start"] }
           end
 
-          def server_killed
-            ends { |killed, _| [killed, "after kill -9 of the server"] }
-          end
+          def server_killed = ends { |killed, _| [killed, "after kill -9 of the server"] }
 
           def atomic_increment
             store.increment("counter", 1, **LIFE)
@@ -66,17 +64,11 @@ module Larder
           end
 
           # A store that only other processes open, one after the other.
-          def apart
-            @apart ||= row.another("apart")
-          end
+          def apart = @apart ||= row.another("apart")
 
-          def marked?(row, mark)
-            elsewhere(row) { |reader| reader.read("mark") } == mark
-          end
+          def marked?(row, mark) = elsewhere(row) { |reader| reader.read("mark") } == mark
 
-          # @yieldparam killed [Boolean] whether a value outlives kill -9 of the server
-          # @yieldparam stopped [Boolean] whether it outlives a stop
-          # @return [Array(Object, String)] what the block answers
+          # Yields whether a value outlives kill -9 of the server, and whether it outlives a stop.
           def ends
             return ["no server", nil] unless row.endpoint
             return NOT_OURS if theirs?

@@ -22,9 +22,7 @@ module Larder
             end
 
             # @return [String]
-            def inflate(packed)
-              Zlib.inflate(packed)
-            end
+            def inflate(packed) = Zlib.inflate(packed)
           end
         end
 
@@ -129,9 +127,7 @@ module Larder
             end
           end
 
-          def footprint
-            Footprint.take(pid: row.endpoint && row.endpoint["pid"], dirs: row.directories)
-          end
+          def footprint = Footprint.take(pid: row.endpoint && row.endpoint["pid"], dirs: row.directories)
 
           def text(number)
             line = "All work and no play makes #{number} a dull number. "
