@@ -26,7 +26,6 @@ module Larder
           "percent" => ->(value) { Figures.percent(value) },
           "share" => ->(value) { "#{format("%.2f", value * 100)} %" },
           "percentile" => ->(value) { "p#{format("%.6g", (value * 100).round(6))}" },
-          "points" => ->(value) { format("%+.2f", value * 100) },
           "ratio" => ->(value) { Figures.significant(value) }
         }.freeze
 
