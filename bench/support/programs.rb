@@ -72,7 +72,7 @@ module Bench
       end
     end
 
-    # Of simulations all runs are the same.
+    # All runs of a simulation are the same.
     def miss_figures(row)
       row.map { |run| run.fetch("outcomes") }.transpose.map do |outcomes|
         name = "#{row.first["trace"]}, #{row.first["size"]}: #{outcomes.first["policy"]}"

@@ -9,7 +9,7 @@ module Larder
     module Hitratio
       # Patterns of requests for objects of one size.
       module Synthetic
-        # What they are, by the names users type.
+        # Descriptions by the names users type.
         PATTERNS = {
           "zipf"  => "few objects are requested often, most of them rarely",
           "scan"  => "the same, and now and then a row of objects that never come back",

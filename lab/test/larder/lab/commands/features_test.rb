@@ -67,10 +67,11 @@ module Larder
 
         private
 
-        # Answers of each row, by questions, and what was printed.
+        # Answers of each row, which has one process, by questions; and what was printed.
         def ask(names, *arguments)
           report, out = run_reported("features", "--quick", "--seed", "1", "--only", names, *arguments)
           rows = figures(report).values_at(*names.split(","))
+          assert_equal [1], rows.flat_map(&:values).flat_map(&:values).map(&:size).uniq
           [rows.map { |blocks| blocks.values.inject(:merge).transform_values(&:first) }, out]
         end
 

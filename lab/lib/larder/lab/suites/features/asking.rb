@@ -74,9 +74,12 @@ module Larder
           def seen?(key, value) = store.read(key) == value
 
           # Yields the store of another process, which ends afterwards. Answers are plain data.
-          def elsewhere(row = @row)
-            Bench::Callers.all(1) { [yield(row.dup.open.store)] }.first.first
+          def elsewhere(row = another)
+            Bench::Callers.all(1) { [yield(row.open.store)] }.first.first
           end
+
+          # The same row for another process, not opened.
+          def another = row.class.new(dir: Dir.pwd, endpoint: row.endpoint, size: row.size)
 
           def cross_process
             keep("shared", "from the first")
@@ -113,7 +116,7 @@ module Larder
             FileUtils.rm_rf(dir)
           end
 
-          # Is its server the user's?
+          # True if its server is the user's.
           def theirs? = !row.endpoint.nil? && !row.endpoint["private"]
 
           def solid? = row.class.key.start_with?("solid_cache")

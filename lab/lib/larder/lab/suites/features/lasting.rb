@@ -25,7 +25,7 @@ module Larder
 
           def app_killed
             Bench::Callers.run(1) do
-              apart.dup.open.store.write("mark", "2", **LIFE)
+              apart.open.store.write("mark", "2", **LIFE)
               Process.kill(:KILL, Process.pid)
             end
             [marked?(apart, "2"), "in the next process after kill -9"]
@@ -42,7 +42,7 @@ module Larder
             store.increment("counter", 1, **LIFE)
             processes = shared? ? PROCESSES : 1
             other = nil
-            open = -> { (other = row.dup.open.store).exist?("counter") }
+            open = -> { (other = another.open.store).exist?("counter") }
             Bench::Callers.all(processes, ready: open) { INCREMENTS.times { other.increment("counter", 1, **LIFE) } }
             return [false, "private to one process"] unless shared?
 

@@ -107,9 +107,9 @@ module Larder
           end
 
           def counting
-            row.dup.coded_by(compressor: CountingCompressor).open.store
+            another.coded_by(compressor: CountingCompressor).open.store
           rescue ArgumentError # a store that takes no compressor
-            row.dup.open.store
+            another.open.store
           end
 
           def packed?(**options)
