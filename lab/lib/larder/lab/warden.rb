@@ -39,8 +39,7 @@ module Warden
     $stdout.reopen(File::NULL) # not closed: Ruby flushes it before it starts another program
   end
 
-  # In a process group of its own, so that what it starts can be ended with it.
-  # Answers the pid.
+  # Answers the pid. It has a process group of its own, so that what it starts can be ended with it.
   def launch(user, command)
     plumbing = { in: File::NULL, out: $stderr, err: $stderr, close_others: true }
     return Process.spawn(*command, pgroup: true, **plumbing) if user == "-"
@@ -55,14 +54,10 @@ module Warden
     end
   end
 
-  def remove(directory)
-    wait_for_end_of_input
-    clear_away(directory)
-  end
-
   # A process that writes there may still be ending, and on a busy machine that takes long: removal is tried for a
   # minute.
-  def clear_away(directory)
+  def remove(directory)
+    wait_for_end_of_input
     600.times do
       FileUtils.rm_rf(directory)
       return unless File.exist?(directory)

@@ -14,16 +14,15 @@ module Larder
       # the speed of the machine cancels out. Student's
       # distribution with Welch's degrees of freedom (1947) gives the probability of a difference by chance, and Holm's
       # correction (1979) keeps the probability of any false alarm among all measures below {ALARM}.
+      # @api private
       class Changes
         # The probability that equal runs show any difference.
         ALARM = 0.02
 
         # A measure in both runs.
         class Change
-          # @return [Object]
           attr_reader :key
 
-          # @param test [Test]
           # @param shown [Boolean] whether there is a difference
           # @param level [Float] probability of a false alarm that this measure may have
           # @param allowed [Float] logarithm of the ratio that is not reported
@@ -35,24 +34,22 @@ module Larder
             @allowed = allowed
           end
 
-          # @return [Symbol] :slower or :faster (the ratio is above or below 1), :alike if no difference is shown, or
-          #   :unknown if only one above {Verdict::COARSEST} could have been
+          # :slower or :faster (the ratio is above or below 1), :alike if no difference is shown, or :unknown if only
+          # one above {Verdict::COARSEST} could have been.
           def verdict
             return @test.difference.positive? ? :slower : :faster if @shown
 
             seen > Math.log(Verdict::COARSEST) ? :unknown : :alike
           end
 
-          # @return [Float] how many times as much it is in the second run
+          # The second value as a multiple of the first.
           def ratio = Math.exp(@test.difference)
 
-          # @return [Float] lower end of the interval that holds for all measures at once
+          # The ends of the interval of the ratio, which holds for all measures at once.
           def low = Math.exp(@test.difference - reach)
-
-          # @return [Float] its upper end
           def high = Math.exp(@test.difference + reach)
 
-          # @return [Float] the smallest ratio above 1 that is found with the probability {Stats::POWER}
+          # The smallest ratio above 1 that is found with the probability {Stats::POWER}.
           def detectable = Math.exp(@allowed + seen)
 
           private
@@ -74,7 +71,7 @@ module Larder
           @tests = (before.keys & after.keys).map { |key| Test.of(key, before[key], after[key]) }.compact
         end
 
-        # @return [Array<Change>] in the order of the measures
+        # The changes in the order of the measures.
         def to_a
           @to_a ||= begin
             shown = shown_tests
@@ -88,7 +85,7 @@ module Larder
 
         # The difference of two means: `difference` and `error` of logarithms, `degrees` of freedom.
         Test = Struct.new(:key, :difference, :error, :degrees, keyword_init: true) do
-          # @return [Test, nil] nil if a side has too few values
+          # nil if a side has too few values
           def self.of(key, before, after)
             return if [before, after].any? { |values| values.size < Stats::LEAST_SESSIONS }
 
@@ -99,8 +96,7 @@ module Larder
                 degrees: freedom.zero? ? before.size + after.size - 2 : (variances.sum**2) / freedom)
           end
 
-          # @param allowed [Float]
-          # @return [Float] the probability of so great a difference, if the true one is not above `allowed`
+          # The probability of so great a difference, if the true one is not above `allowed`.
           def chance(allowed) = [2 * Student.tail((difference.abs - allowed) / error, degrees), 1.0].min
         end
         private_constant :Test

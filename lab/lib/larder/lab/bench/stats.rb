@@ -16,6 +16,7 @@ module Larder
       # differ from process to process show between sessions only. So the interval is Student's over the sessions'
       # values, and never narrower than the differences between each row and its twin, which is a second process of the
       # same store, allow.
+      # @api private
       module Stats
         # How often an interval holds the true ratio.
         CONFIDENCE = 0.98
@@ -32,9 +33,8 @@ module Larder
 
         module_function
 
-        # @param numerator [Series]
-        # @param denominator [Series]
-        # @return [Estimate, nil] of the seconds of a call of one divided by the other's; nil if they share no session
+        # The {Estimate} of the seconds of a call of one series divided by those of the other; nil if they share no
+        # session.
         def ratio(numerator, denominator)
           shared = numerator.sessions & denominator.sessions
           return if shared.empty?
@@ -43,25 +43,20 @@ module Larder
                    [numerator, denominator].map { |series| twins(series, shared) })
         end
 
-        # @param numerator [Series]
-        # @param denominator [Series]
-        # @return [Array<Float>] for each session that both have, the logarithm of their ratio in the same passes
+        # The logarithm of their ratio in the same passes, for each session that both have.
         def session_values(numerator, denominator)
           (numerator.sessions & denominator.sessions).map do |session|
             median(differences(numerator, denominator, session))
           end
         end
 
-        # @param series [Series]
-        # @return [Float] seconds of a call
+        # The seconds of a call.
         def seconds(series)
           Math.exp(mean(series.sessions.map { |session| median(series.logarithms(session).values.flatten) }))
         end
 
-        # @param values [Array<Float>] a logarithm for each session
-        # @param twins [Array<Array<Float>>] for each row, the differences from its twin, one for each session; empty
-        #   without a twin
-        # @return [Estimate]
+        # The {Estimate} by a logarithm for each session. `twins` has for each row the differences from its twin, one a
+        # session.
         def estimate(values, twins = [])
           log = mean(values)
           return unbounded(log, values.size) if values.size < LEAST_SESSIONS
@@ -71,27 +66,21 @@ module Larder
           bounded(log, error, bias, values.size)
         end
 
-        # @param ratio [Float] of two figures that do not differ from session to session
-        # @param rounding [Float] a ratio above 1, within which it is alike
-        # @return [Estimate]
+        # The {Estimate} of the ratio of two figures that do not differ from session to session: they are alike if it is
+        # within `rounding`, a ratio above 1.
         def exact(ratio, rounding)
           Estimate.new(value: ratio, low: ratio / rounding, high: ratio * rounding, detectable: rounding, bias: 1.0,
                        sessions: Float::INFINITY, log: Math.log(ratio), error: 0.0)
         end
 
-        # @param values [Array<Float>]
-        # @return [Float]
         def median(values)
           sorted = values.sort
           (sorted[(sorted.size - 1) / 2] + sorted[sorted.size / 2]) / 2.0
         end
 
-        # @param values [Array<Float>]
-        # @return [Float]
         def mean(values) = values.sum / values.size
 
-        # @param values [Array<Float>]
-        # @return [Float] standard error of their mean
+        # The standard error of their mean.
         def standard_error(values)
           center = mean(values)
           Math.sqrt(values.sum { |value| (value - center)**2 } / (values.size - 1) / values.size)

@@ -7,6 +7,7 @@ module Larder
     module Bench
       # Student's t distribution with any number of degrees of freedom, by the regularized incomplete beta function
       # (Abramowitz and Stegun, 26.5.8 and 26.7.1; the continued fraction by Lentz's method).
+      # @api private
       module Student
         # Relative error of the continued fraction.
         PRECISION = 1e-12
@@ -18,17 +19,13 @@ module Larder
 
         module_function
 
-        # @param value [Float] of t
-        # @param degrees [Numeric] of freedom, above 0
-        # @return [Float] the probability of a greater value, 0..1
+        # The probability of a greater value of t with so many degrees of freedom.
         def tail(value, degrees)
           share = 0.5 * incomplete_beta(degrees / (degrees + (value * value)), degrees / 2.0, 0.5)
           value.negative? ? 1.0 - share : share
         end
 
-        # @param probability [Float] within 0..1, exclusive
-        # @param degrees [Numeric] of freedom, above 0
-        # @return [Float] the value of t that a smaller one is with this probability
+        # The value of t that a smaller one is with this probability.
         def quantile(probability, degrees)
           return -quantile(1.0 - probability, degrees) if probability < 0.5
 

@@ -8,6 +8,7 @@ module Larder
   module Lab
     module Bench
       # Reads an {Stats::Estimate}.
+      # @api private
       module Verdict
         # Fewer sessions show nothing.
         LEAST_SESSIONS = 5
@@ -45,9 +46,8 @@ module Larder
 
         module_function
 
-        # @param estimate [Stats::Estimate, nil] of seconds: above 1 is slower
-        # @return [Symbol] :slower, :faster, :alike (none was shown, and a difference of `detectable` would have been),
-        #   or :unknown
+        # The verdict on an {Stats::Estimate} of seconds: :slower (above 1), :faster, :alike (no difference is shown;
+        # one of `detectable` would have been), or :unknown.
         def of(estimate)
           return :unknown if estimate.nil? || estimate.sessions < LEAST_SESSIONS
           return :slower if estimate.low > 1.0
@@ -56,30 +56,24 @@ module Larder
           estimate.detectable > COARSEST ? :unknown : :alike
         end
 
-        # @param estimate [Stats::Estimate, nil]
-        # @return [Boolean] whether a difference that matters to an application is possible: false only if the whole
-        #   interval is too near to 1 for that
+        # True if a difference that matters to an application is possible: false only if the whole interval is too near
+        # to 1 for that.
         def matters?(estimate)
           return true if of(estimate) == :unknown
 
           estimate.low <= 1 / MATTERS || estimate.high >= MATTERS
         end
 
-        # @param estimate [Stats::Estimate, nil]
-        # @param words [Hash{Symbol=>String}] {MARKS}, {CLAUSES} or {SENTENCES}
-        # @param verdict [Symbol]
-        # @return [String, nil] those of the verdict; too few sessions are not taken for a busy machine
+        # The words of the verdict in {MARKS}, {CLAUSES} or {SENTENCES}. Too few sessions are not a busy machine.
         def words(estimate, words, verdict = for_an_application(estimate))
           few = estimate.nil? || estimate.sessions < LEAST_SESSIONS
           words[few ? :few : verdict]
         end
 
-        # @param estimate [Stats::Estimate, nil]
-        # @return [Symbol] as {of}, and :negligible where no difference matters
+        # The verdict, and :negligible where no difference matters.
         def for_an_application(estimate) = matters?(estimate) ? of(estimate) : :negligible
 
-        # @param estimate [Stats::Estimate, nil]
-        # @return [Boolean] whether its value is known well enough to be shown by itself
+        # True if the value is known well enough to be shown by itself.
         def known?(estimate)
           !estimate.nil? && estimate.sessions >= LEAST_SESSIONS && estimate.high / estimate.low <= COARSEST**2
         end
