@@ -16,6 +16,7 @@ module Larder
         Turn = Struct.new(:row, :block, :copy, :session, :pass, :seconds, :cpu, :calls, :faults,
                           keyword_init: true)
 
+        # Reads turns as JSON has them. Raises ArgumentError for one with other fields, or without a time.
         def self.from(turns)
           turns.each_with_object(new) do |fields, samples|
             turn = Turn.new(**fields.transform_keys(&:to_sym))
