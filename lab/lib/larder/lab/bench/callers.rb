@@ -23,15 +23,17 @@ module Larder
         module_function
 
         # Has `count` processes call the block at once, with their number and the time of the beginning on the monotonic
-        # clock, after `ready` has run in each (connects, warms up). Answers what the blocks answered, plain data; nil
-        # for a process that was killed. An error that one of them raises is raised here.
-        def run(count, ready: -> {}, &call)
+        # clock, after `ready` has run in each (connects, warms up). This process calls `here` at that time.
+        # Answers what the blocks answered, plain data; nil for a process that was killed. An error that one of them
+        # raises is raised here.
+        def run(count, ready: -> {}, here: -> {}, &call)
           gate, opener = IO.pipe.each(&:binmode)
           life, keeper = IO.pipe # it ends when this process does
           others = [opener, keeper]
           members = Array.new(count) { |number| member(number, gate, life, others) { ready.call.then { call } } }
           first = members.map { |_, answers| answers.gets }
           opener.write([now + NOTICE].pack(TIME) * count)
+          here.call
           first.zip(members).map { |line, (_, answers)| answer(line == "\n" ? answers.read : line.to_s) }
         ensure
           [gate, life, opener, keeper].each(&:close)

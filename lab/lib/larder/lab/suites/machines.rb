@@ -3,8 +3,8 @@
 # Declares calls of a machine whose store is behind a round trip, and what it sees while another machine changes values.
 
 require_relative "machines/ages"
-require_relative "machines/neighbour"
 require_relative "machines/traffic"
+require_relative "../bench/callers"
 require_relative "../clock"
 require_relative "../histogram"
 require_relative "../proxy"
@@ -129,10 +129,13 @@ module Larder
           ::Redis.new(url: scene.contender.endpoint["url"]).info("commandstats").fetch("get", {})["calls"].to_i
         end
 
-        # Works on another machine, as far from the server.
-        def beside(scene, work, &here)
-          opened = -> { machine(scene, scene[:machine], "other", scene[:machine].endpoint).store }
-          Neighbour.beside(-> { work.call(opened.call) }, &here)
+        # Works on another machine, as far from the server, while the block does here. Answers what both answer.
+        def beside(scene, work)
+          answer = nil
+          there = Bench::Callers.all(1, here: -> { answer = yield }) do
+            work.call(machine(scene, scene[:machine], "other", scene[:machine].endpoint).store)
+          end
+          [answer, *there]
         end
 
         def machine(scene, like, name, endpoint)

@@ -19,6 +19,16 @@ module Larder
           assert_empty children
         end
 
+        test "the process that forks them works at the same time" do
+          with_directory do |dir|
+            meet = lambda do |own, other|
+              File.write(File.join(dir, own), "")
+              eventually { File.exist?(File.join(dir, other)) }
+            end
+            assert_equal [true], Callers.all(1, here: -> { meet["here", "there"] }) { meet["there", "here"] }
+          end
+        end
+
         test "a process that is killed has no answer, and others have theirs, also if it is nil" do
           kill_second = ->(number, _) { number == 1 ? Process.kill(:KILL, Process.pid) : nil.to_a }
           assert_equal [[], nil, []], Callers.run(3, &kill_second)

@@ -46,10 +46,14 @@ module Larder
             Histogram.merge(threads.map(&:value))
           end
 
+          # Answers the number of changes.
           def change(until_then)
+            changes = 0
             paced(CHANGES, until_then, THREADS) do |number|
               @store.write("traffic/#{number}", self.class.value(number), **KEPT)
+              changes += 1
             end
+            changes
           end
 
           private
