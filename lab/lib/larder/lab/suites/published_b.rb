@@ -23,17 +23,12 @@ module Larder
         preload { Coded.load("books", "text") }
 
         ["books", "text", Coded::GIVEN].each do |payload|
-          block("compress_#{payload}", "compress, #{payload}", axes: { "payload" => payload }, heading: "compress",
-                                                               given: payload == Coded::GIVEN) do
-            setup { |scene| Coded.compress(scene, payload) }
-            call { |scene, _| Coded.there?(scene) }
-          end
-
-          block("decompress_#{payload}", "decompress, #{payload}", axes: { "payload" => payload },
-                                                                   heading: "decompress",
-                                                                   given: payload == Coded::GIVEN) do
-            setup { |scene| Coded.compress(scene, payload) }
-            call { |scene, _| Coded.back?(scene) }
+          { "compress" => :there?, "decompress" => :back? }.each do |heading, calls|
+            block("#{heading}_#{payload}", "#{heading}, #{payload}", axes: { "payload" => payload }, heading: heading,
+                                                                     given: payload == Coded::GIVEN) do
+              setup { |scene| Coded.compress(scene, payload) }
+              call { |scene, _| Coded.public_send(calls, scene) }
+            end
           end
         end
       end)
