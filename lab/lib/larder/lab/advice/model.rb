@@ -68,7 +68,7 @@ module Larder
 
         private
 
-        # Of a read and a write.
+        # The blocks of a read and a write; nil where one was not chosen.
         def blocks(choice)
           %w[read write].map { |heading| @blocks[[heading, choice.serializer, choice.compressor]] }
         end

@@ -14,7 +14,7 @@ module Larder
     module Comparing
       # The reports of one side.
       class Runs
-        # Processes of a row in each session, of which each has a sample of a figure.
+        # Processes of a row in each session. Each has a sample of a figure.
         COPIES = 2
         private_constant :COPIES
 

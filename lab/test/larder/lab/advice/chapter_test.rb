@@ -63,9 +63,7 @@ module Larder
 
         def document(chapter) = Document.new(command: "advise", chapters: [chapter], elapsed: 1.0, environment: {})
 
-        def text(chapter)
-          Reports::Text.new(document(chapter), terminal: CLI::Terminal.new(StringIO.new)).to_s
-        end
+        def text(chapter) = Reports::Text.new(document(chapter), terminal: CLI::Terminal.new(StringIO.new)).to_s
       end
     end
   end

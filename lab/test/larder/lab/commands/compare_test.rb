@@ -134,9 +134,7 @@ module Larder
           Document.new(command: "hitratio", chapters: [chapter], elapsed: 1.0, environment: { "yjit" => "on" })
         end
 
-        def words(outcome)
-          outcome.out.gsub(/\s+/, " ")
-        end
+        def words(outcome) = outcome.out.gsub(/\s+/, " ")
       end
     end
   end

@@ -72,9 +72,7 @@ module Larder
           end
         end
 
-        def write(file, document)
-          File.write(file, JSON.generate(document.to_h))
-        end
+        def write(file, document) = File.write(file, JSON.generate(document.to_h))
       end
     end
   end

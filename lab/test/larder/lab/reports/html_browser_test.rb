@@ -51,13 +51,9 @@ module Larder
           end
         end
 
-        def self.rich
-          @rich ||= Html.new(RichDocument.build(chapters: 2)).to_s
-        end
+        def self.rich = @rich ||= Html.new(RichDocument.build(chapters: 2)).to_s
 
-        def self.overview
-          @overview ||= Html.new(SimulatedRuns.overview(load: 9.0)).to_s
-        end
+        def self.overview = @overview ||= Html.new(SimulatedRuns.overview(load: 9.0)).to_s
 
         setup { skip House::Browser.missing if House::Browser.missing }
 

@@ -87,9 +87,7 @@ module Larder
 
         private
 
-        def page(document)
-          Html.new(document).to_s
-        end
+        def page(document) = Html.new(document).to_s
 
         # REXML comes with Ruby, but not with this bundle.
         def malformed(html)

@@ -117,17 +117,11 @@ module Larder
 
         private
 
-        def answer(reads, **how)
-          SimulatedRuns.pages(reads, **how).answer
-        end
+        def answer(reads, **how) = SimulatedRuns.pages(reads, **how).answer
 
-        def one(...)
-          answer(...).sentences.first
-        end
+        def one(...) = answer(...).sentences.first
 
-        def several(...)
-          answer(...).sentences.last
-        end
+        def several(...) = answer(...).sentences.last
       end
     end
   end

@@ -78,9 +78,7 @@ module Larder
 
         private
 
-        def comparison(...)
-          published(...).comparison
-        end
+        def comparison(...) = published(...).comparison
 
         def published(factors, **how)
           plan = Bench::Plan.new(suite: Suites.fetch(SUITE), rows: factors.keys)

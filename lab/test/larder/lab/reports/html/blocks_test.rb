@@ -65,9 +65,7 @@ module Larder
             Table.new(D::Table.build(columns: columns, rows: rows), label: "A table").to_html
           end
 
-          def plotted(rows)
-            table([{ title: "" }, { title: "time", format: "seconds", plot: "log" }], rows)
-          end
+          def plotted(rows) = table([{ title: "" }, { title: "time", format: "seconds", plot: "log" }], rows)
 
           def curves(series, **axis)
             Lines.new(D::Curves.build(title: "", sentence: "", x: {}, y: axis, series: series)).to_html

@@ -47,9 +47,7 @@ module Larder
 
           private
 
-          def labels(...)
-            scale(...).ticks.map(&:label)
-          end
+          def labels(...) = scale(...).ticks.map(&:label)
 
           def scale(values, scale: "linear", format: nil, **options)
             Scale.new(Document::Axis.new(title: "time", scale: scale, format: format), values, **options)
