@@ -23,9 +23,9 @@ module Larder
         FORMATS = { "seconds" => "seconds", "bytes" => "bytes", "share" => "percent" }.freeze
         WORDS = { worse: "worse", better: "better", alike: "no difference is shown",
                   unknown: "too busy to tell" }.freeze
-        COLUMNS = [{ title: "" }, { title: "first", align: "right" }, { title: "second", align: "right" },
+        COLUMNS = [{ title: "" }, { title: "first", align: "right", optional: 1 }, { title: "second", align: "right" },
                    { title: "second to first", format: "ratio" },
-                   { title: "found from", format: "percent", optional: 1 }, { title: "" }].freeze
+                   { title: "found from", format: "percent", optional: 2 }, { title: "" }].freeze
         BLIND = "--fail-on decides nothing, because the machine was too busy to tell in every measure: measure both " \
                 "sides again when nothing else runs."
         private_constant :NAMED, :ALIKE, :FORMATS, :WORDS, :COLUMNS, :BLIND
