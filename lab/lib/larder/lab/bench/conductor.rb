@@ -152,7 +152,7 @@ module Larder
 
         # All processes start at once; each is then waited for.
         def seat_all(dir, number)
-          rows = [*@plan.rows, Reference::KEY] - @absent.keys
+          rows = [*@plan.rows, ReferenceLoop::KEY] - @absent.keys
           step("starting #{rows.size * @plan.suite.copies} processes", number)
           places = rows.product((0...@plan.suite.copies).to_a).shuffle(random: @random)
           by_hands(places) { |row, copy| attempt(row) { @seats << seat(row, copy, dir) } }

@@ -2,7 +2,6 @@
 
 # The loop of plain Ruby that takes turns with the rows: `compare` divides their times by its own.
 
-require_relative "../reference"
 require_relative "suite"
 
 module Larder
@@ -11,14 +10,27 @@ module Larder
       # The suite of the reference's processes: they make laps of the loop, whatever block the rows have.
       # @api private
       class ReferenceLoop < Suite
+        # The name of its row.
+        KEY = "reference"
         # The store of these processes, which no lap uses.
         CONTENDER = "null"
         # Laps of a turn where the rows make their first calls.
         COLD = 10
+        # Keys of a lap, and how often it goes round them.
+        KEYS = 1_000
+        TURNS = 10
+
+        # Strings are made and looked up, as every cache call does.
+        # @return [Boolean] true
+        def self.lap
+          kept = {}
+          TURNS.times { KEYS.times { |i| kept["reference/#{i}"] ||= "value #{i}" } }
+          kept.size == KEYS
+        end
 
         def initialize
-          super(Reference::KEY)
-          block(:lap, "the reference loop", cold: COLD) { call { Reference.go_round } }
+          super(KEY)
+          block(:lap, "the reference loop", cold: COLD) { call { ReferenceLoop.lap } }
         end
 
         # The loop, whatever block is asked for.

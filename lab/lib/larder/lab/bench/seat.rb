@@ -16,7 +16,7 @@ module Larder
       # Starts what a row needs, and stops it. The reference loop has seats, too.
       # @api private
       class Seat
-        # The name of the contender, or {Reference::KEY}.
+        # The name of the contender, or {ReferenceLoop::KEY}.
         attr_reader :row
         # 0, or 1 for the twin.
         attr_reader :copy
@@ -43,7 +43,7 @@ module Larder
         end
 
         # True if this is the reference loop, which is in no table.
-        def reference? = row == Reference::KEY
+        def reference? = row == ReferenceLoop::KEY
 
         def shared? = type.shared?
 
@@ -82,7 +82,8 @@ module Larder
           cold = plan.cold_blocks.select { |block| shared? || block.anywhere }.map(&:key)
           endpoint = @hosting.endpoint&.merge("place" => place(plan), "dir" => "#{dir}-server")
           { contender: type.key, dir: dir, endpoint: endpoint, size: plan.size,
-            suite: reference? ? Reference::KEY : plan.suite.key, yjit: type.yjit?, cold: cold, requires: plan.requires,
+            suite: reference? ? ReferenceLoop::KEY : plan.suite.key, yjit: type.yjit?, cold: cold,
+            requires: plan.requires,
             proofs: proofs, given: plan.given, companion: (@companion unless reference?) }
         end
       end

@@ -57,7 +57,7 @@ module Larder
           @job = job
           @input = input
           @output = output
-          @suite = job["suite"] == Reference::KEY ? ReferenceLoop.new : Suites.fetch(job["suite"])
+          @suite = job["suite"] == ReferenceLoop::KEY ? ReferenceLoop.new : Suites.fetch(job["suite"])
         end
 
         def serve

@@ -5,7 +5,7 @@
 require_relative "../bench/samples"
 require_relative "../bench/stats"
 require_relative "../document"
-require_relative "../reference"
+require_relative "../bench/reference_loop"
 require_relative "../suites"
 
 module Larder
@@ -14,9 +14,10 @@ module Larder
     module Comparing
       # The reports of one side.
       class Runs
+        LOOP = Bench::ReferenceLoop::KEY
         # Processes of a row in each session. Each has a sample of a figure.
         COPIES = 2
-        private_constant :COPIES
+        private_constant :LOOP, :COPIES
 
         # @return [Array<Document>]
         attr_reader :documents
@@ -52,7 +53,7 @@ module Larder
 
         # @return [Array<Float>] seconds of the laps of the reference loop
         def laps
-          @turns.each_value.flat_map { |turns| turns.select { |turn| turn.row == Reference::KEY }.map(&:seconds) }
+          @turns.each_value.flat_map { |turns| turns.select { |turn| turn.row == LOOP }.map(&:seconds) }
         end
 
         private
@@ -71,7 +72,7 @@ module Larder
           _, block, *figure, row = measure.key.split("/")
           return logarithms(measure, COPIES) if figure.any?
 
-          relative = Bench::Stats.session_values(turns.of(row, block), turns.of(Reference::KEY, block))
+          relative = Bench::Stats.session_values(turns.of(row, block), turns.of(LOOP, block))
           relative.any? ? relative : logarithms(measure, 1)
         end
 

@@ -72,15 +72,14 @@ module Larder
 
         private
 
-        def cells(finding)
-          estimate = nearest(finding)
-          [name(finding), finding.words, *(estimate ? outcome(finding, estimate) : ["not measured", ""])]
-        end
-
         # The pair that differs least, where a finding has several: if it shows a difference, all do.
-        def nearest(finding)
-          finding.pairs.filter_map { |faster, slower, block| estimate(finding, faster, slower, @suite.fetch(block)) }
-                 .min_by(&:value)
+        def cells(finding)
+          estimates = finding.pairs.filter_map do |faster, slower, block|
+            estimate(finding, faster, slower, @suite.fetch(block))
+          end
+          estimate = estimates.min_by(&:value)
+          cell = estimate ? @findings.shown(estimate) : "not measured"
+          [name(finding), finding.words, cell, cell.is_a?(Hash) ? agreement(finding, estimate) : ""]
         end
 
         def estimate(finding, faster, slower, block)
@@ -99,14 +98,11 @@ module Larder
 
         def short(rows) = rows.is_a?(Array) ? "next" : @article.short.fetch(rows, rows)
 
-        def outcome(finding, estimate)
-          cell = @findings.shown(estimate)
-          [cell, cell.is_a?(Hash) ? agreement(finding, Bench::Verdict.of(estimate), estimate) : ""]
-        end
-
         # A difference in the published direction is "less so" or "more so" if the interval does not hold the factor.
-        def agreement(finding, verdict, estimate)
+        def agreement(finding, estimate)
           return "" if finding.factor == Published::NOT_GIVEN
+
+          verdict = Bench::Verdict.of(estimate)
           return verdict == :alike ? "as published" : "otherwise" if finding.alike?
           return verdict == :faster ? "reversed" : "otherwise" unless verdict == :slower
           return "as published" unless finding.factor.is_a?(Numeric)

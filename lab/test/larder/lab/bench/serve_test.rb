@@ -78,7 +78,7 @@ module Larder
 
         def service(call)
           suite = Suite.define("few") { block(:one, "one") { call { |_, number| call.call(number).then { true } } } }
-          service = Service.new({ "suite" => Reference::KEY, "contender" => "memory" }, nil, nil)
+          service = Service.new({ "suite" => ReferenceLoop::KEY, "contender" => "memory" }, nil, nil)
           contender = Contenders::MemoryStore.new(dir: Dir.pwd).open
           service.instance_variable_set(:@suite, suite)
           service.instance_variable_set(:@contender, contender)

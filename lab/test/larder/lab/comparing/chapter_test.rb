@@ -87,7 +87,7 @@ module Larder
         def side(dir, slowed, machine, seed, reports: 1, report: false, **noise)
           Dir.mkdir(dir)
           reports.times do |at|
-            factors = [*ROWS, Reference::KEY].to_h { |row| [row, machine] }
+            factors = [*ROWS, Bench::ReferenceLoop::KEY].to_h { |row| [row, machine] }
             samples = SimulatedTurns.new(factors, blocks: BLOCKS, passes: 3, seed: seed + (1000 * at), slowed: slowed,
                                                   **noise).samples
             document = Document.new(command: "applications", elapsed: 1.0, environment: {},
@@ -115,7 +115,7 @@ module Larder
                                      environment: { load_average: 0.1, cores: 2 }).to_chapter
           end
           assert_empty(chapter.sections.flat_map(&:blocks).grep(Document::Table).flat_map(&:rows)
-                              .select { |row| row.first == Reference::KEY })
+                              .select { |row| row.first == Bench::ReferenceLoop::KEY })
           chapter
         end
       end

@@ -64,7 +64,7 @@ module Larder
           chapter = chapter({}, rows: ["redis"])
           assert_predicate chapter, :failed?
           assert_equal ["Nothing could be measured."], chapter.conclusions
-          assert_predicate SimulatedRuns.chapter({ Reference::KEY => 1.0 }, rows: ["redis"]), :failed?
+          assert_predicate SimulatedRuns.chapter({ Bench::ReferenceLoop::KEY => 1.0 }, rows: ["redis"]), :failed?
         end
 
         test "fewer sessions than show a difference are a warning" do
