@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Starts the process of the proxy that delays and limits, tells where it listens, and stops it. What the proxy does to
-# bytes is in proxy/.
+# bytes is in proxy/main.rb.
 
 require "fileutils"
 require "rbconfig"
@@ -11,23 +11,16 @@ require_relative "errors"
 module Larder
   module Lab
     # Stands between a client and a server as a network would: adds a round-trip time, half of it each way, and limits
-    # bandwidth each way. A chunk leaves when those before it have left and then travels. A handshake takes no time, and
-    # there is no slow start and no loss: what is modelled is a warm connection on a wire that is otherwise idle.
+    # bandwidth each way. A handshake takes no time, and there is no slow start and no loss: what is modelled is a warm
+    # connection on a wire that is otherwise idle.
     #
     # @example
-    #   proxy = Proxy.new("/run/redis.sock", wires: [Proxy::Wire.new(rtt: 0.0005, bandwidth: 1e9)], log: "proxy.log")
-    #   proxy.start
-    #   proxy.addresses   # => [37512], a port of 127.0.0.1
+    #   proxy = Proxy.new("/run/redis.sock", Proxy::Wire.new(rtt: 0.0005, bandwidth: 1e9), log: "proxy.log").start
+    #   proxy.address   # => 37512, a port of 127.0.0.1
     #   proxy.stop
     class Proxy
-      # rtt: seconds there and back; bandwidth: bits a second each way, nil: no limit; socket: path of the Unix socket
-      # to listen on, nil: a port of the loopback interface.
-      Wire = Struct.new(:rtt, :bandwidth, :socket, keyword_init: true) do
-        # @return [String] as the process of the proxy is told
-        def to_argument
-          [rtt, bandwidth || "none", socket].join(",")
-        end
-      end
+      # rtt: seconds there and back; bandwidth: bits a second each way, nil: no limit.
+      Wire = Struct.new(:rtt, :bandwidth, keyword_init: true)
 
       SCRIPT = File.expand_path("proxy/main.rb", __dir__)
       # Where it listens that has no Unix socket.
@@ -54,23 +47,21 @@ module Larder
       def self.before(endpoint, wire, name)
         path = File.join(Dir.pwd, name) if endpoint["socket"]
         FileUtils.rm_f(path) if path
-        wire = Wire.new(rtt: wire.rtt, bandwidth: wire.bandwidth, socket: path)
-        proxy = new(target(endpoint), wires: [wire], log: File.join(Dir.pwd, "proxy.log")).start
-        address = proxy.addresses.first
-        [proxy, path ? Endpoint.by_socket(endpoint, address) : Endpoint.by_way_of(endpoint, HOST, address)]
+        proxy = new(target(endpoint), wire, socket: path, log: File.join(Dir.pwd, "proxy.log")).start
+        [proxy, path ? Endpoint.by_socket(endpoint, path) : Endpoint.by_way_of(endpoint, HOST, proxy.address)]
       end
 
-      # @return [Array<Integer, String>] ports and paths at which the wires are entered, in the order given
-      attr_reader :addresses
+      # @return [Integer, String] port, or path of the Unix socket, at which the wire is entered
+      attr_reader :address
       # @return [Integer, nil] pid of the process
       attr_reader :pid
 
       # @param target [String] path of the server's Unix socket, or host:port
-      # @param wires [Array<Wire>]
+      # @param wire [Wire]
       # @param log [String] file for what goes wrong
-      def initialize(target, wires:, log:)
-        @target = target
-        @wires = wires
+      # @param socket [String, nil] path of the Unix socket to listen on; nil: a port of the loopback interface
+      def initialize(target, wire, log:, socket: nil)
+        @arguments = [target, wire.rtt.to_s, wire.bandwidth.to_f.to_s, *socket]
         @log = log
       end
 
@@ -80,14 +71,14 @@ module Larder
       def start
         duty_reader, @duty = IO.pipe
         reader, writer = IO.pipe
-        @pid = Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", SCRIPT, @target,
-                             *@wires.map(&:to_argument), in: duty_reader, out: writer, err: [@log, "a"], pgroup: true)
-        duty_reader.close
-        writer.close
-        @addresses = @wires.filter_map { reader.gets&.chomp }.map { |line| line.match?(/\A\d+\z/) ? line.to_i : line }
-        reader.close
-        give_up if @addresses.size < @wires.size
+        @pid = Process.spawn({ "RUBYOPT" => nil }, RbConfig.ruby, "--disable=gems", SCRIPT, *@arguments,
+                             in: duty_reader, out: writer, err: [@log, "a"], pgroup: true)
+        [duty_reader, writer].each(&:close)
+        @address = reader.gets&.chomp or give_up
+        @address = @address.to_i if @address.match?(/\A\d+\z/)
         self
+      ensure
+        reader.close
       end
 
       # Ends the process, and with it all connections.
@@ -101,16 +92,12 @@ module Larder
         @pid = @duty = nil
       end
 
-      # @return [String, nil] the last thing that went wrong, such as a server that was gone
-      def complaint
-        File.exist?(@log) ? File.read(@log, encoding: "UTF-8").scrub.lines.map(&:strip).reject(&:empty?).last : nil
-      end
-
       private
 
       def give_up
         stop
-        raise Unavailable, "the proxy does not start: #{complaint || "it printed nothing"}"
+        said = File.read(@log, encoding: "UTF-8").scrub.lines.map(&:strip).reject(&:empty?).last
+        raise Unavailable, "the proxy does not start: #{said || "it printed nothing"}"
       end
     end
   end

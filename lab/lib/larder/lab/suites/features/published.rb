@@ -77,9 +77,9 @@ module Larder
             return [true, "at a URL of yours"] if theirs?
 
             keep("remote", "value")
-            proxy = Proxy.new(Proxy.target(row.endpoint), wires: [Proxy::Wire.new(rtt: 0)], log: "proxy.log").start
+            proxy = Proxy.new(Proxy.target(row.endpoint), Proxy::Wire.new(rtt: 0), log: "proxy.log").start
             server = Servers.fetch(row.class.server).new(Dir.pwd)
-            far = row.endpoint.merge(server.endpoint_at(Proxy::HOST, proxy.addresses.first))
+            far = row.endpoint.merge(server.endpoint_at(Proxy::HOST, proxy.address))
             read = elsewhere(row.another("far", endpoint: far)) { |client| client.read("remote") }
             [read == "value", "a client read by host and port"]
           ensure
