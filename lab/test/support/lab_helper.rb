@@ -4,6 +4,7 @@ require "fileutils"
 require "json"
 require "open3"
 require "rbconfig"
+require "stringio"
 require "tmpdir"
 require "support/report_schema"
 
@@ -12,17 +13,64 @@ module LabHelper
   EXECUTABLE = File.expand_path("../../exe/larder-lab", __dir__)
   FIXTURES = File.expand_path("../fixtures", __dir__)
 
-  Outcome = Struct.new(:out, :err, :status, keyword_init: true)
+  # `words` is the output with single spaces.
+  Outcome = Struct.new(:out, :err, :status, keyword_init: true) do
+    def words = out.gsub(/\s+/, " ")
+  end
+
+  # Options of a run with little to do.
+  SHORT = %w[--sessions 1 --passes 1 --turn-ms 1 --seed 1].freeze
 
   # Runs `larder-lab stores` in one session of one pass with short turns, unless the arguments say otherwise.
   def small_run(*arguments, env: {})
-    lab("stores", "--sessions", "1", "--passes", "1", "--turn-ms", "1", "--seed", "1", *arguments, env: env)
+    lab("stores", *SHORT, *arguments, env: env)
   end
 
   def lab(*arguments, env: {})
     out, err, status = Open3.capture3({ "COLUMNS" => nil, **env }, RbConfig.ruby, "-w", EXECUTABLE, *arguments)
     assert_shape(arguments)
     Outcome.new(out: out, err: err, status: status.exitstatus)
+  end
+
+  # Runs it in this process, which measures nothing.
+  def here(*arguments)
+    out, err = Array.new(2) { StringIO.new }
+    status = Larder::Lab.run(arguments, out: out, err: err)
+    Outcome.new(out: out.string, err: err.string, status: status)
+  end
+
+  # @return [Larder::Lab::Commands::Command] with these options, which has not run
+  def options_of(name, *arguments)
+    silent = Larder::CLI::Terminal.new(StringIO.new)
+    Larder::Lab::Commands.fetch(name).new(silent, silent).parse(arguments)
+  end
+
+  # @return [Array(Hash, String)] a chapter of the report, and what was printed; no process and no other file is left
+  def measured(*arguments)
+    with_directory do |dir|
+      File.chmod(0o711, dir) # PostgreSQL runs as another user
+      file = File.join(dir, "run.json")
+      outcome = lab(*arguments, "--json", file, env: { "COLUMNS" => "200", "TMPDIR" => dir })
+      assert_equal 0, outcome.status, outcome.err + outcome.out
+      assert_equal ["run.json"], Dir.children(dir)
+      assert_empty processes(dir)
+      [JSON.parse(File.read(file))["chapters"].first, outcome.out]
+    end
+  end
+
+  # @return [Hash] row => block => name => a figure of each process
+  def figures(chapter)
+    chapter.dig("details", "recorded").transform_values { |facts| facts["figures"] }
+  end
+
+  # @return [Array<String>] keys of what `compare` compares
+  def measures(chapter)
+    chapter["measures"].map { |measure| measure["key"] }
+  end
+
+  # @return [Array<Array(String, String)>] blocks and rows that took turns, and the reference loop
+  def turns(chapter)
+    chapter.dig("details", "samples").map { |turn| turn.values_at("block", "row") }.uniq.sort
   end
 
   # Every report that a test has written must have the published shape.

@@ -10,12 +10,22 @@ module Larder
     module Commands
       extend CLI::Registry
       holds "command"
+
+      # The order in which they are listed and run: what is used and read first comes first.
+      ORDER = %w[overview advise all applications stores calls replay features sessions session-stats latency scaling
+                 soak stampede capacity network machines deploy compressors serializers strategies matrix hitratio
+                 compare report].freeze
+
+      # @return [Array<String>]
+      def self.names
+        (ORDER & super) | super
+      end
     end
   end
 end
 
+require_relative "commands/suite"
 require_relative "commands/overview"
-require_relative "commands/suites"
 require_relative "commands/hitratio"
 require_relative "commands/all"
 require_relative "commands/compare"

@@ -29,8 +29,6 @@ module Larder
         @steps = steps
         @done = -1
         @expected = seconds
-        @passed = 0.0
-        @pending = 0.0
         @begun = now
         estimate = seconds && ", about #{duration(seconds)}"
         @terminal.puts("#{title}: #{steps} #{steps == 1 ? nouns.first : nouns.last}#{estimate}")
@@ -38,23 +36,16 @@ module Larder
 
       # Begins a step, which ends the one before it.
       # @param label [String]
-      # @param seconds [Float] estimate of this step
-      # @param left [Float, nil] seconds until all steps have ended, where the caller knows them better
+      # @param left [Float, nil] seconds until all steps have ended; nil: as much for each as for those before
       # @return [void]
-      def step(label, seconds: 0.0, left: nil)
+      def step(label, left: nil)
         @done += 1
-        @passed += @pending
-        @pending = seconds
-        @label = label
-        @known = left && (now + left)
-        @terminal.interactive? ? draw : plain
-      end
+        left ||= @done.positive? ? (now - @begun) * (@steps - @done) / @done : @expected
+        left &&= ", #{duration(left)} left,"
+        return draw("#{@done}/#{@steps}#{left} #{label}") if @terminal.interactive?
 
-      # Says what the step is at.
-      # @param text [String]
-      # @return [void]
-      def detail(text)
-        draw(text) if @terminal.interactive?
+        # Where lines stay, a tenth of them will do.
+        @terminal.puts("  #{@done + 1}/#{@steps}#{left} #{label}") if (@done % [@steps / 10, 1].max).zero?
       end
 
       # A message that stays.
@@ -79,28 +70,11 @@ module Larder
 
       private
 
-      def draw(text = "")
+      def draw(text)
         filled = BAR * @done / @steps
-        line = "[#{"=" * filled}#{" " * (BAR - filled)}] #{@done}/#{@steps}#{left} #{@label}"
-        line = "#{line}: #{text}" unless text.empty?
+        line = "[#{"=" * filled}#{" " * (BAR - filled)}] #{text}"
         @terminal.print("\r\e[K#{line[0, @terminal.width - 1]}")
         @drawn = true
-      end
-
-      # Where lines stay, a tenth of them will do.
-      def plain
-        return unless (@done % [@steps / 10, 1].max).zero?
-
-        @terminal.puts("  #{@done + 1}/#{@steps}#{left} #{@label}")
-      end
-
-      # The estimate, corrected by how long the steps so far really took.
-      def left
-        return ", #{duration([@known - now, 0.0].max)} left," if @known
-        return "" unless @expected
-
-        pace = @passed.positive? ? (now - @begun) / @passed : 1.0
-        ", #{duration([@expected - @passed, 0.0].max * pace)} left,"
       end
 
       def wipe

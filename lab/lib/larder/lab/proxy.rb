@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Starts the process of the proxy that delays and limits, tells where it listens, and stops it. What the proxy does to
-# bytes is in proxy/main.rb.
+# Starts the process of the proxy that delays and limits, tells where it listens, and stops it. proxy/main.rb is that
+# process.
 
 require "fileutils"
 require "rbconfig"

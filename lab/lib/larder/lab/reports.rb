@@ -4,10 +4,10 @@ module Larder
   module Lab
     # Forms of a {Document}. Each answers `#to_s`: {Text} for a terminal, {Json} with all that was measured, {Markdown}
     # for an issue, {Html} for a browser. A new one is one file in reports/, a line here and one in
-    # {CommandLine::FORMS}.
+    # {Commands::Command::FORMS}.
     module Reports
       # Answers the class of a form.
-      # @param form [String] of {CommandLine::FORMS}
+      # @param form [String] of {Commands::Command::FORMS}
       # @return [Class]
       def self.of(form) = { "json" => Json, "markdown" => Markdown, "html" => Html }.fetch(form)
     end

@@ -32,7 +32,7 @@ module Larder
       test "an unknown command is an error that names the known ones" do
         outcome = lab("bogus")
         assert_equal 2, outcome.status
-        assert_match(/unknown command bogus; known: overview, applications/, outcome.err)
+        assert_match(/unknown command bogus; known: overview, advise/, outcome.err)
         assert_empty outcome.out
       end
 

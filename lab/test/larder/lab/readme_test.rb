@@ -31,7 +31,7 @@ module Larder
         root = File.expand_path("../../../..", __dir__)
         %w[README.md lab/README.md bin/lab].each do |file|
           lines = File.readlines(File.join(root, file), encoding: "UTF-8").grep(%r{\A\$ bin/lab +#|in one report, in })
-          assert_equal [Commands::Overview::DURATION], lines.map { |line| line[/\w+ minutes/] }, file
+          assert_equal [Commands::DURATION], lines.map { |line| line[/\w+ minutes/] }, file
         end
       end
 

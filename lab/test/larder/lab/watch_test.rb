@@ -28,20 +28,7 @@ module Larder
         with_directory { |empty| assert_empty Watch.new(empty).warnings }
       end
 
-      test "a first round slower than the others is told, where there are rounds enough" do
-        with_directory do |empty|
-          watch = Watch.new(empty)
-          assert_match(/first round took 1.50 times/, watch.warnings([measure([1.5, 1.0, 1.0, 1.0])]).join)
-          assert_empty watch.warnings([measure([1.0, 1.0, 1.0, 1.0])])
-          assert_empty watch.warnings([measure([1.5, 1.0])])
-        end
-      end
-
       private
-
-      def measure(samples)
-        SampleDocument.measure(samples)
-      end
 
       def machine
         with_directory do |root|

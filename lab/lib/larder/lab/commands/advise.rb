@@ -8,11 +8,8 @@ module Larder
     module Commands
       # `larder-lab advise`: which store, serializer and compressor to take.
       class Advise < Suite
-        NAME = "advise"
-        Commands.register(NAME, self)
+        named "advise", "which store, serializer and compressor suit your value and network, and the lines for it"
 
-        # One line for `larder-lab --help`.
-        SUMMARY = "which store, serializer and compressor suit your value and network, and the lines for it"
         # The suites that it runs.
         SUITES = %w[matrix].freeze
         # The first lines of --help.
@@ -30,87 +27,75 @@ module Larder
             larder-lab advise --from run.json --hosts 40 --stale 10s
         TEXT
 
-        # The options of the suite, and the circumstances of an advice.
-        class Options < SuiteOptions
-          ROWS = %w[larder memory file solid_cache redis memcached].freeze
-          # Rows that cannot be advised, by who shares values; and one that is advised after crashes of machines.
-          BLIND = { "nobody" => [], "processes" => ["memory"], "hosts" => %w[memory file solid_cache] }.freeze
-          DATABASE = "solid_cache-postgresql"
-          SLOW = %w[marshal message_pack].freeze
-          private_constant :ROWS, :BLIND, :DATABASE, :SLOW
+        ROWS = %w[larder memory file solid_cache redis memcached].freeze
+        # Rows that cannot be advised, by who shares values; and one that is advised after crashes of machines.
+        BLIND = { "nobody" => [], "processes" => ["memory"], "hosts" => %w[memory file solid_cache] }.freeze
+        DATABASE = "solid_cache-postgresql"
+        SLOW = %w[marshal message_pack].freeze
+        private_constant :ROWS, :BLIND, :DATABASE, :SLOW
 
-          # @return [String, nil] the report whose samples are used
-          attr_reader :from
-
-          # @return [Advice::Question]
-          def question
-            @question ||= Advice::Question.new(@circumstances)
-          end
-
-          # @return [Array<String>] codecs
-          def left_out = quick? && !@blocks ? SLOW : []
-
-          private
-
-          def understood
-            question
-            measuring = @given.keys - Advice::Question::FIELDS.map(&:option) - OUTPUTS - ["--from"]
-            return super unless @from && measuring.any?
-
-            raise UsageError, "--from #{@from}: nothing is measured then; leave out #{measuring.first}"
-          end
-
-          def registry = Advice::Stores
-
-          def chosen_contenders
-            @only || (ROWS - BLIND.fetch(question.shared_by) + (question.survive == "crash" ? [DATABASE] : []))
-          end
-
-          # The store's own part is not needed.
-          def chosen(suite)
-            return super if @blocks
-
-            super.select { |block| %w[read write].include?(block.heading) && !block.axes.values.intersect?(left_out) }
-          end
-
-          def amount_options(options)
-            @circumstances = {}
-            options.separator("\nYour circumstances (defaults in parentheses):")
-            Advice::Question::FIELDS.each do |field|
-              default = field.help || field.default
-              options.on(field.flag, String, *field.words, *("(#{default})" if default)) do |text|
-                @circumstances[field.key] = text
-              end
-            end
-            options.separator("\nWithout measuring:")
-            options.on("--from FILE", "advise by the samples of a report, which advise,",
-                       "matrix or all has written with --json FILE") { |file| @from = file }
-            super
-          end
-
-          # Ratios refer to the advice.
-          def base_option(options); end
+        # @return [Advice::Question]
+        def question
+          @question ||= Advice::Question.new(@circumstances)
         end
+
+        # @return [Array<String>] codecs
+        def left_out = @quick && !@blocks ? SLOW : []
 
         private
 
-        def parsed(arguments) = Options.new(self.class::SUITES, self.class::BANNER).parse(arguments)
+        def understood
+          question
+          measuring = @given.keys - Advice::Question::FIELDS.map(&:option) - OUTPUTS - ["--from"]
+          return super unless @from && measuring.any?
 
-        def report(run, options, environment)
-          Advice::Chapter.new(*run, question: options.question, environment: environment)
+          raise UsageError, "--from #{@from}: nothing is measured then; leave out #{measuring.first}"
         end
 
-        def findings(options, started) = options.from ? document([again(options)], started) : super
+        def registry = Advice::Stores
+
+        def chosen_contenders
+          @only || (ROWS - BLIND.fetch(question.shared_by) + (question.survive == "crash" ? [DATABASE] : []))
+        end
+
+        # The store's own part is not needed.
+        def chosen(suite)
+          return super if @blocks
+
+          super.select { |block| %w[read write].include?(block.heading) && !block.axes.values.intersect?(left_out) }
+        end
+
+        def amount_options(options)
+          @circumstances = {}
+          options.separator("\nYour circumstances (defaults in parentheses):")
+          Advice::Question::FIELDS.each do |field|
+            default = field.help || field.default
+            options.on(field.flag, String, *field.words, *("(#{default})" if default)) do |text|
+              @circumstances[field.key] = text
+            end
+          end
+          options.separator("\nWithout measuring:")
+          options.on("--from FILE", "advise by the samples of a report, which advise,",
+                     "matrix or all has written with --json FILE") { |file| @from = file }
+          super
+        end
+
+        # Ratios refer to the advice.
+        def base_option(options); end
+
+        def report(run, environment) = Advice::Chapter.new(*run, question: question, environment: environment)
+
+        def findings(started) = @from ? document([again], started) : super
 
         # Another advice by the samples of a report.
-        def again(options)
-          found = Document.load(options.from)
+        def again
+          found = Document.load(@from)
           stored = found.chapters.find { |chapter| SUITES.include?(chapter.key) && chapter.details["samples"] } or
-            raise UsageError, "#{options.from}: it has no samples of stores with codecs; larder-lab advise --json " \
+            raise UsageError, "#{@from}: it has no samples of stores with codecs; larder-lab advise --json " \
                               "FILE writes them"
 
           environment = found.environment.transform_keys(&:to_sym)
-          report(run_of(stored, options.from), options, environment).to_chapter.tap do |chapter|
+          report(run_of(stored, @from), environment).to_chapter.tap do |chapter|
             chapter.facts << "measured by: #{found.line}"
           end
         end

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "command"
-require_relative "../command_line"
 
 module Larder
   module Lab
@@ -9,156 +8,111 @@ module Larder
       # `larder-lab all`: every comparison, one after the other, into one report. What is there is written after each
       # chapter, so that a run that is stopped keeps what it had.
       class All < Command
-        NAME = "all"
-        Commands.register(NAME, self)
+        named "all", "every comparison, in one report: larder-lab.html and larder-lab.json"
 
-        # One line for `larder-lab --help`.
-        SUMMARY = "every comparison, in one report: larder-lab.html and larder-lab.json"
+        BANNER = <<~TEXT
+          Usage: larder-lab all [options]
 
-        # In the order in which they run: what is read first comes first, should the run be stopped.
-        ORDER = %w[applications stores calls replay features sessions session-stats latency scaling soak stampede
-                   capacity network machines deploy compressors serializers strategies matrix hitratio].freeze
+          Runs every comparison and writes one report with a chapter for each:
+          larder-lab.html and larder-lab.json in this directory, unless --html, --json or
+          --markdown name other files. The report is written after each chapter, so a run
+          that is stopped keeps the finished chapters.
+
+          Latency, scaling, soak, stampede, capacity and network measure one store of each
+          kind. To measure everything, use the commands by themselves, for
+          example larder-lab latency.
+        TEXT
+        FOOTER = <<~TEXT
+          Examples:
+            larder-lab all --quick
+            larder-lab all --except scaling,soak --html /tmp/report.html
+
+          Exit codes: 0 measured, 1 a value was wrong or nothing could be measured,
+          2 wrong usage, 130 interrupted.
+        TEXT
+        # One of each kind, for what takes long.
+        KINDS = %w[larder memory solid_cache litecache redis memcached].freeze
+        # Rows that take part in these, where not all do.
+        CHOSEN = { "replay" => KINDS, "latency" => KINDS, "scaling" => KINDS, "soak" => KINDS,
+                   "capacity" => [*KINDS, "valkey"], "matrix" => %w[larder redis],
+                   "stampede" => %w[larder-single-flight memcached-lock larder redis],
+                   "network" => %w[larder memory redis memcached] }.freeze
+        CHOSEN_QUICKLY = CHOSEN.except("matrix").merge("capacity" => KINDS).freeze
+        # Less than by itself. Pages of an application take long, and so does a long round trip.
+        LESS = { "stampede" => %w[--sessions 1] }.freeze
+        LESS_QUICKLY = { "sessions" => %w[--blocks unchanged,changed,new,empty_off,empty_on],
+                         "machines" => %w[--blocks hit_500us,write_500us,hit_20000us,reading_20000us,seen_20000us] }
+                       .freeze
+        DEFAULT_OUTPUTS = { "html" => "larder-lab.html", "json" => "larder-lab.json" }.freeze
+        # Commands that it does not run.
+        OTHERS = %w[overview advise all compare report].freeze
+        private_constant :LESS, :LESS_QUICKLY, :CHOSEN, :CHOSEN_QUICKLY, :OTHERS
 
         # @return [Array<String>] names of commands
         def self.parts
-          ORDER & Commands.names
+          Commands.names - OTHERS
         end
 
-        # Which commands, how much, and where to.
-        class Options
-          include CommandLine
-
-          BANNER = <<~TEXT
-            Usage: larder-lab all [options]
-
-            Runs every comparison and writes one report with a chapter for each:
-            larder-lab.html and larder-lab.json in this directory, unless --html, --json or
-            --markdown name other files. The report is written after each chapter, so a run
-            that is stopped keeps the finished chapters.
-
-            Latency, scaling, soak, stampede, capacity and network measure one store of each
-            kind. To measure everything, use the commands by themselves, for
-            example larder-lab latency.
-          TEXT
-
-          FOOTER = <<~TEXT
-            Examples:
-              larder-lab all --quick
-              larder-lab all --except scaling,soak --html /tmp/report.html
-
-            Exit codes: 0 measured, 1 a value was wrong or nothing could be measured,
-            2 wrong usage, 130 interrupted.
-          TEXT
-          # One of each kind, for what takes long.
-          KINDS = %w[larder memory solid_cache litecache redis memcached].freeze
-          # Who takes part in these, where not all do: an option and its names.
-          CHOSEN = { "replay" => ["--only", KINDS], "latency" => ["--only", KINDS], "scaling" => ["--only", KINDS],
-                     "soak" => ["--only", KINDS], "capacity" => ["--only", [*KINDS, "valkey"]],
-                     "stampede" => ["--only", %w[larder-single-flight memcached-lock larder redis]],
-                     "network" => ["--only", %w[larder memory redis memcached]],
-                     "matrix" => ["--only", %w[larder redis]] }.freeze
-          # Less than by itself.
-          LESS = { "stampede" => %w[--sessions 1] }.freeze
-          # Pages of an application take long, and so does a long round trip.
-          LESS_QUICKLY = { "sessions" => %w[--blocks unchanged,changed,new,empty_off,empty_on],
-                           "machines" => %w[--blocks hit_500us,write_500us,hit_20000us,reading_20000us,seen_20000us] }
-                         .freeze
-          # And who in a quick run.
-          CHOSEN_QUICKLY = CHOSEN.except("matrix").merge(
-            "capacity" => ["--only", KINDS],
-            "network" => ["--only", %w[larder memory redis memcached]]
-          ).freeze
-          DEFAULT_OUTPUTS = { "html" => "larder-lab.html", "json" => "larder-lab.json" }.freeze
-          private_constant :BANNER, :FOOTER, :LESS, :LESS_QUICKLY
-
-          # @return [Array<String>] names of commands
-          attr_reader :parts
-
-          def initialize
-            @parts = All.parts
-            @passed = []
-          end
-
-          # @param name [String] of a command
-          # @return [Array<String>] its arguments
-          def arguments_for(name)
-            option, names = (quick? ? CHOSEN_QUICKLY : CHOSEN)[name]
-            less = (quick? ? LESS_QUICKLY : LESS).fetch(name, [])
-            [*@passed, *less, *([option, names.join(",")] if option)]
-          end
-
-          # @return [Boolean]
-          def quick?
-            @passed.include?("--quick")
-          end
-
-          # @return [String]
-          def list
-            width = All.parts.map(&:size).max
-            All.parts.map { |name| "  #{name.ljust(width)}  #{Commands.fetch(name)::SUMMARY}" }.join("\n")
-          end
-
-          private
-
-          def understood
-            raise UsageError, "--only and --except leave nothing" if parts.empty?
-
-            outputs.replace(DEFAULT_OUTPUTS) if outputs.empty?
-          end
-
-          def parser
-            @parser ||= explained(BANNER, FOOTER) do |options|
-              options.separator("\nOptions:")
-              options.on("--quick", "a rough result in minutes: fewer rounds", "and stores in most comparisons;",
-                         "two pages of an application") do
-                @passed << "--quick"
-              end
-              options.on("--only A,B", Array, "these comparisons") { |names| @parts &= known(names) }
-              options.on("--except A,B", Array, "all but these") { |names| @parts -= known(names) }
-              options.on("--seed N", Integer, "seed of the order of rounds, to repeat a run") do |n|
-                @passed.push("--seed", n.to_s)
-              end
-              options.on("--list", "list the comparisons") { @list = true }
-            end
-          end
-
-          def known(names)
-            unknown = names - All.parts
-            raise UsageError, "unknown comparison #{unknown.first}; known: #{All.parts.join(", ")}" if unknown.any?
-
-            names
-          end
+        # @param name [String] of a command
+        # @return [Array<String>] its arguments
+        def arguments_for(name)
+          rows = (@quick ? CHOSEN_QUICKLY : CHOSEN)[name]
+          [*("--quick" if @quick), *(["--seed", @seed.to_s] if @seed), *(@quick ? LESS_QUICKLY : LESS)[name],
+           *(["--only", rows.join(",")] if rows)]
         end
 
-        # @param arguments [Array<String>]
-        # @return [Integer] exit code
-        # @raise [UsageError]
-        def run(arguments)
-          @chapters = []
-          @files = nil
-          super
+        # @return [String] names and summaries of the comparisons
+        def list
+          width = All.parts.map(&:size).max
+          All.parts.map { |name| "  #{name.ljust(width)}  #{Commands.fetch(name)::SUMMARY}" }.join("\n")
         end
 
         private
 
-        def kept
-          @chapters.any? ? "what was measured is in #{@files.join(" and ")}" : super
+        def parts
+          @parts ||= All.parts
         end
 
-        def findings(options, started)
-          @files = options.outputs.values
-          options.parts.each_with_index do |name, at|
-            save_all(options, started) if @chapters.any?
-            @err.puts("#{at + 1}/#{options.parts.size} #{name}: #{Commands.fetch(name)::SUMMARY}")
-            @chapters << part(name, options)
+        def understood
+          raise UsageError, "--only and --except leave nothing" if parts.empty?
+
+          outputs.replace(DEFAULT_OUTPUTS) if outputs.empty?
+        end
+
+        def declare(options)
+          options.separator("\nOptions:")
+          options.on("--quick", "a rough result in minutes: fewer rounds", "and stores in most comparisons;",
+                     "two pages of an application") { @quick = true }
+          options.on("--only A,B", Array, "these comparisons") { |names| @parts = parts & known(names) }
+          options.on("--except A,B", Array, "all but these") { |names| @parts = parts - known(names) }
+          seed_option(options)
+          options.on("--list", "list the comparisons") { @list = true }
+        end
+
+        def known(names)
+          unknown = names - All.parts
+          raise UsageError, "unknown comparison #{unknown.first}; known: #{All.parts.join(", ")}" if unknown.any?
+
+          names
+        end
+
+        def kept
+          @chapters&.any? ? "what was measured is in #{outputs.values.join(" and ")}" : super
+        end
+
+        def findings(started)
+          @chapters = []
+          parts.each_with_index do |name, at|
+            save_all(started) if @chapters.any?
+            @err.puts("#{at + 1}/#{parts.size} #{name}: #{Commands.fetch(name)::SUMMARY}")
+            @chapters << part(name)
           end
           document(@chapters, started)
         end
 
         # A comparison that cannot be made is a chapter that says why; the others go on.
-        def part(name, options)
-          command = Commands.fetch(name).new(@out, @err)
-          command.watched(command.options_for(options.arguments_for(name)))
+        def part(name)
+          Commands.fetch(name).new(@out, @err).parse(arguments_for(name)).watched
         rescue Error, UsageError, SystemCallError => error
           @err.puts("  #{name}: #{error.message}")
           Document::Chapter.new(key: name, title: name.capitalize, failed: true,
@@ -166,9 +120,9 @@ module Larder
         end
 
         # The run goes on where the disk is full now: there may be room at its end.
-        def save_all(options, started)
+        def save_all(started)
           document = document(@chapters, started)
-          options.outputs.each do |form, path|
+          outputs.each do |form, path|
             save(document, form, path)
           rescue UsageError => error
             @err.puts("  not saved yet: #{error.message}")

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "fileutils"
+require "larder/cli/options"
 require "shellwords"
 require "tmpdir"
 require_relative "../clock"
@@ -13,16 +14,37 @@ require_relative "../watch"
 module Larder
   module Lab
     module Commands
-      # What commands have in common: where they print, and what becomes of --json FILE and its like. A command that
-      # measures has `chapter`, which gets its options and answers a {Document::Chapter}; {#run} does the rest.
+      # A command: its options, once they are parsed, what it does with them, and what becomes of --json FILE and its
+      # like. A subclass has a BANNER and a FOOTER of its help, declares its options in {#declare}, and measures in
+      # {#chapter}; {#run} does the rest.
       class Command
+        include CLI::Options
         include Clock
+
+        # Forms in which a document can be written to a file: option, what it is. {Reports} has a class for each.
+        FORMS = { "json" => "everything, raw samples included", "markdown" => "the tables, to paste into an issue",
+                  "html" => "one page with charts; needs no network" }.freeze
+
+        # Lists the command under this name.
+        # @param name [String]
+        # @param summary [String] one line for `larder-lab --help`
+        # @return [void]
+        def self.named(name, summary)
+          const_set(:NAME, name)
+          const_set(:SUMMARY, summary)
+          Commands.register(name, self)
+        end
+        private_class_method :named
+
+        # @return [Hash{String=>String}] files to be written, by the names of {FORMS}
+        attr_reader :outputs
 
         # @param out [Terminal] for results
         # @param err [Terminal] for progress
         def initialize(out, err, _input = nil)
           @out = out
           @err = err
+          @outputs = {}
         end
 
         # @param arguments [Array<String>]
@@ -30,38 +52,70 @@ module Larder
         # @raise [UsageError]
         def run(arguments)
           @line = line(arguments)
-          options = options_for(arguments)
-          return show(options.help) if options.help?
-          return show(options.list) if options.list?
+          parse(arguments)
+          return show(help) if help?
+          return show(list) if list?
 
-          publish(options) { |started| findings(options, started) }
+          act
         rescue SignalException => error
           @err.puts("larder-lab: stopped by SIG#{Signal.signame(error.signo)}; #{kept}")
           CLI::SIGNALLED + error.signo
         end
 
-        # Measures, and warns of what the machine did meanwhile.
-        # @param options [CommandLine]
-        # @return [Document::Chapter]
-        def watched(options)
-          watch(options) { chapter(options) }
+        # @return [Boolean]
+        def list?
+          @list == true
         end
 
-        # @param arguments [Array<String>]
-        # @return [CommandLine] help?, list?, outputs, and what `chapter` reads
-        # @raise [UsageError]
-        def options_for(arguments) = self.class::Options.new.parse(arguments)
+        # @return [Integer] of what is random: the one that was given, or one that the report tells
+        def seed
+          @seed ||= Random.new_seed % 1_000_000
+        end
+
+        # Measures, and warns of what the machine did meanwhile.
+        # @yieldreturn [Document::Chapter] without a block: {#chapter}
+        # @return [Document::Chapter]
+        def watched
+          watch = Watch.new
+          (block_given? ? yield : chapter).tap { |found| found.warnings.concat(gone_without, watch.warnings) }
+        end
+
+        # @return [Array<String>] names of what a quick run goes without
+        def left_out
+          []
+        end
 
         private
 
-        # @yieldreturn [Document::Chapter]
-        def watch(options)
-          watch = Watch.new
-          yield.tap { |chapter| chapter.warnings.concat(gone_without(options), watch.warnings(chapter.measures)) }
+        # A parser as every command's: what the command is for, its options, where reports go to, and how to read them.
+        def parser
+          @parser ||= explained(banner, self.class::FOOTER, width: 24) do |options|
+            declare(options)
+            options.separator("\nOutput:")
+            FORMS.each do |form, what|
+              options.on("--#{form} FILE", "also write #{what}") { |file| @outputs[form] = file }
+            end
+          end
         end
 
-        def findings(options, started)
-          document([watched(options)], started)
+        def banner
+          self.class::BANNER
+        end
+
+        def declare(_options); end
+
+        # Asks for files before the run, not after it; the text comes before them, should one of them fail.
+        def act
+          started = now
+          check_outputs
+          document = findings(started)
+          @out.print(Reports::Text.new(document, terminal: @out).to_s, "\n")
+          write_all(document)
+          document.failed? ? CLI::FAILED : CLI::OK
+        end
+
+        def findings(started)
+          document([watched], started)
         end
 
         # What a run that is stopped leaves behind, as a sentence.
@@ -69,28 +123,16 @@ module Larder
           "no report was written"
         end
 
-        # Files are asked for before the run, not after it; the text comes before them, should one of them fail.
-        # @yieldparam started [Float]
-        # @yieldreturn [Document]
-        def publish(options)
-          must_be_writable(options.outputs)
-          document = yield now
-          @out.print(Reports::Text.new(document, terminal: @out).to_s, "\n")
-          write(document, options.outputs)
-          document.failed? ? CLI::FAILED : CLI::OK
-        end
-
-        def gone_without(options)
-          names = options.respond_to?(:left_out) ? options.left_out : []
-          names.any? ? ["A quick run goes without #{names.join(" and ")}, unless they are named."] : []
+        def gone_without
+          left_out.any? ? ["A quick run goes without #{left_out.join(" and ")}, unless they are named."] : []
         end
 
         # The environment is that of the first chapter that took it down, else it is taken down now.
-        def document(chapters, started, command: self.class::NAME)
+        def document(chapters, started)
           facts = chapters.filter_map { |chapter| chapter.details.delete(:environment) }.first
           @environment ||= facts || Environment.facts(Dir.tmpdir)
-          Document.new(command: command, chapters: chapters, environment: @environment, elapsed: now - started,
-                       line: @line)
+          Document.new(command: self.class::NAME, chapters: chapters, environment: @environment,
+                       elapsed: now - started, line: @line)
         end
 
         # As it was typed, but for passwords in URLs.
@@ -99,7 +141,7 @@ module Larder
           typed.map { |word| word.match?(%r{\A[\w@%+=:,./…-]+\z}) ? word : Shellwords.escape(word) }.join(" ")
         end
 
-        def write(document, outputs)
+        def write_all(document)
           outputs.each do |form, path|
             save(document, form, path)
             @err.puts("wrote #{path}")
@@ -111,11 +153,11 @@ module Larder
           CLI::OK
         end
 
-        # Refuses files that cannot be written. Leaves no empty file behind if the run is stopped.
-        def must_be_writable(outputs)
+        # Leaves no empty file behind if the run is stopped.
+        def check_outputs
           outputs.each do |form, path|
             raise UsageError, "--#{form} #{path}: it is a directory" if File.directory?(path)
-            next if File.writable?(File.exist?(path) ? path : "#{File.dirname(path)}/.")
+            next if File.exist?(path) ? File.writable?(path) : File.writable?("#{File.dirname(path)}/.")
 
             raise UsageError, "--#{form} #{path}: cannot be written"
           end
@@ -134,6 +176,16 @@ module Larder
         rescue SystemCallError => error
           FileUtils.rm_f(partial) if partial
           raise UsageError, "--#{form} #{path}: #{error.message}"
+        end
+
+        def seed_option(options, words = "seed of the order of rounds, to repeat a run")
+          options.on("--seed N", Integer, words) { |number| @seed = number.abs }
+        end
+
+        def positive(option, number)
+          return number if number.positive?
+
+          raise UsageError, "#{option} must be 1 or more, not #{number}"
         end
       end
     end

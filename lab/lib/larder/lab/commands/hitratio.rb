@@ -1,21 +1,19 @@
 # frozen_string_literal: true
 
 require_relative "command"
-require_relative "../command_line"
 require_relative "../hitratio/chapter"
 require_relative "../hitratio/formats"
 require_relative "../hitratio/synthetic"
-require_relative "../progress"
 
 module Larder
   module Lab
     module Commands
-      # The options of `larder-lab hitratio`.
-      class HitratioOptions
-        include CommandLine
-
+      # `larder-lab hitratio`: how many requests of a trace miss, in Larder and under other policies.
+      class Hitratio < Command
         Traces = Lab::Hitratio
         private_constant :Traces
+        named "hitratio", "misses on traces of requests: Larder, LRU, FIFO, ARC, S3-FIFO, LIRS, Belady"
+
         BANNER = <<~TEXT
           Usage: larder-lab hitratio [TRACE...] [options]
 
@@ -39,28 +37,32 @@ module Larder
         QUICK_SIZES = %w[5% 20%].freeze
         QUICK_PATTERN = { objects: 10_000, requests: 40_000 }.freeze
 
-        # @return [Array<String>] files and patterns; names of policies
-        attr_reader :traces, :policies
-
-        def initialize
-          @policies = Traces::Policies.names
-          @seed = 1
-        end
+        # @return [Array<String>] files and patterns
+        attr_reader :traces
 
         # @return [Array<Size>] as asked for, or the usual shares
         def sizes = @sizes || (@quick ? QUICK_SIZES : DEFAULT_SIZES).map { |text| Traces::Size.parse(text) }
 
-        # @return [Boolean] were sizes asked for?
-        def sized? = !@sizes.nil?
-
         # @return [Hash{Symbol=>Integer}] settings of patterns that are not the usual ones
-        def pattern = { **(@quick ? QUICK_PATTERN : {}), seed: seed }
+        def pattern = { **(@quick ? QUICK_PATTERN : {}), seed: @seed || 1 }
 
         # @return [String] policies, patterns and formats
         def list
           ["Policies (--policy):", "  #{Traces::Policies.names.join(", ")}", "",
            "Patterns:", *listed(Traces::Synthetic::PATTERNS), "",
            "Formats of files:", *listed(Traces::Formats::TABLE.transform_values(&:last))].join("\n")
+        end
+
+        # @return [Document::Chapter]
+        def chapter
+          patterns, files = traces.partition { |given| Traces::Synthetic.named?(given) }
+          made = patterns.map { |given| Traces::Synthetic.make(given, **pattern) } +
+                 files.map { |given| Traces::Formats.read(given) }
+          rows = Traces::Replay.new(sizes: sizes, policies: @policies || Traces::Policies.names,
+                                    progress: Progress.new(@err), published: @sizes.nil?).run(made)
+          shares = " of the bytes of all objects" if sizes.all?(&:share?)
+          facts = ["caches of #{sizes.join(", ")}#{shares}", ("seed #{pattern[:seed]}" if patterns.any?)].compact
+          Traces::Chapter.new(rows, facts: facts).to_chapter
         end
 
         private
@@ -71,48 +73,20 @@ module Larder
           @traces = rest.empty? ? Traces::Synthetic::PATTERNS.keys : rest
         end
 
-        def parser
-          @parser ||= explained(BANNER, FOOTER) do |options|
-            options.separator("\nOptions:")
-            options.on("--quick", "a rough result: short patterns, two sizes") { @quick = true }
-            seed_option(options, "seed of patterns (default 1)")
-            options.on("--policy A,B", Array, Traces::Policies.names.join(", "), "(default: all)") do |names|
-              @policies = Traces::Policies.check(names)
-            end
-            options.on("--size A,B", Array, "shares of the bytes of all objects, bytes, or as",
-                       "200x100KB: so many objects, all of that size",
-                       "(default #{DEFAULT_SIZES.join(",")}; for the trace with published",
-                       "results also #{Traces::SIZES.join(",")})") do |texts|
-              @sizes = texts.map { |text| Traces::Size.parse(text) }
-            end
-            options.on("--list", "list policies, patterns and formats") { @list = true }
+        def declare(options)
+          options.separator("\nOptions:")
+          options.on("--quick", "a rough result: short patterns, two sizes") { @quick = true }
+          seed_option(options, "seed of patterns (default 1)")
+          options.on("--policy A,B", Array, Traces::Policies.names.join(", "), "(default: all)") do |names|
+            @policies = Traces::Policies.check(names)
           end
-        end
-      end
-
-      # `larder-lab hitratio`: how many requests of a trace miss, in Larder and under other policies.
-      class Hitratio < Command
-        Traces = Lab::Hitratio
-        private_constant :Traces
-        NAME = "hitratio"
-        Commands.register(NAME, self)
-
-        # One line for `larder-lab --help`.
-        SUMMARY = "misses on traces of requests: Larder, LRU, FIFO, ARC, S3-FIFO, LIRS, Belady"
-
-        # @return [HitratioOptions]
-        def options_for(arguments) = HitratioOptions.new.parse(arguments)
-
-        # @return [Document::Chapter]
-        def chapter(options)
-          patterns, files = options.traces.partition { |given| Traces::Synthetic.named?(given) }
-          traces = patterns.map { |given| Traces::Synthetic.make(given, **options.pattern) } +
-                   files.map { |given| Traces::Formats.read(given) }
-          rows = Traces::Replay.new(sizes: options.sizes, policies: options.policies, progress: Progress.new(@err),
-                                    published: !options.sized?).run(traces)
-          shares = " of the bytes of all objects" if options.sizes.all?(&:share?)
-          facts = ["caches of #{options.sizes.join(", ")}#{shares}", ("seed #{options.seed}" if patterns.any?)].compact
-          Traces::Chapter.new(rows, facts: facts).to_chapter
+          options.on("--size A,B", Array, "shares of the bytes of all objects, bytes, or as",
+                     "200x100KB: so many objects, all of that size",
+                     "(default #{DEFAULT_SIZES.join(",")}; for the trace with published",
+                     "results also #{Traces::SIZES.join(",")})") do |texts|
+            @sizes = texts.map { |text| Traces::Size.parse(text) }
+          end
+          options.on("--list", "list policies, patterns and formats") { @list = true }
         end
       end
     end

@@ -3,41 +3,32 @@
 require_relative "command"
 require_relative "suite_options"
 require_relative "../bench/conductor"
-require_relative "../progress"
 require_relative "../suite_report/chapter"
 
 module Larder
   module Lab
     module Commands
-      # A command that runs SUITES and makes a chapter of the report of each. BANNER begins its --help.
+      # A command that runs SUITES and makes a chapter of the report of each. BANNER begins its --help. A run that is
+      # stopped is continued by another one, which has its options and measures the sessions that are missing.
       class Suite < Command
+        include SuiteOptions
+
         # Facts of {Environment} that must be the same where a run is continued.
         PLACE = %i[ruby yjit kernel cpu cores file_system].freeze
         private_constant :PLACE
 
-        # @param suite [Bench::Suite] that declares a command
+        # @param name [String] of the command
+        # @param summary [String] one line for `larder-lab --help`
+        # @param about [String] the lines of its --help after the first
+        # @param suites [Array<String>] names in {Suites}
         # @return [Class] the command
-        def self.of(suite)
-          name, summary, about = suite.command
+        def self.of(name, summary, about, suites)
+          file = "[FILE] " if Suites.fetch(suites.first).declared.any?(&:file)
           Class.new(self) do
-            const_set(:NAME, name)
-            const_set(:SUMMARY, summary)
-            const_set(:SUITES, [suite.key].freeze)
-            file = "[FILE] " if suite.declared.any?(&:file)
+            const_set(:SUITES, suites.freeze)
             const_set(:BANNER, "Usage: larder-lab #{name} #{file}[options]\n\n#{about}")
+            named(name, summary)
           end
-        end
-
-        # @param arguments [Array<String>]
-        # @return [SuiteOptions]
-        # @raise [UsageError]
-        def options_for(arguments)
-          options = parsed(arguments)
-          return options if options.continued.nil? || options.help? || options.list?
-
-          @stopped = Bench::Journal.open(options.continued)
-          @line = @stopped.run["line"]
-          continued(options, @stopped.run)
         end
 
         # @param arguments [Array<String>]
@@ -50,41 +41,51 @@ module Larder
           @journal.remove if @journal && code && code < CLI::SIGNALLED
         end
 
-        # @param options [SuiteOptions]
         # @return [Document::Chapter] of the first suite
-        def chapter(options)
-          chapter_of(options.plans.first, options)
+        def chapter
+          chapter_of(plans.first)
         end
 
-        private
+        protected
 
-        def parsed(arguments)
-          SuiteOptions.new(self.class::SUITES, self.class::BANNER).parse(arguments)
-        end
-
-        # The options of a stopped run, if it is the same run here.
-        def continued(options, run)
-          unless run["command"] == self.class::NAME
-            raise UsageError, "--continue #{options.continued}: it is a run of #{run["command"]}; continue it by " \
-                              "larder-lab #{run["command"]} --continue #{options.continued}"
-          end
-
-          options.check_against(run["arguments"])
-          parsed([*run["arguments"], *options.output_arguments]).tap { |stored| check(options.continued, run, stored) }
-        end
-
-        # Sessions of another machine, Ruby or plan do not belong to this run.
-        def check(path, run, options)
-          here = description(options)
+        # Goes on with a run that has these options. Sessions of another machine, Ruby or plan do not belong to it.
+        def check(path, run)
+          here = description
           name = here.keys.find { |key| here[key] != run[key] } or return
           raise UsageError, "--continue #{path}: the #{name} of its run: #{run[name] || "unknown"}; here: " \
                             "#{here[name]}; start a new run without --continue"
         end
 
+        def continue(journal)
+          @journal = journal
+          @line = journal.run["line"]
+          act
+        end
+
+        private
+
+        # A run is continued by a command with the options of that run.
+        def act
+          return super unless @continued
+
+          stopped = Bench::Journal.open(@continued)
+          refuse_other(stopped.run)
+          again = self.class.new(@out, @err).parse([*stopped.run["arguments"], *output_arguments])
+          again.check(@continued, stopped.run)
+          again.continue(@journal = stopped)
+        end
+
+        def refuse_other(run)
+          return check_against(run["arguments"]) if run["command"] == self.class::NAME
+
+          raise UsageError, "--continue #{@continued}: it is a run of #{run["command"]}; continue it by " \
+                            "larder-lab #{run["command"]} --continue #{@continued}"
+        end
+
         # The facts that are the same in all sessions of a run.
-        def description(options)
-          facts = Environment.facts(options.plans.first.directory || Dir.tmpdir)
-          options.plans.inject({ "version" => VERSION, **facts.slice(*PLACE).transform_keys(&:to_s) }) do |all, plan|
+        def description
+          facts = Environment.facts(@directory || Dir.tmpdir)
+          plans.inject({ "version" => VERSION, **facts.slice(*PLACE).transform_keys(&:to_s) }) do |all, plan|
             { **all, "seed" => plan.seed, "sessions" => plan.sessions,
               "rows in #{plan.suite.key}" => plan.rows.join(","),
               "blocks in #{plan.suite.key}" => plan.blocks.map(&:key).join(",") }
@@ -96,32 +97,36 @@ module Larder
           "no report was written; continue by: larder-lab #{self.class::NAME} --continue #{path}"
         end
 
-        def findings(options, started)
-          @journal = @stopped || Bench::Journal.new({ "command" => self.class::NAME, "arguments" => options.arguments,
-                                                      "line" => @line, **description(options) })
-          document(options.plans.map.with_index(1) do |plan, done|
-            later = options.plans.drop(done).sum { |other| other.limit_seconds.to_f }
-            watch(options) { chapter_of(plan, options, later: later) }
+        def findings(started)
+          @journal ||= Bench::Journal.new({ "command" => self.class::NAME, "arguments" => arguments, "line" => @line,
+                                            **description })
+          document(plans.map.with_index(1) do |plan, done|
+            later = plans.drop(done).sum { |other| other.limit_seconds.to_f }
+            watched { chapter_of(plan, later: later) }
           end, started)
         end
 
         # The load of the machine is that before the first suite: the others begin with the load of the lab itself.
         # @param later [Float] seconds that other suites will take afterwards
-        def chapter_of(plan, options, later: 0.0)
-          @before ||= Environment.facts(plan.directory || Dir.tmpdir)
+        def chapter_of(plan, later: 0.0)
+          @before ||= Environment.facts(@directory || Dir.tmpdir)
           samples = Bench::Samples.new
           conductor = Bench::Conductor.new(plan, samples, progress: Progress.new(@err), journal: @journal,
                                                        later: later)
           conductor.run
-          report([conductor, plan, samples], options, @before).to_chapter
+          report([conductor, plan, samples], @before).to_chapter
         end
 
         # @param run [Array] conductor, plan and samples
         # @return [SuiteReport::Chapter]
-        def report(run, options, environment)
-          type = run[1].suite.chapter&.call || SuiteReport::Chapter
-          type.new(*run, environment: environment, base: options.base)
+        def report(run, environment)
+          chapter = run[1].suite.chapter&.call || SuiteReport::Chapter
+          chapter.new(*run, environment: environment, base: base)
         end
+      end
+
+      Suites.names.map { |name| Suites.fetch(name) }.select(&:command).each do |suite|
+        Suite.of(*suite.command, [suite.key])
       end
     end
   end

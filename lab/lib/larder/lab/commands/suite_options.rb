@@ -1,18 +1,18 @@
 # frozen_string_literal: true
 
-require_relative "contender_options"
+require_relative "command"
 require_relative "../units"
 require_relative "../bench/plan"
+require_relative "../servers"
 require_relative "../suites"
 
 module Larder
   module Lab
     module Commands
-      # The options of commands that run suites: parsed, checked, explained.
-      class SuiteOptions
-        include CommandLine
-        include ContenderOptions
-
+      # The options of commands that run suites: parsed, checked, explained. For a {Command} with SUITES.
+      module SuiteOptions
+        # Marks in the list what is left out by default.
+        ON_REQUEST = "(*)"
         HOW = <<~TEXT
 
           Each row runs in two processes, and all take turns of 20 ms, in random order
@@ -27,69 +27,55 @@ module Larder
           Exit codes: 0 measured, 1 a value was wrong or nothing could be measured,
           2 wrong usage, 130 interrupted.
         TEXT
+        PLACES = <<~TEXT
+
+          Where (default: private servers, started from the PATH and stopped afterwards).
+          The lab deletes none of your data in a running server: its keys have a prefix
+          and expire after 5 minutes; in SQL it creates and later drops a schema or
+          database named larder_lab, and refuses to use an existing one of yours.
+        TEXT
         # Sessions, passes in each, and seconds that the run of a suite may take.
         USUAL = { sessions: 6, passes: 6, limit_seconds: 150.0 }.freeze
         QUICK = { sessions: 5, passes: 2, limit_seconds: 40.0 }.freeze
         # Bytes of room that each server can be given.
         LEAST_SIZE = 4 << 20
-        OUTPUTS = FORMS.keys.map { |form| "--#{form}" }.freeze
-        private_constant :HOW, :FOOTER, :LEAST_SIZE, :OUTPUTS
-
-        # @param suites [Array<String>] names in {Suites}
-        # @param banner [String] the first lines of --help
-        def initialize(suites, banner)
-          @suites = suites.map { |name| Suites.fetch(name) }
-          @banner = banner
-          @amounts = {}
-          @settings = {}
-        end
+        OUTPUTS = Command::FORMS.keys.map { |form| "--#{form}" }.freeze
+        private_constant :HOW, :PLACES, :LEAST_SIZE, :OUTPUTS
 
         # @param arguments [Array<String>]
         # @return [self]
         # @raise [UsageError]
         def parse(arguments)
+          @suites = self.class::SUITES.map { |name| Suites.fetch(name) }
+          @amounts = {}
+          @settings = {}
+          @urls = {}
+          @requires = []
           @given = by_option(arguments)
           super
         end
 
-        # @return [String, nil] the file of the stopped run that is to be continued
-        attr_reader :continued
+        # @return [Array<String>] names of the chosen contenders
+        # @raise [UsageError] for an unknown one, and if none is left
+        def contenders
+          chosen = registry.check(chosen_contenders) - registry.check(@except || [])
+          raise UsageError, "--only and --except leave no contender" if chosen.empty?
 
-        # @return [Array<String>] those that repeat this run
-        def arguments
-          [*@given.values.flatten, "--seed", seed.to_s]
-        end
-
-        # @return [Array<String>] those that say where reports go to
-        def output_arguments
-          @given.slice(*OUTPUTS).values.flatten
-        end
-
-        # Options together with --continue may repeat those of the run, or say where reports go to.
-        # @param arguments [Array<String>] of the run
-        # @raise [UsageError] naming an option that contradicts them
-        def check_against(arguments)
-          stored = by_option(arguments)
-          name, given = @given.except("--continue", *OUTPUTS).find { |key, words| stored[key] != words }
-          return unless name
-
-          raise UsageError, "#{given.join(" ")}: the run to continue has #{stored[name]&.join(" ") || "no #{name}"}; " \
-                            "leave the option out, or start a new run without --continue"
+          chosen
         end
 
         # @return [Array<String>] rows, and blocks that take long
         def left_out
-          return [] unless quick?
+          return [] unless @quick
 
-          rows = @only ? [] : @suites.first.usual.select { |name| registry.fetch(name).slow_to_start? }
-          rows + (@blocks ? [] : all_blocks.select(&:slow).map(&:key))
+          (@only ? [] : slow(@suites.first.usual)) + (@blocks ? [] : all_blocks.select(&:slow).map(&:key))
         end
 
         # @return [String] contenders and blocks
         def list
           width = (registry.names + all_blocks.map(&:key)).map(&:size).max
           usual = @suites.flat_map { |suite| suite.usual | suite.also }
-          ["Rows (--only, --except, --base):", *listed(registry, width, usual: usual), "", "Blocks (--blocks):",
+          ["Rows (--only, --except, --base):", *listed(width, usual), "", "Blocks (--blocks):",
            *all_blocks.map { |block| "  #{block.key.ljust(width)}  #{block.title}" }, "",
            "#{ON_REQUEST} takes part only where it is named, or all are."].join("\n")
         end
@@ -99,13 +85,14 @@ module Larder
         def plans
           @plans ||= @suites.map { |suite| [suite, chosen(suite)] }.reject { |_, blocks| blocks.empty? }
                             .map do |suite, blocks|
-            Bench::Plan.new(suite: suite, rows: rows(suite), blocks: blocks, seed: seed, urls: urls, requires: requires,
-                            directory: @directory, given: @given_text, size: @bytes, **amounts)
+            Bench::Plan.new(suite: suite, rows: rows(suite), blocks: blocks, seed: seed, urls: @urls,
+                            requires: @requires, directory: @directory, given: @given_text, size: @bytes, **amounts)
           end
         end
 
-        # @return [String, nil] the row that others are compared with
-        # @raise [UsageError] if it takes no part
+        private
+
+        # The row that others are compared with, if one is named.
         def base
           return unless @base
           return @base if contenders.include?(registry.check([@base]).first)
@@ -113,13 +100,24 @@ module Larder
           raise UsageError, "--base #{@base} is not among the contenders: #{contenders.join(", ")}"
         end
 
-        private
+        # Those that repeat this run.
+        def arguments
+          [*@given.values.flatten, "--seed", seed.to_s]
+        end
 
-        def operands(rest)
-          file = @suites.first.declared.find(&:file) or return super
-          raise UsageError, "one FILE at a time: #{rest.join(", ")}" if rest.size > 1
+        # Those that say where reports go to.
+        def output_arguments
+          @given.slice(*OUTPUTS).values.flatten
+        end
 
-          @settings[file.name] = File.expand_path(rest.first) if rest.any?
+        # Options together with --continue may repeat those of the run, or say where reports go to.
+        def check_against(arguments)
+          stored = by_option(arguments)
+          name, given = @given.except("--continue", *OUTPUTS).find { |key, words| stored[key] != words }
+          return unless name
+
+          raise UsageError, "#{given.join(" ")}: the run to continue has #{stored[name]&.join(" ") || "no #{name}"}; " \
+                            "leave the option out, or start a new run without --continue"
         end
 
         # Options with their values, by name; the last counts.
@@ -137,9 +135,9 @@ module Larder
 
         # An exact number of sessions is not lowered behind the user's back.
         def amounts
-          usual = quick? ? QUICK : USUAL
+          usual = @quick ? QUICK : USUAL
           usual = usual.except(:limit_seconds) if @amounts.any? && !@amounts.key?(:limit_seconds)
-          usual = usual.merge(sessions: quick? ? 1 : @suites.first.sessions) if @suites.first.sessions
+          usual = usual.merge(sessions: @quick ? 1 : @suites.first.sessions) if @suites.first.sessions
           usual.merge(@amounts)
         end
 
@@ -147,9 +145,22 @@ module Larder
         def rows(suite)
           return contenders if @only
 
-          slow = suite.quick_to_start? ? contenders.select { |name| registry.fetch(name).slow_to_start? } : []
-          also = suite.also.reject { |name| quick? && registry.fetch(name).slow_to_start? }
+          slow = suite.quick_to_start? ? slow(contenders) : []
+          also = @quick ? suite.also - slow(suite.also) : suite.also
           (contenders - slow) | (also - registry.check(@except || []))
+        end
+
+        def slow(names)
+          names.select { |name| registry.fetch(name).slow_to_start? }
+        end
+
+        # Names and titles of rows.
+        # @param usual [Array<String>] those that take part although they do so only on request elsewhere
+        def listed(width, usual)
+          registry.names.map do |name|
+            entry = registry.fetch(name)
+            "  #{name.ljust(width)}  #{entry.title}#{" #{ON_REQUEST}" if entry.on_request? && !usual.include?(name)}"
+          end
         end
 
         def all_blocks
@@ -159,7 +170,7 @@ module Larder
         def chosen(suite)
           return suite.blocks.select { |block| @blocks.include?(block.key) } if @blocks
 
-          suite.blocks.select { |block| !@given_text == !block.given && !(quick? && block.slow) }
+          suite.blocks.select { |block| !@given_text == !block.given && !(@quick && block.slow) }
         end
 
         def check_blocks
@@ -168,6 +179,22 @@ module Larder
 
           given = all_blocks.find { |block| block.given && @blocks&.include?(block.key) }
           raise UsageError, "the block #{given.key} needs #{@suites.first.takes.first}" if given && !@given_text
+        end
+
+        def operands(rest)
+          file = @suites.first.declared.find(&:file) or return super
+          raise UsageError, "one FILE at a time: #{rest.join(", ")}" if rest.size > 1
+
+          @settings[file.name] = File.expand_path(rest.first) if rest.any?
+        end
+
+        # A file that adds contenders is needed before their names are checked.
+        def load_extensions
+          @requires.each do |file|
+            require file
+          rescue LoadError => error
+            raise UsageError, "--require #{file}: #{error.message}"
+          end
         end
 
         def understood
@@ -182,18 +209,20 @@ module Larder
 
         def choose_settings
           suite = @suites.first
-          quick = quick? ? suite.declared.to_h { |setting| [setting.name, setting.quick] } : {}
+          quick = @quick ? suite.declared.to_h { |setting| [setting.name, setting.quick] } : {}
           suite.choose(quick.merge(@settings)) if suite.declared.any?
           suite.declared.each { |setting| setting.file&.call }
         end
 
-        def parser
-          @parser ||= explained(@banner + HOW, FOOTER) do |options|
-            amount_options(options)
-            setting_options(options)
-            choice_options(options)
-            server_options(options)
-          end
+        def banner
+          super + HOW
+        end
+
+        def declare(options)
+          amount_options(options)
+          setting_options(options)
+          choice_options(options)
+          server_options(options)
         end
 
         def amount_options(options)
@@ -233,6 +262,12 @@ module Larder
           size_option(options) if suite.sized?
         end
 
+        def some(option, number)
+          return number if number.positive? && number.finite?
+
+          raise UsageError, "#{option} must be more than 0, not #{number}"
+        end
+
         def within(setting, number)
           some(setting.option, number) unless setting.choices
           return number unless setting.most && number > setting.most
@@ -250,21 +285,30 @@ module Larder
 
         def choice_options(options)
           options.separator("\nChoice:")
-          contender_options(options)
+          options.on("--only A,B", Array, "these contenders, or all") { |names| @only = names }
+          options.on("--except A,B", Array, "all contenders but these") { |names| @except = names }
           options.on("--blocks A,B", Array, "these blocks of code") { |names| @blocks = names }
           base_option(options)
-          given_option(options)
-          extension_options(options)
+          flag, words, check = @suites.first.takes
+          options.on(flag, *words) { |text| @given_text = check.call(text) } if flag
+          options.on("--require FILE", "load a file that adds contenders", "(see the README of larder-lab)") do |file|
+            @requires << (File.exist?(file) ? File.expand_path(file) : file)
+          end
           options.on("--list", "list contenders and blocks") { @list = true }
+        end
+
+        def server_options(options)
+          options.separator(PLACES)
+          (Servers.names & registry.names.map { |name| registry.fetch(name).server }).each do |name|
+            options.on("--#{name}-url URL", "a running #{Servers.fetch(name).title}") { |url| @urls[name] = url }
+          end
+          options.on("--dir DIR", "where stores keep their files", "(default: a temporary directory)") do |dir|
+            @directory = dir
+          end
         end
 
         def base_option(options)
           options.on("--base NAME", "row that ratios refer to (default #{@suites.first.base})") { |name| @base = name }
-        end
-
-        def given_option(options)
-          flag, words, check = @suites.first.takes
-          options.on(flag, *words) { |text| @given_text = check.call(text) } if flag
         end
       end
     end

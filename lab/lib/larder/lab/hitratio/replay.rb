@@ -104,7 +104,7 @@ module Larder
 
         # @return [Array<Integer>] misses, and the bytes of the objects that are there at the end
         def replay(name, capacity, trace, size)
-          @progress.step("#{trace.name} #{size} #{name}", seconds: trace.requests.size * SECONDS_A_REQUEST)
+          @progress.step("#{trace.name} #{size} #{name}")
           policy = Policies.fetch(name).new(capacity, trace)
           requests, sizes, following = trace.requests, trace.sizes, trace.following
           hits = requests.each_index.count { |at| policy.request(requests[at], sizes[at], following[at]) }

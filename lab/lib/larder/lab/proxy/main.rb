@@ -29,7 +29,7 @@ module Larder
           @parcels = []
         end
 
-        # @param side [Side] whom it is for
+        # @param side [Side] the receiver
         # @param chunk [String, nil] nil: the end
         # @param at [Float] now
         # @return [void]
@@ -66,7 +66,7 @@ module Larder
         # @param listener [TCPServer, UNIXServer]
         # @param rtt [Float] seconds
         # @param bandwidth [Float] bits a second, each way; 0: no limit
-        # @param lead [Float] seconds by which a sleep of this system ends late
+        # @param lead [Float] seconds that a sleep of this system ends late
         # @yieldreturn [BasicSocket] a new connection to the server
         def initialize(listener, rtt, bandwidth, lead, &connect)
           @listener = listener
@@ -188,7 +188,10 @@ module Larder
 
         module_function
 
-        # @param arguments [Array<String>]
+        # @param target [String] see {.connect}
+        # @param rtt [String] seconds
+        # @param bandwidth [String] bits a second
+        # @param path [String, nil] of a Unix socket
         # @return [void]
         def run(target, rtt, bandwidth, path = nil)
           sharpen_timers
@@ -210,8 +213,7 @@ module Larder
           nil
         end
 
-        # @return [Float] seconds by which a short sleep ends late on this machine, which is most of it where it is
-        #   virtual
+        # @return [Float] seconds that a short sleep ends late, which is most of it on a virtual machine
         def oversleep
           late = Array.new(SLEEPS) do
             started = Process.clock_gettime(Process::CLOCK_MONOTONIC)

@@ -53,9 +53,9 @@ module Larder
       register("deploy", Bench::Suite.define("deploy") do
         title "After a deploy"
         command "deploy", "the first requests after a restart, and with an emptied cache", <<~TEXT
-          Measures the first 50 requests of a new process, for pages of ten fragments: with
-          the cache that the process before it has filled, and with an emptied one; and
-          later requests. A fragment that the cache has not got waits 2 ms for its
+          Measures the first 50 requests of a new process, for pages of ten fragments:
+          with the cache that the process before it has filled, and with an emptied one;
+          and later requests. A fragment that the cache has not got waits 2 ms for its
           queries. The cache of a store inside the process is empty after a restart. The
           report has the time of a request and how many fragments were computed again.
         TEXT

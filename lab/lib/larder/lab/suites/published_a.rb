@@ -33,9 +33,9 @@ module Larder
 
                     Rails.cache.fetch(["key", i], expires_in: 5.minutes) { "Hello World!" }
 
-                  A miss runs the block and writes; a hit reads. With one thread, with five threads
-                  as published, where each counts from 0, and with five threads as corrected: misses
-                  of keys of their own, hits of shared keys.
+                  A miss runs the block and writes; a hit reads. With one thread, with five as
+                  published, where each counts from 0, and with five as corrected: misses of
+                  keys of their own, hits of shared keys.
                 TEXT
         answers :hit, :miss, :hit_corrected
         also "solid_cache-postgresql-prewarmed"

@@ -30,7 +30,7 @@ module Larder
         setting :path, Replay::DEMO, "a recording", file: -> { Replay::Findings.trace }
         setting :calls, 20_000, "calls that are read"
         setting :speed, 1.0, "how many times as fast as recorded"
-        setting :window, 10.0, "seconds at the recorded times in each session", most: 60
+        setting :window, 10.0, "seconds at recorded times in a session", most: 60
         preload { Replay.script.requests }
         question "How long does the cache of a recorded request take on each store?"
         adds { |chapter| Replay::Findings.new(chapter).add }

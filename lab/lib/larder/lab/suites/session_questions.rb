@@ -11,11 +11,11 @@ module Larder
         title "Questions about sessions"
         command "session-stats", "the cost of asking how many sessions are active and who is logged in", <<~TEXT
           Asks stores with 10,000 sessions whether a user is logged in, when he was last
-          seen, for his sessions, for the sessions that were active in the last five minutes
-          and in the last day, and for all of them; and notes the use of a session. Half of
-          the users have signed in, and their sessions were used within a day. Larder keeps
-          an index of users and counters; an SQL table has indexes. Each answer is compared
-          with the right one.
+          seen, for his sessions, for the sessions that were active in the last five
+          minutes and in the last day, and for all of them; and notes the use of a
+          session. Half of the users have signed in, and their sessions were used within
+          a day. Larder keeps an index of users and counters; an SQL table has indexes.
+          Each answer is compared with the right one.
         TEXT
         question "How long does it take to find out who is logged in and how many sessions are active?"
         registry SessionStats::Stores

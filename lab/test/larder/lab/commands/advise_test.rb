@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/commands"
 
 module Larder
   module Lab
@@ -29,24 +28,6 @@ module Larder
           end
         end
 
-        {
-          %w[--reads many] => /--reads many: a number, such as 20 or 0.5/,
-          %w[--rtt 5] => /--rtt 5: a duration is written/,
-          %w[--hosts 0] => /--hosts 0: a whole number from 1 on/,
-          %w[--shared-by all] => /--shared-by all: one of hosts, processes, nobody/,
-          %w[--hit-ratio 101%] => /--hit-ratio 101%: a share, such as 90%/,
-          %w[--memory much] => /--memory much: a size is written/,
-          %w[--only litecache] => /unknown store litecache; known: larder, memory/,
-          %w[--payload none.json] => /--payload none.json: no such file/,
-          %w[--from none.json] => /none.json: No such file/,
-          ["--from", __FILE__] => /advise_test.rb: not a report of larder-lab/,
-          %w[--from run.json --only redis] => /--from run.json: nothing is measured then; leave out --only/
-        }.each do |arguments, message|
-          test "#{arguments.map { |word| File.basename(word) }.join(" ")} is refused" do
-            assert_refused message, *arguments
-          end
-        end
-
         test "a report without samples of codecs is refused, and so are samples that cannot be read" do
           with_directory do |dir|
             file = File.join(dir, "other.json")
@@ -56,44 +37,21 @@ module Larder
               chapter = Document::Chapter.new(key: "matrix", title: "Matrix", details: details)
               File.write(file, JSON.generate(Document.new(command: "matrix", chapters: [chapter], elapsed: 1.0,
                                                           environment: {}).to_h))
-              assert_refused message, "--from", file
+              run = here("advise", "--from", file)
+              assert_equal 2, run.status
+              assert_match message, run.err
             end
           end
         end
 
         test "only stores that could be advised take part, and a database where entries must survive a crash" do
+          plan = ->(*arguments) { options_of("advise", *arguments).plans.first }
           { [] => %w[larder file solid_cache redis memcached], %w[--hosts 4] => %w[larder redis memcached],
             %w[--shared-by nobody] => %w[larder memory file solid_cache redis memcached],
             %w[--hosts 4 --survive crash] => %w[larder redis memcached solid_cache-postgresql],
-            %w[--only valkey] => %w[valkey] }.each { |arguments, rows| assert_equal rows, plan(*arguments).rows }
-          assert_equal %w[read write], plan.blocks.map(&:heading).uniq
-          assert_equal %w[default native], plan("--quick").blocks.map { |block| block.axes["serializer"] }.uniq
-        end
-
-        test "the help fits the screen, and the list has the stores" do
-          assert_empty(here("--help").out.lines.map(&:chomp).select { |line| line.size > 80 })
-          assert_match(/^  solid_cache-postgresql /, here("--list").out)
-        end
-
-        private
-
-        # In this process.
-        def here(*arguments)
-          out, err = Array.new(2) { StringIO.new }
-          status = Lab.run(["advise", *arguments], out: out, err: err)
-          Outcome.new(out: out.string, err: err.string, status: status)
-        end
-
-        def assert_refused(message, *arguments)
-          run = here(*arguments)
-          assert_equal 2, run.status
-          assert_match message, run.err
-          assert_match(/Try: larder-lab advise --help/, run.err)
-        end
-
-        def plan(*arguments)
-          silent = CLI::Terminal.new(StringIO.new)
-          Advise.new(silent, silent).options_for(arguments).plans.first
+            %w[--only valkey] => %w[valkey] }.each { |arguments, rows| assert_equal rows, plan[*arguments].rows }
+          assert_equal %w[read write], plan[].blocks.map(&:heading).uniq
+          assert_equal %w[default native], plan["--quick"].blocks.map { |block| block.axes["serializer"] }.uniq
         end
       end
     end

@@ -1,16 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "stringio"
 
 module Larder
   module Lab
     module Commands
       # Codecs measured for real, from the command line to the tables.
       class CodecsTest < ActiveSupport::TestCase
-        SHORT = ["--sessions", "1", "--passes", "1", "--turn-ms", "0.5", "--seed", "1"].freeze
-        NAMES = %w[compressors serializers strategies matrix].freeze
-
         test "compressors: a row for each, both directions and wires, and the published table" do
           with_directory do |dir|
             file = File.join(dir, "run.json")
@@ -75,49 +71,17 @@ module Larder
           %w[larder memory].each { |row| assert_equal 2, run.out.scan(/^  #{row} +[\d,]+( +[\d.]+ [mµ]s){3}$/).size }
         end
 
-        test "what makes no sense is refused, help is not" do
-          { ["compressors", "--only", "zip"] => /unknown compressor zip; known: none, snappy/,
-            ["serializers", "--blocks", "x"] => /unknown block x; known: dump_books/,
-            ["compressors", "--payload", "/missing"] => /no such file; an expression begins with ruby:/,
-            ["strategies", "--base", "xml-child"] => /--base xml-child is not among/ }.each do |arguments, message|
-            run = here(*arguments)
-            assert_equal 2, run.status
-            assert_match(message, run.err)
-          end
-          NAMES.each do |command|
-            help = here(command, "--help")
-            assert_equal 0, help.status
-            assert_includes help.out, "Usage: larder-lab #{command}"
-            assert_empty(help.out.lines.map(&:chomp).select { |line| line.size > 80 })
-            assert_equal 0, here(command, "--list").status
-          end
-        end
-
         test "a quick run goes without long blocks, and a payload of the user's is measured only where it is given" do
-          blocks = ->(*arguments) { options(*arguments).plans.first.blocks.map(&:key) }
+          blocks = ->(*arguments) { options_of(*arguments).plans.first.blocks.map(&:key) }
           assert_includes blocks["strategies"], "read_50000"
           assert_empty blocks["strategies", "--quick"].grep(/50000/)
-          assert_includes options("strategies", "--quick").left_out, "read_50000"
-          assert_equal %w[lz4-9 zstd-9 gzip-1 gzip-9], options("compressors", "--quick").left_out
-          assert_equal %w[rails], options("serializers", "--quick").left_out
+          assert_includes options_of("strategies", "--quick").left_out, "read_50000"
+          assert_equal %w[lz4-9 zstd-9 gzip-1 gzip-9], options_of("compressors", "--quick").left_out
+          assert_equal %w[rails], options_of("serializers", "--quick").left_out
           assert_empty blocks["compressors"].grep(/given/)
           assert_equal %w[compress_given decompress_given], blocks["compressors", "--payload", "ruby:1"]
-          assert_equal 50 << 20, options("strategies").plans.first.size
-          assert_equal %w[larder file redis memcached], options("matrix").contenders
-        end
-
-        private
-
-        # In this process.
-        def here(*arguments)
-          out, err = Array.new(2) { StringIO.new }
-          status = Lab.run(arguments, out: out, err: err)
-          Outcome.new(out: out.string, err: err.string, status: status)
-        end
-
-        def options(name, *arguments)
-          silent = CLI::Terminal.new(StringIO.new)
-          Commands.fetch(name).new(silent, silent).options_for(arguments)
+          assert_equal 50 << 20, options_of("strategies").plans.first.size
+          assert_equal %w[larder file redis memcached], options_of("matrix").contenders
         end
       end
     end

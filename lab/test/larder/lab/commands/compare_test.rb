@@ -14,16 +14,16 @@ module Larder
         test "reports that differ by chance differ in nothing" do
           outcome = compare("--fail-on", "1%")
           assert_equal 0, outcome.status, outcome.err
-          assert_match(/0 of 3 measures are worse, 0 better .*; no difference is shown in 3,/, words(outcome))
+          assert_match(/0 of 3 measures are worse, 0 better .*; no difference is shown in 3,/, outcome.words)
           assert_match(/None is shown to be worse by more than 1.0 %/, outcome.out)
         end
 
         test "one that became worse fails by its name; one below --fail-on, or that became better, does not" do
           outcome = compare("--fail-on", "5%", after: { "larder" => 1.5 })
           assert_equal 1, outcome.status
-          assert_match(/1 of 3 measures are worse, 0 better/, words(outcome))
+          assert_match(/1 of 3 measures are worse, 0 better/, outcome.words)
           assert_match(/^  larder +100 B +150 B +1\.50 \(.*\) +worse/, outcome.out)
-          assert_match(/Worse by more than 5.0 %: larder\./, words(outcome))
+          assert_match(/Worse by more than 5.0 %: larder\./, outcome.words)
           { { "larder" => 1.5 } => ["60%", "no difference is shown"], { "larder" => 1 / 1.5 } => ["5%", "better"] }
             .each do |after, (share, verdict)|
             outcome = compare("--fail-on", share, after: after)
@@ -34,34 +34,34 @@ module Larder
 
         test "of rates more is better, and exact values are compared without noise" do
           slower = compare("--fail-on", "5%", after: { "redis" => 1 / 1.5 }, unit: "per second", better: "higher")
-          assert_match(/Worse by more than 5.0 %: redis\./, words(slower))
+          assert_match(/Worse by more than 5.0 %: redis\./, slower.words)
           exact = compare(noise: [1.0] * 3, after: { "larder" => 1.001 })
-          assert_match(/1 of 3 measures are worse, 0 better/, words(exact))
+          assert_match(/1 of 3 measures are worse, 0 better/, exact.words)
         end
 
         test "figures of a suite have a value for each session, of both processes; times need no reference loop" do
           key = ->(row) { row == "redis" ? "scaling/threads/redis" : "scaling/threads/4/#{row}" }
           few = compare(key: key, samples: 5, noise: [1.0])
-          assert_match(/of 3 measures/, words(few))
+          assert_match(/of 3 measures/, few.words)
           fewer = compare(key: key, samples: 4, noise: [1.0])
-          assert_match(%r{Not compared: scaling/threads/4/larder, scaling/threads/4/memory\.}, words(fewer))
+          assert_match(%r{Not compared: scaling/threads/4/larder, scaling/threads/4/memory\.}, fewer.words)
         end
 
         test "too few reports compare nothing, which is a failure that says what is needed; nor do values of 0" do
           outcome = compare(noise: NOISE.first(2))
           assert_equal 1, outcome.status
           assert_match(/No measure could be compared/, outcome.out)
-          assert_match(%r{Not compared: hitratio/larder, .* Each side needs 3 values above 0}, words(outcome))
+          assert_match(%r{Not compared: hitratio/larder, .* Each side needs 3 values above 0}, outcome.words)
           outcome = compare(after: { "memory" => 0.0 })
-          assert_match(%r{Not compared: hitratio/memory\.}, words(outcome))
-          assert_match(/of 2 measures/, words(outcome))
+          assert_match(%r{Not compared: hitratio/memory\.}, outcome.words)
+          assert_match(/of 2 measures/, outcome.words)
         end
 
         test "measures of one side are named, and facts of the environment that differ" do
           outcome = compare { |document, at| document.environment["yjit"] = at.odd? }
-          assert_match(/The use of YJIT differs: false and true/, words(outcome))
+          assert_match(/The use of YJIT differs: false and true/, outcome.words)
           outcome = compare { |document, _, first| document.chapters.first.measures.pop if first }
-          assert_match(%r{Only one side has hitratio/redis\.}, words(outcome))
+          assert_match(%r{Only one side has hitratio/redis\.}, outcome.words)
         end
 
         slow_test "of real runs: equal ones pass, a slower row fails, and a slower machine passes" do
@@ -73,22 +73,6 @@ module Larder
             assert_patient(dir, "usual", "slowed", 1, /Worse by more than 50 %: patient: miss, one thread\./)
             assert_patient(dir, "slowed", "usual", 0, /None is shown to be worse by more than 50 %/)
             assert_patient(dir, "usual", "machine", 0, /None is shown to be worse by more than 50 %/)
-          end
-        end
-
-        test "wrong usage says what is wrong" do
-          with_directory do |empty|
-            other = File.join(empty, "other.txt")
-            File.write(other, "{}")
-            { ["one"] => /name two reports, or two directories of reports, not 1/,
-              ["a", "b", "--fail-on", "5"] => /--fail-on 5: give percent, as 5%/,
-              ["/nowhere/a", "/nowhere/b"] => %r{/nowhere/a: No such file},
-              [empty, empty] => /#{empty}: no JSON file in this directory; --json FILE writes one/,
-              [other, other] => /other.txt: not a report of larder-lab/ }.each do |arguments, message|
-              outcome = lab("compare", *arguments)
-              assert_equal 2, outcome.status
-              assert_match message, outcome.err
-            end
           end
         end
 
@@ -105,7 +89,7 @@ module Larder
         def assert_patient(dir, first, second, status, conclusion)
           outcome = lab("compare", *[first, second].map { |name| File.join(dir, "#{name}.json") }, "--fail-on", "50%")
           assert_equal status, outcome.status, outcome.out
-          assert_match conclusion, words(outcome)
+          assert_match conclusion, outcome.words
         end
 
         # Two sets of reports; some figures of the second are greater.
@@ -119,7 +103,7 @@ module Larder
                 File.write(File.join(dir, side, "#{at}.json"), Reports::Json.new(document).to_s)
               end
             end
-            lab("compare", *%w[first second].map { |side| File.join(dir, side) }, *options)
+            here("compare", *%w[first second].map { |side| File.join(dir, side) }, *options)
           end
         end
 
@@ -133,8 +117,6 @@ module Larder
                                           details: { samples: [] })
           Document.new(command: "hitratio", chapters: [chapter], elapsed: 1.0, environment: { "yjit" => "on" })
         end
-
-        def words(outcome) = outcome.out.gsub(/\s+/, " ")
       end
     end
   end

@@ -1,15 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/reported_runs"
 
 module Larder
   module Lab
     module Commands
       # Real stores, real processes, real servers.
       class FeaturesTest < ActiveSupport::TestCase
-        include ReportedRuns
-
         slow_test "stores without a server are told apart by what they really do" do
           rows, out = ask("larder,memory,file,null")
           { "cross_process" => [true, false, true, false], "app_killed" => [true, false, true, false],
@@ -61,16 +58,12 @@ module Larder
           end
         end
 
-        test "an unknown contender is refused" do
-          assert_match(/unknown contender x/, lab("features", "--only", "x").err)
-        end
-
         private
 
         # Answers of each row, which has one process, by questions; and what was printed.
         def ask(names, *arguments)
-          report, out = run_reported("features", "--quick", "--seed", "1", "--only", names, *arguments)
-          rows = figures(report).values_at(*names.split(","))
+          chapter, out = measured("features", "--quick", "--seed", "1", "--only", names, *arguments)
+          rows = figures(chapter).values_at(*names.split(","))
           assert_equal [1], rows.flat_map(&:values).flat_map(&:values).map(&:size).uniq
           [rows.map { |blocks| blocks.values.inject(:merge).transform_values(&:first) }, out]
         end

@@ -50,13 +50,10 @@ module Larder
           assert_in_delta 37.5, joined.elapsed
         end
 
-        test "wrong usage names what is wrong" do
+        test "a file that cannot be written is named" do
           with_runs("a.json" => SampleDocument.build) do |dir, file|
-            { [] => /name a JSON file of a run/, [__FILE__] => /report_test.rb: not a report of larder-lab/,
-              [File.join(dir, "none.json")] => /none.json: No such file/,
-              [file, "--html", dir] => /--html #{dir}: it is a directory/,
-              [file, "--html", "/none/a.html"] => /cannot be written/ }.each do |arguments, message|
-              outcome = lab("report", *arguments)
+            { dir => /--html #{dir}: it is a directory/, "/none/a.html" => /cannot be written/ }.each do |path, message|
+              outcome = here("report", file, "--html", path)
               assert_equal 2, outcome.status
               assert_match message, outcome.err
             end

@@ -1,36 +1,29 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/session_runs"
 
 module Larder
   module Lab
     module Commands
-      # Session stores for real, on real servers, from the command line to the report.
+      # Session stores, and questions about sessions, for real, on real servers, from the command line to the report.
       class SessionsTest < ActiveSupport::TestCase
-        include SessionRuns
-
-        COMMAND = "sessions"
-        SMALL = %w[sessions --sessions 1 --passes 1 --turn-ms 1 --seed 1].freeze
-
         setup do
           skip "the gems of lab/gemfiles/sessions.gemfile are not installed" unless installed?("sessions")
           skip "mariadbd is not installed" unless Servers.fetch("mariadb").path
         end
 
         slow_test "every store is measured in every way, and no process and no file is left" do
-          stores = Lab::Sessions::Stores.names.select { |name| here?(Lab::Sessions::Stores.fetch(name)) }
           blocks = %w[unchanged changed new none empty_off show_on]
-          report, out = run_of("--only", stores.join(","), "--blocks", blocks.join(","))
+          rows = here_of(Lab::Sessions::Stores)
+          chapter, out = measured("sessions", *SHORT, "--only", rows.join(","), "--blocks", blocks.join(","))
           assert_no_match(/invalid/, out)
-          measured = stores.product(blocks).map { |store, block| "published-e/#{block}/#{store}" }
-          assert_empty measured - measures(report), out
+          assert_empty blocks.product(rows) - turns(chapter), out
           assert_match(%r{^  /empty/index +1\.233 +[\d.]+ +0\.963 +[\d.]+ +1\.28 +\S}, out)
         end
 
         test "a wrong value voids its row, a gem that is not there is a row that says so, and the others go on" do
-          outcome = lab(*SMALL, "--blocks", "unchanged,changed", "--require", fixture("forgetful"), "--only",
-                        "file,forgetful,missing", env: { "COLUMNS" => "200" })
+          outcome = lab("sessions", *SHORT, "--blocks", "unchanged,changed", "--require", fixture("forgetful"),
+                        "--only", "file,forgetful,missing", env: { "COLUMNS" => "200" })
           assert_equal 1, outcome.status
           assert_match(/forgetful: invalid, a wrong value/, outcome.out)
           assert_match(/missing: the gem larder_lab_missing_gem is missing: gem "larder_lab_missing_gem"/, outcome.out)
@@ -42,8 +35,8 @@ module Larder
           with_directory do |dir|
             server = Servers.fetch("memcached").new(dir).start
             speak(server, "set theirs 0 0 1\r\n1\r\n")
-            outcome = lab(*SMALL, "--blocks", "new", "--only", "memcached", "--memcached-url", server.endpoint["url"])
-            assert_equal 0, outcome.status, outcome.out + outcome.err
+            measured("sessions", *SHORT, "--blocks", "new", "--only", "memcached", "--memcached-url",
+                     server.endpoint["url"])
             assert_match(/VALUE theirs 0 1\r\n1/, speak(server, "get theirs\r\n"))
             keys = speak(server, "lru_crawler metadump all\r\n").scan(/key=(\S+) exp=(-?\d+)/)
             assert_operator keys.size, :>, 100
@@ -55,16 +48,41 @@ module Larder
           end
         end
 
-        test "an unknown session store is refused, and help names the option of a server that is used" do
-          error = assert_raises(UsageError) { options_for("--only", "x") }
-          assert_match(/unknown session store x; known: larder, /, error.message)
-          help = options_for("--help").help
-          assert_empty(help.lines.map(&:chomp).select { |line| line.size > 80 })
-          assert_includes help, "--memcached-url"
-          assert_match(/^  sql-mariadb /, options_for("--list").list)
+        test "the help names the option of a server that is used" do
+          assert_includes here("sessions", "--help").out, "--memcached-url"
+        end
+
+        slow_test "session-stats: every question is answered rightly by every contender" do
+          rows = here_of(Lab::SessionStats::Stores)
+          chapter, out = measured("session-stats", *SHORT, "--only", rows.join(","))
+          assert_no_match(/invalid/, out)
+          blocks = [*Lab::SessionStats::QUESTIONS.keys, :use].map(&:to_s)
+          assert_empty blocks.product(rows) - turns(chapter)
+          assert_match(/^  larder +\d+ +[\d.]+ [mµ]s/, out)
+        end
+
+        slow_test "session-stats: a wrong answer voids its row, and the others go on" do
+          outcome = lab("session-stats", *SHORT, "--require", fixture("miscounting"), "--only",
+                        "larder,miscounting,heedless", env: { "COLUMNS" => "200" })
+          assert_equal 1, outcome.status
+          assert_match(/miscounting: invalid, a wrong value: sessions active in five minutes/, outcome.out)
+          assert_match(/heedless: invalid, a wrong value: sessions used just now are \d+ instead of \d+/, outcome.out)
+          assert_match(/^  larder +\d+ +[\d.]+ [mµ]s/, outcome.out)
         end
 
         private
+
+        def installed?(bundle)
+          File.exist?(File.join(File.dirname(Gemfiles::LAB), "gemfiles", "#{bundle}.gemfile.lock"))
+        end
+
+        # Names of those whose server is here and whose gems are installed.
+        def here_of(registry)
+          registry.names.select do |name|
+            type = registry.fetch(name)
+            installed?(type.bundle) && (type.server.nil? || Servers.fetch(type.server).path)
+          end
+        end
 
         def speak(server, request)
           UNIXSocket.open(server.endpoint["socket"]) do |connection|

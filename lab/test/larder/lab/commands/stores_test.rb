@@ -22,8 +22,7 @@ module Larder
         test "a row that breaks the rules fails the run, a row that cannot be had does not" do
           outcome = small_run("--require", fixture("liar"), "--only", "memory,liar,crasher,gemless", "--blocks", "hit")
           assert_equal 1, outcome.status
-          words = outcome.out.gsub(/\s+/, " ")
-          assert_match(/liar: invalid, a wrong value: call 3 of the block "hit, one thread"/, words)
+          words = outcome.words
           assert_match(/crasher: invalid, its process was killed by signal 9/, words)
           assert_match(/gemless: the gem no-gem-has-this-name is missing: .*"no-gem-has-this-name", ">= 1.2"/, words)
           assert_match(/^  memory +\d/, outcome.out)
@@ -35,7 +34,7 @@ module Larder
             outcome = small_run("--only", "valkey", "--blocks", "hit", env: { "PATH" => empty })
             assert_equal 1, outcome.status
             assert_match(/valkey: valkey-server is not on the PATH: install it .* or pass --valkey-url/,
-                         outcome.out.gsub(/\s+/, " "))
+                         outcome.words)
           end
         end
 
@@ -48,32 +47,13 @@ module Larder
           assert_match(/memcached: no answer from 127.0.0.1:1/, outcome.out)
         end
 
-        test "wrong usage says what is possible and exits with 2" do
-          outcome = small_run("--only", "bogus")
-          assert_equal 2, outcome.status
-          assert_match(/unknown contender bogus; known: larder, memory, file/, outcome.err)
-          assert_empty outcome.out
-        end
-
-        test "a JSON file that cannot be written is refused before the run" do
-          outcome = small_run("--only", "memory", "--json", "/nowhere/run.json")
-          assert_equal 2, outcome.status
-          assert_match(%r{--json /nowhere/run.json: cannot be written}, outcome.err)
-        end
-
-        test "contenders and blocks are listed" do
-          outcome = lab("stores", "--list")
-          names = Contenders.names + Suites.fetch("published-a").blocks.map(&:key)
-          names.each { |name| assert_match(/^  #{name} +\S/, outcome.out) }
-        end
-
         slow_test "a server that is killed in mid-run is a row that says so, and the others are measured" do
           skip "redis-server is not installed" unless Servers.fetch("redis").path
 
-          outcome = small_run("--require", fixture("killer"), "--only", "memory,killer", "--blocks", "hit")
+          outcome = small_run("--require", fixture("liar"), "--only", "memory,killer", "--blocks", "hit")
           assert_equal 1, outcome.status
           assert_match(/killer: invalid, the server ended: redis-server was killed by signal 9/,
-                       outcome.out.gsub(/\s+/, " "))
+                       outcome.words)
           assert_match(/^  memory +\d/, outcome.out)
         end
 
@@ -93,7 +73,7 @@ module Larder
           outcome = small_run("--require", fixture("unfilled"), "--only", "unfilled", "--blocks", "hit")
           skip "Solid Cache is not installed" if outcome.out.include?("the gem")
           assert_equal 1, outcome.status
-          assert_match(/pg_prewarm found no page of solid_cache_entries/, outcome.out.gsub(/\s+/, " "))
+          assert_match(/pg_prewarm found no page of solid_cache_entries/, outcome.words)
         end
 
         slow_test "every contender is measured here or says why not, and none is wrong" do
@@ -113,6 +93,38 @@ module Larder
           end
           assert_equal orders[0], orders[1]
           assert_not_equal orders[0], orders[2]
+        end
+
+        test "calls: each block is measured with the floor" do
+          chapter, = measured("calls", *SHORT, "--only", "larder,floor")
+          private = [%w[write_cold floor]] # a new process has none of its values
+          keys = Suites.fetch("calls").blocks.map(&:key)
+          assert_equal (keys.product(%w[larder floor reference]) - private).sort, turns(chapter)
+          usual = %w[larder memory file litecache redis floor]
+          assert_equal usual, options_of("calls").contenders
+          assert_equal usual - ["file"], options_of("calls", "--except", "file").contenders
+        end
+
+        slow_test "calls: every store of each kind can do every call" do
+          outcome = lab("calls", *SHORT)
+          assert_equal 0, outcome.status, outcome.out
+          assert_no_match(/invalid/, outcome.out)
+        end
+
+        test "applications: warm blocks of a store of one process are measured" do
+          chapter, out = measured("applications", *SHORT, "--only", "memory")
+          warm = Suites.fetch("applications").blocks.reject(&:cold).map(&:key)
+          assert_equal warm.product(%w[memory reference]).sort, turns(chapter)
+          assert_match(/^  memory +not measured: other processes see nothing of its entries$/, out)
+        end
+
+        slow_test "applications: larder in front of Redis answers for several servers" do
+          skip "redis-server is not installed" unless Servers.fetch("redis").path
+
+          outcome = lab("applications", *SHORT, "--only", "larder,redis,larder-redis", "--blocks", "fragment,cold")
+          assert_equal 0, outcome.status, outcome.out
+          assert_match(/Several servers: A read of a fragment takes \d\S* [mµ]?s with Larder in front of Redis\. /,
+                       outcome.words)
         end
 
         private

@@ -1,13 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/commands/suite_options"
 
 module Larder
   module Lab
     module Commands
       class SuiteOptionsTest < ActiveSupport::TestCase
-        BANNER = "Usage: larder-lab trial [options]\n"
         BOTH = %w[applications published-a].freeze
 
         test "by default every usual contender and every block takes part, in enough sessions to show a difference" do
@@ -19,15 +17,15 @@ module Larder
         end
 
         test "two suites are two plans, which share the time" do
-          plans = options(BOTH, "--seconds", "100").plans
+          plans = both("--seconds", "100").plans
           assert_equal(BOTH, plans.map { |plan| plan.suite.key })
           assert_equal [50.0, 50.0], plans.map(&:limit_seconds)
-          assert_equal 300, options(BOTH).plans.sum(&:limit_seconds)
-          assert_operator options(["applications"], "--quick").plans.sum(&:limit_seconds), :<=, 60
+          assert_equal 300, both.plans.sum(&:limit_seconds)
+          assert_operator options_of("applications", "--quick").plans.sum(&:limit_seconds), :<=, 60
         end
 
         test "a suite has its own rows besides the usual ones, unless they are left out or others are named" do
-          rows = ->(*arguments) { options(BOTH, *arguments).plans.map(&:rows) }
+          rows = ->(*arguments) { both(*arguments).plans.map(&:rows) }
           slow = Contenders.usual.select { |name| Contenders.fetch(name).slow_to_start? }
           own = BOTH.map { |suite| Suites.fetch(suite).also }
           assert_equal [Contenders.usual - slow + own.first, Contenders.usual + own.last], rows[]
@@ -39,16 +37,16 @@ module Larder
         end
 
         test "the list marks only rows that take part where they are named" do
-          marked = options(["published-a"], "--list").list.lines.grep(/\(\*\)$/).map { |line| line[/\S+/] }
+          marked = parse("--list").list.lines.grep(/\(\*\)$/).map { |line| line[/\S+/] }
           assert_includes marked, "larder-redis"
           assert_not_includes marked, "solid_cache-postgresql-prewarmed"
         end
 
         test "a suite of whose blocks none is chosen is left out" do
-          plans = options(BOTH, "--blocks", "page,hit").plans
+          plans = both("--blocks", "page,hit").plans
           assert_equal([%w[applications page], %w[published-a hit]],
                        plans.map { |plan| [plan.suite.key, *plan.blocks.map(&:key)] })
-          assert_equal %w[published-a], options(BOTH, "--blocks", "hit").plans.map { |plan| plan.suite.key }
+          assert_equal %w[published-a], both("--blocks", "hit").plans.map { |plan| plan.suite.key }
         end
 
         test "an exact amount is not limited in time, unless a limit is asked for" do
@@ -58,7 +56,7 @@ module Larder
         end
 
         test "wrong usage names the option and what is possible" do
-          error = assert_raises(UsageError) { options(["machines"], "--blocks", "hit_500us,hit_yours") }
+          error = assert_raises(UsageError) { options_of("machines", "--blocks", "hit_500us,hit_yours") }
           assert_equal "the block hit_yours needs --rtt RTT,TIME", error.message
           { ["--only", "bogus"] => /unknown contender bogus; known: larder, memory, file/,
             ["--blocks", "bogus"] => /unknown block bogus; known: miss, hit, miss_published/,
@@ -76,7 +74,7 @@ module Larder
 
         test "without a seed there is one, so that the run can be repeated" do
           assert_kind_of Integer, parse.plans.first.seed
-          assert_equal [12, 12], options(BOTH, "--seed", "12").plans.map(&:seed)
+          assert_equal [12, 12], both("--seed", "12").plans.map(&:seed)
         end
 
         test "a quick run goes without stores that are slow to start; named, they take part" do
@@ -84,23 +82,22 @@ module Larder
           assert_equal ["solid_cache-postgresql", "solid_cache-postgresql-tuned"], quick.left_out
           assert_empty quick.plans.first.rows & quick.left_out
           assert_empty parse("--quick", "--only", "solid_cache-postgresql").left_out
-          assert_empty options(["machines"], "--quick").left_out, "they take part in no run of this suite"
+          assert_empty options_of("machines", "--quick").left_out, "they take part in no run of this suite"
         end
 
-        test "help explains turns, tables and exit codes within 80 columns" do
-          help = parse("--help").help
+        test "help explains turns, tables and exit codes" do
+          help = here("stores", "--help").out
           ["take turns", "How to read", "Exit codes", "--blocks"].each { |text| assert_includes help, text }
-          assert_empty(help.lines.map(&:chomp).select { |line| line.size > 80 })
         end
 
         private
 
-        def parse(*arguments)
-          options(["published-a"], *arguments)
+        def parse(...)
+          options_of("stores", ...)
         end
 
-        def options(suites, *arguments)
-          SuiteOptions.new(suites, BANNER).parse(arguments)
+        def both(...)
+          options_of("overview", ...)
         end
       end
     end
