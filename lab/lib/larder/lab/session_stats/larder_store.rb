@@ -55,28 +55,10 @@ module Larder
             seconds <= 3 * Sessions::Population::DAY ? Sessions::Population::HOUR : Sessions::Population::DAY
           end
 
-          def uses(numbers)
+          def use(number, from, to)
             index = @repository.index
-            pairs = numbers.map do |number|
-              real, before = records(number)
-              index.activity.moved(real, before)
-              [before, real.with(used: @now)]
-            end
-            lambda do |turn|
-              before, after = pairs[turn / 2 % pairs.size]
-              index.counting(*(turn.even? ? [before, after] : [after, before])) { :stored }
-              true
-            end
-          end
-
-          def restore(numbers)
-            numbers.each { |number| @repository.index.activity.moved(*records(number).reverse) }
-          end
-
-          # As it is, and used a minute ago.
-          def records(number)
-            real = @repository.record(key(number))
-            [real, real.with(used: @now - Sessions::Population::MINUTE)]
+            before, after = [from, to].map { |used| @repository.record(key(number)).with(used: used) }
+            -> { index.counting(before, after) { :stored } }
           end
 
           def key(number) = [@population.digest(number)].pack("H*")

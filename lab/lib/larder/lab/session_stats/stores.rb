@@ -21,9 +21,9 @@ module Larder
         holds "contender"
       end
 
-      # A store. A subclass has `connect`, `load`, `bytes`, `ask(question, argument)`, `uses(numbers)`, which notes uses
-      # of sessions that count as used a minute ago first, `restore(numbers)`, which takes both back, and
-      # `grain(seconds)`: to how many seconds an answer about so many is right.
+      # A store. A subclass has `connect`, `load`, `bytes`, `ask(question, argument)`, `use(number, from, to)`, which
+      # makes code that notes a use of a session and moves its last use between these times, and `grain(seconds)`: to
+      # how many seconds an answer about so many is right.
       class Row < Sessions::Row
         # Uses that are noted to prove that they are counted.
         USES = 50
@@ -71,7 +71,13 @@ module Larder
         end
 
         # @return [#call] notes a use of a session whose last one was a minute ago; the next call takes it back
-        def noting = uses(@population.of_a_minute_ago(POPULAR))
+        def noting
+          uses = to_and_fro(@population.of_a_minute_ago(POPULAR))
+          lambda do |turn|
+            uses[turn % uses.size].call
+            true
+          end
+        end
 
         # @return [Integer] bytes of a session, with everything that answers need
         def bytes_each = bytes / SESSIONS
@@ -80,13 +86,23 @@ module Larder
 
         def prove_use(numbers)
           right = ask(:active, 1) + numbers.size
-          noting = uses(numbers)
-          numbers.each_index { |turn| noting.call(2 * turn) }
+          there, back = to_and_fro(numbers).each_slice(2).to_a.transpose
+          there.each(&:call)
           found = ask(:active, 1)
-          numbers.each_index { |turn| noting.call((2 * turn) + 1) }
-          restore(numbers)
+          back.each(&:call)
+          numbers.each { |number| use(number, a_minute_ago, @population.used(number)).call }
           raise Invalid, "a wrong value: sessions used just now are #{found} instead of #{right}" if found != right
         end
+
+        # Uses that move each session from a minute ago to now, and back. They count as used a minute ago from now on.
+        def to_and_fro(numbers)
+          numbers.flat_map do |number|
+            use(number, @population.used(number), a_minute_ago).call
+            [use(number, a_minute_ago, @population.at), use(number, @population.at, a_minute_ago)]
+          end
+        end
+
+        def a_minute_ago = @population.at - Sessions::Population::MINUTE
 
         def about(signed_in)
           numbers = @popular[signed_in]

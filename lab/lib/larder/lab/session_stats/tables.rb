@@ -44,10 +44,9 @@ module Larder
           # Many rows at once, then the indexes.
           def load
             create
-            (0...SESSIONS).each_slice(TOGETHER) do |numbers|
-              connection.execute("INSERT INTO #{TABLE} (session_id, user_id, data, created_at, updated_at) " \
-                                 "VALUES #{numbers.map { |number| row(number) }.join(", ")}")
-            end
+            rows = (0...SESSIONS).map { |number| row(number) }
+            model = Class.new(ActiveRecord::Base) { self.table_name = TABLE }
+            rows.each_slice(TOGETHER) { |some| model.insert_all!(some) }
             connection.add_index(TABLE, :session_id, unique: true)
             INDEXES.each { |column| connection.add_index(TABLE, column) }
             settle
@@ -66,29 +65,18 @@ module Larder
 
           def grain(_seconds) = 0
 
-          def uses(numbers)
-            times = [@population.at, @population.at - Sessions::Population::MINUTE].map { |seconds| time(seconds) }
-            ids = numbers.map { |number| @population.digest(number) }
-            connection.transaction { ids.each { |id| rows(@statements[:use], times.last, id) } }
-            lambda do |turn|
-              rows(@statements[:use], times[turn % 2], ids[turn / 2 % ids.size])
-              true
-            end
-          end
-
-          def restore(numbers)
-            numbers.each do |number|
-              rows(@statements[:use], time(@population.used(number)), @population.digest(number))
-            end
+          def use(number, _from, to)
+            id, to = @population.digest(number), time(to)
+            -> { rows(@statements[:use], to, id) }
           end
 
           def time(seconds) = Time.at(seconds).utc.strftime(TIME)
 
           def row(number)
-            used = "'#{time(@population.used(number))}'"
-            user = Sessions::Population.signed_in?(user(number)) ? user(number) : "NULL"
-            data = connection.quote(JSON.generate(values(number)))
-            "('#{@population.digest(number)}', #{user}, #{data}, #{used}, #{used})"
+            used = Time.at(@population.used(number)).utc
+            user = user(number)
+            { session_id: @population.digest(number), user_id: (user if Sessions::Population.signed_in?(user)),
+              data: JSON.generate(values(number)), created_at: used, updated_at: used }
           end
 
           def create

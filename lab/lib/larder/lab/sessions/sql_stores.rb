@@ -13,8 +13,8 @@ module Larder
           # @return [void]
           # @raise [Unavailable]
           def ready
-            @table = "sessions_#{SecureRandom.hex(4)}"
-            by_hand? ? bypass : model.table_name = @table
+            @table = model.table_name = "sessions_#{SecureRandom.hex(4)}"
+            bypass if by_hand?
             create
           rescue ActiveRecord::ActiveRecordError => error
             raise no_answer(error)
@@ -24,7 +24,9 @@ module Larder
           # @return [Array<String>]
           def fill(_stack, users)
             ids = users.map { Rack::Session::SessionId.new(SecureRandom.hex(16)) }
-            insert(ids.zip(users).map { |id, user| [id.private_id, type.serialize(Population.values(user))] })
+            model.insert_all!(ids.zip(users).map do |id, user|
+              { session_id: id.private_id, data: type.serialize(Population.values(user)) }
+            end)
             ids.map { |id| "#{Stack::KEY}=#{id.public_id}" }
           end
 
@@ -56,15 +58,6 @@ module Larder
             sql.singleton_class.prepend(Module.new { def connection = ActiveRecord::SessionStore::Session.connection })
             sql.table_name = @table
             ActionDispatch::Session::ActiveRecordStore.session_class = sql
-          end
-
-          def insert(rows)
-            times = by_hand? ? [] : %w[created_at updated_at]
-            values = rows.map do |row|
-              "(#{[*row.map { |value| connection.quote(value) }, *["CURRENT_TIMESTAMP"] * times.size].join(", ")})"
-            end
-            connection.execute("INSERT INTO #{@table} (#{["session_id", "data", *times].join(", ")}) " \
-                               "VALUES #{values.join(", ")}")
           end
 
           def create

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # The session middleware of Rails over an endpoint of the lab, without an application around it: begins, reads and
-# changes a session by requests, and keeps the cookie of the answer.
+# changes a session by requests.
 
 # All of ActiveSupport, as an application has it.
 require "active_support/all"
@@ -23,24 +23,18 @@ module Larder
         REQUEST = { "REQUEST_METHOD" => "GET", "SCRIPT_NAME" => "", "SERVER_NAME" => "localhost", "SERVER_PORT" => "80",
                     "SERVER_PROTOCOL" => "HTTP/1.1", "HTTP_HOST" => "localhost", "REMOTE_ADDR" => "127.0.0.1",
                     "rack.url_scheme" => "http" }.freeze
-        private_constant :REQUEST
-
-        # What requests do with their session. Each answers what is to be seen of it.
-        BEGIN_SESSION = lambda do |env|
-          session = env["rack.session"]
-          Population.values(env[NUMBER]).each { |name, value| session[name] = value }
-          env[NUMBER]
+        # Work of a request with its session, and its answer.
+        BEGIN_SESSION = lambda do |session, user|
+          Population.values(user).each { |name, value| session[name] = value }
+          user
         end
-        READ = ->(env) { env["rack.session"]["visited"] }
-        CHANGE = lambda do |env|
-          session = env["rack.session"]
+        READ = ->(session, _) { session["visited"] }
+        CHANGE = lambda do |session, turn|
           before = session["seen"]
-          session["seen"] = env[NUMBER]
-          [before, env[NUMBER]]
+          session["seen"] = turn
+          [before, turn]
         end
-        SEEN = ->(env) { env["rack.session"]["seen"] }
-        # The same request without a session.
-        NONE = ->(env) { env[NUMBER] }
+        private_constant :REQUEST
 
         class << self
           # @param path [String]
@@ -53,10 +47,6 @@ module Larder
             env["HTTP_COOKIE"] = cookie if cookie
             env
           end
-
-          # @param response [Array] as Rack has it
-          # @return [Object] what the endpoint answered
-          def value(response) = response[2].first
 
           # @param response [Array] as Rack has it
           # @return [String, nil] "name=value"; nil where the user keeps what he has
@@ -72,46 +62,28 @@ module Larder
         # @param settings [Hash{String=>Object}] what the application tells it
         def initialize(type, options, settings)
           @settings = settings
-          endpoint = ->(env) { [200, {}, [env[ACT].call(env)]] }
-          @bare = ActionDispatch::Cookies.new(endpoint)
+          @bare = ActionDispatch::Cookies.new(->(env) { [200, {}, [env[NUMBER]]] })
+          endpoint = ->(env) { [200, {}, [env[ACT].call(env["rack.session"], env[NUMBER])]] }
           @app = ActionDispatch::Cookies.new(type.new(endpoint, options.dup))
         end
 
-        # Answers a request by way of the session store.
-        # @param act [#call] one of the above
+        # Makes a request by way of the session store.
+        # @param act [#call, nil] one of the above; nil: nothing, and without the session store
         # @param cookie [String, nil] "name=value"
         # @param number [Integer]
-        # @return [Array] as Rack has it
-        def call(act, cookie = nil, number = 0) = @app.call(request(act, cookie, number))
-
-        # Answers a request that has nothing to do with sessions.
-        # @param number [Integer]
-        # @return [Array] as Rack has it
-        def call_without(number) = @bare.call(request(NONE, nil, number))
+        # @return [Array(Object, String)] what the endpoint answered, and a cookie (nil: the user keeps what he has)
+        def visit(act, cookie = nil, number = 0)
+          env = { **self.class.request("/", cookie), ACT => act, NUMBER => number, **@settings }
+          response = (act ? @app : @bare).call(env)
+          [response[2].first, self.class.cookie(response)]
+        end
 
         # Begins a session.
-        # @param number [Integer]
+        # @param user [Integer]
         # @return [String] its cookie
         # @raise [Invalid]
-        def begin_session(number)
-          cookie = self.class.cookie(call(BEGIN_SESSION, nil, number))
-          cookie or raise Invalid, "a new session got no cookie: it could not be kept"
-        end
-
-        # Makes one request.
-        # @param act [#call]
-        # @param cookie [String]
-        # @param number [Integer]
-        # @return [Array(Object, String)] what the endpoint answered, and the cookie that the user has by then
-        def visit(act, cookie, number = 0)
-          response = call(act, cookie, number)
-          [self.class.value(response), self.class.cookie(response) || cookie]
-        end
-
-        private
-
-        def request(act, cookie, number)
-          { **self.class.request("/", cookie), ACT => act, NUMBER => number, **@settings }
+        def begin_session(user)
+          visit(BEGIN_SESSION, nil, user).last or raise Invalid, "a new session got no cookie: it could not be kept"
         end
       end
     end

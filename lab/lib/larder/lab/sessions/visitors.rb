@@ -22,6 +22,7 @@ module Larder
           @store = store
           @stack = stack
           @random = Random.new(Row::SEED)
+          @written = {}
         end
 
         # @return [void]
@@ -37,10 +38,13 @@ module Larder
         # @return [void]
         # @raise [Invalid]
         def prove(values)
-          (0...@cookies.size).to_a.sample([values, PROOFS].min, random: @random).each { |number| prove_session(number) }
-          demand(1, @stack.visit(Stack::READ, @stack.begin_session(1)).first, "a new session")
-          value, = @stack.visit(Stack::READ, "#{Stack::KEY}=#{"0" * 32}")
-          demand(nil, value, "a session that nobody began")
+          (0...@cookies.size).to_a.sample([values, PROOFS].min, random: @random).each do |number|
+            demand(unchanged?(number), "session #{number}")
+            2.times { demand(changed?(number, 0), "session #{number} after a change") }
+          end
+          demand(@stack.visit(Stack::READ, @stack.begin_session(1)).first == 1, "a new session")
+          nobody = @stack.visit(Stack::READ, "#{Stack::KEY}=#{"0" * 32}").first
+          demand(nobody.nil?, "a session that nobody began")
         end
 
         # @param name [Symbol] what each request does: :unchanged, :changed, :new or :none, without a session
@@ -51,7 +55,7 @@ module Larder
           when :unchanged then ->(turn) { unchanged?(popular[turn % popular.size]) }
           when :changed then ->(turn) { changed?(popular[turn % popular.size], turn + 1) }
           when :new then ->(turn) { begun?(NEWCOMERS + turn) }
-          else ->(_) { Stack.value(@stack.call_without(7)) == 7 }
+          else ->(_) { @stack.visit(nil, nil, 7).first == 7 }
           end
         end
 
@@ -72,33 +76,23 @@ module Larder
 
         private
 
-        def unchanged?(number) = Stack.value(@stack.call(Stack::READ, @cookies[number])) == Population.user(number)
+        def unchanged?(number) = @stack.visit(Stack::READ, @cookies[number]).first == Population.user(number)
 
         # The value of the last change is there before the next one.
         def changed?(number, turn)
-          @written ||= {}
-          answer = @stack.call(Stack::CHANGE, @cookies[number], turn)
-          @cookies[number] = Stack.cookie(answer) || @cookies[number]
+          answer, cookie = @stack.visit(Stack::CHANGE, @cookies[number], turn)
+          @cookies[number] = cookie || @cookies[number]
           last, @written[number] = @written[number], turn
-          Stack.value(answer) == [last || 0, turn]
+          answer == [last || 0, turn]
         end
 
         def begun?(user)
-          answer = @stack.call(Stack::BEGIN_SESSION, nil, user)
-          Stack.value(answer) == user && !Stack.cookie(answer).nil?
+          answer, cookie = @stack.visit(Stack::BEGIN_SESSION, nil, user)
+          answer == user && !cookie.nil?
         end
 
-        def prove_session(number)
-          demand(Population.user(number), @stack.visit(Stack::READ, @cookies[number]).first, "session #{number}")
-          _, cookie = @stack.visit(Stack::CHANGE, @cookies[number], 0)
-          @cookies[number] = cookie
-          demand(0, @stack.visit(Stack::SEEN, cookie).first, "session #{number} after a change")
-        end
-
-        def demand(expected, actual, what)
-          return if expected == actual
-
-          raise Invalid, "a wrong value: #{what} has #{actual.inspect} instead of #{expected.inspect}"
+        def demand(right, what)
+          right or raise Invalid, "a wrong value: #{what}"
         end
 
         # The whole of it: what a server would send is asked for, and closed.
