@@ -95,8 +95,7 @@ module Larder
         application = Suites::Shop::Pages.application(:ten, store)
         record(store)
         Suites::Shop::Pages.get(application)
-        begun, took = lines("q").first.values_at(1, 2).map { |text| Integer(text) }
-        assert_equal 1, lines("q").size
+        begun, took = lines("q").last.values_at(1, 2).map { |text| Integer(text) }
         assert_equal 10, lines("w").size
         assert(lines("w").all? { |fields| Integer(fields[1]).between?(begun, begun + took) })
       end

@@ -24,8 +24,7 @@ module Larder
       }.transform_keys { |name| "cache_#{name}.active_support" }.freeze
 
       # Events around requests and jobs. The outermost one counts; those without a call are left out.
-      REQUESTS = [OUTER = "request.action_dispatch", INNER = "process_action.action_controller",
-                  "perform.active_job"].freeze
+      REQUESTS = %w[request.action_dispatch process_action.action_controller perform.active_job].freeze
     end
   end
 end

@@ -95,10 +95,10 @@ module Larder
           return begin_member(fields) if @number == 1
 
           case fields.first
-          when "+" then @recording.add_key(*key(fields.drop(1))) if @call
+          when "+" then add_key(fields.drop(1)) if @call
           when "s" then @recording.spaces[fields[1]] = fields[2].to_s
-          when "z" then @recording.sized(key(fields.drop(1)).first, number(fields[2]))
-          when "q" then @recording.add_request(*span(fields))
+          when "z" then @recording.item(key(fields[1])).size = number(fields[2])
+          when "q" then span(fields).then { |start, finish, thread| @recording.around[thread] << [start, finish] }
           when *LETTERS then call(fields)
           else wrong("line #{@number} of a part begins with #{fields.first.to_s[0, 20].inspect}")
           end
@@ -117,8 +117,9 @@ module Larder
         def call(fields)
           return @call = nil if @recording.calls.size >= @most
 
-          @call = @recording.add_call(fields.first, *span(fields), ttl: fields[7] && number(fields[7]))
-          @recording.add_key(*key(fields.drop(4))) if fields[4]
+          @call = Recording::Call.new(fields.first, *span(fields), fields[7] && number(fields[7]), [], [])
+          @recording.calls << @call
+          add_key(fields.drop(4)) if fields[4]
         end
 
         # Start, end and thread.
@@ -127,11 +128,14 @@ module Larder
           [start, start + duration, [@process, thread]]
         end
 
-        # Key, keyspace and hit.
-        def key(fields)
-          hash, space, hit = fields
-          wrong("#{hash.to_s[0, 20].inspect} in line #{@number} is not a key") unless KEY.match?(hash.to_s)
-          [hash, space, HITS[hit]]
+        # Key, keyspace and hit of the last call.
+        def add_key((hash, space, hit))
+          @call.items << @recording.item(key(hash), space)
+          @call.hits << HITS[hit]
+        end
+
+        def key(text)
+          KEY.match?(text.to_s) ? text : wrong("#{text.to_s[0, 20].inspect} in line #{@number} is not a key")
         end
 
         def number(text)

@@ -48,7 +48,7 @@ module Larder
             subscribe(event) { |start, finish, id, payload| note(letter, many, start, finish, id, payload) }
           end
           @subscriptions += REQUESTS.map do |event|
-            subscribe(event) { |start, finish, id| push("q", start, finish, id, nil, nil, nil) unless inner?(event) }
+            subscribe(event) { |start, finish, id| push("q", start, finish, id, nil, nil, nil) }
           end
           run
           at_exit { stop }
@@ -93,12 +93,6 @@ module Larder
         def unsubscribe
           @on = false
           @subscriptions.each { |subscription| ActiveSupport::Notifications.unsubscribe(subscription) }
-        end
-
-        # Where Rails sends an event of the whole request, that of the controller is not needed.
-        def inner?(event)
-          @outer ||= event == OUTER
-          @outer && event == INNER
         end
 
         def note(letter, many, start, finish, id, payload)

@@ -7,8 +7,8 @@ module Larder
       # of its key in the same request belongs to that miss; the time from one to the other is that of the computation,
       # unless an event says it.
       class Recording
-        # A call as it was recorded: microseconds, items, and for each whether it was a hit.
-        Call = Struct.new(:letter, :start, :finish, :thread, :items, :hits, :ttl)
+        # A call as it was recorded: microseconds, items, and for each whether it was a hit. `ttl` in milliseconds.
+        Call = Struct.new(:letter, :start, :finish, :thread, :ttl, :items, :hits)
         # `size` in bytes, `compute` in seconds, `ttl` in seconds or nil; `stored`: whether the application stores it;
         # `counter`: whether it is incremented; `warm`: whether it was there when recording began. `space` is a name.
         Item = Struct.new(:key, :space, :size, :compute, :ttl, :stored, :counter, :warm)
@@ -16,56 +16,26 @@ module Larder
         # :exist, :increment), items and hits.
         Request = Struct.new(:start, :seconds, :steps)
 
-        # `spaces`: names by their hashes; `dropped`: calls that were not recorded, by process; `requests`: in the
-        # order in which they began, also calls outside of requests; `warnings`: reasons to doubt it.
-        attr_reader :name, :calls, :spaces, :dropped, :items, :requests, :warnings
+        # `spaces`: names by their hashes; `dropped`: calls that were not recorded, by process; `around`: start and end
+        # of requests, by thread; `requests`: in the order in which they began, also calls outside of requests;
+        # `warnings`: reasons to doubt it.
+        attr_reader :name, :calls, :spaces, :dropped, :around, :items, :requests, :warnings
 
         def initialize(name)
           @name = name
           @calls = []
           @spaces = {}
           @dropped = {}
-          @items = []
-          @by_key = {}
           @around = Hash.new { |all, thread| all[thread] = [] }
+          @by_key = {}
           @computed = Hash.new { |all, item| all[item] = [] }.compare_by_identity
         end
 
-        # Adds a call, which gets its keys by {#add_key}.
-        # @param letter [String] of the operation
-        # @param start [Integer] microseconds
-        # @param finish [Integer] microseconds
-        # @param thread [Object] whose requests it may belong to
-        # @param ttl [Float, nil] seconds
-        # @return [Call]
-        def add_call(letter, start, finish, thread, ttl: nil)
-          @calls << Call.new(letter, start, finish, thread, [], [], ttl)
-          @calls.last
-        end
-
-        # Adds a key to the last call.
         # @param key [Object]
         # @param space [Object, nil] what {#spaces} has its name by
-        # @param hit [Boolean]
-        # @return [void]
-        def add_key(key, space, hit)
-          @calls.last.items << item(key, space)
-          @calls.last.hits << hit
-        end
-
-        # @param start [Integer] microseconds
-        # @param finish [Integer] microseconds
-        # @param thread [Object]
-        # @return [void]
-        def add_request(start, finish, thread)
-          @around[thread] << [start, finish]
-        end
-
-        # @param key [Object]
-        # @param bytes [Integer] of its value
-        # @return [void]
-        def sized(key, bytes)
-          item(key, nil).size = bytes
+        # @return [Item]
+        def item(key, space = nil)
+          (@by_key[key] ||= Item.new(key)).tap { |item| item.space ||= space }
         end
 
         # Links all that was read.
@@ -98,11 +68,6 @@ module Larder
 
         private
 
-        def item(key, space)
-          @by_key[key] ||= Item.new(key).tap { |item| @items << item }
-          @by_key[key].tap { |item| item.space ||= space }
-        end
-
         def doubts(damaged, others)
           lost = @dropped.values.sum
           [("#{damaged} damaged parts of the file were left out." if damaged.positive?),
@@ -110,15 +75,17 @@ module Larder
            ("#{lost} calls were not recorded, because too many waited." if lost.positive?)].compact
         end
 
+        # An inner request is part of the outer one. A call outside of requests is a request of its own.
         def requests_of(thread, calls)
           around = @around[thread].sort.each_with_object([]) do |span, outer|
-            outer << span if outer.empty? || span.first > outer.last.last # an inner one is part of the outer
+            outer << span if outer.empty? || span.first > outer.last.last
           end
           outside = {}.compare_by_identity
           calls.group_by { |call| around_of(call, around) || call }.filter_map do |span, own|
             alone = span.is_a?(Call)
             start, finish = alone ? [span.start, span.finish] : span
-            steps = steps(own, alone ? outside : {}.compare_by_identity)
+            missed = alone ? outside : {}.compare_by_identity
+            steps = own.filter_map { |call| step(call, missed) }
             Request.new(start / 1e6, (finish - start) / 1e6, steps) if steps.any?
           end
         end
@@ -129,18 +96,16 @@ module Larder
         end
 
         # @param missed [Hash{Item=>Integer, nil}] when each was missed; nil if the time of its computation is known
-        def steps(calls, missed)
-          calls.filter_map do |call|
-            case call.letter
-            when "r" then get(call, missed)
-            when "g" then call.items.each { |item| computed(item, call.finish - call.start, missed) }
-                          nil
-            when "w" then set(call, missed)
-            when "i" then call.items.each { |item| item.counter = true }
-                          [:increment, call.items]
-            when "d" then [:delete, call.items]
-            when "e" then [:exist, call.items]
-            end
+        def step(call, missed)
+          case call.letter
+          when "r" then get(call, missed)
+          when "w" then set(call, missed)
+          when "g"
+            call.items.each { |item| computed(item, call.finish - call.start, missed) }
+            nil
+          when "i" then [:increment, call.items.each { |item| item.counter = true }]
+          when "d" then [:delete, call.items]
+          when "e" then [:exist, call.items]
           end
         end
 
@@ -174,7 +139,7 @@ module Larder
               items.each_with_index { |item, at| item.warm = (hits && hits[at]) == true if item.warm.nil? }
             end
           end
-          @items.reject! { |item| item.warm.nil? }
+          @items = @by_key.values.reject { |item| item.warm.nil? }
         end
 
         # Where nothing is known of a value, the median of its keyspace, or of all.
@@ -182,7 +147,7 @@ module Larder
           @computed.each { |item, all| item.compute = all.sum / all.size }
           { size: 0, compute: 0.0 }.each do |field, least|
             known = @items.select(&field)
-            medians = known.group_by(&:space).transform_values { |all| median(all.map(&field)) }
+            medians = known.group_by(&:space).transform_values { |some| median(some.map(&field)) }
             whole = known.any? ? median(known.map(&field)) : least
             @items.each { |item| item[field] ||= medians[item.space] || whole }
           end
