@@ -22,9 +22,7 @@ module LabHelper
   SHORT = %w[--sessions 1 --passes 1 --turn-ms 1 --seed 1].freeze
 
   # Runs `larder-lab stores` in one session of one pass with short turns, unless the arguments say otherwise.
-  def small_run(*arguments, env: {})
-    lab("stores", *SHORT, *arguments, env: env)
-  end
+  def small_run(*arguments, env: {}) = lab("stores", *SHORT, *arguments, env: env)
 
   def lab(*arguments, env: {})
     out, err, status = Open3.capture3({ "COLUMNS" => nil, **env }, RbConfig.ruby, "-w", EXECUTABLE, *arguments)
@@ -59,19 +57,13 @@ module LabHelper
   end
 
   # @return [Hash] row => block => name => a figure of each process
-  def figures(chapter)
-    chapter.dig("details", "recorded").transform_values { |facts| facts["figures"] }
-  end
+  def figures(chapter) = chapter.dig("details", "recorded").transform_values { |facts| facts["figures"] }
 
   # @return [Array<String>] keys of what `compare` compares
-  def measures(chapter)
-    chapter["measures"].map { |measure| measure["key"] }
-  end
+  def measures(chapter) = chapter["measures"].map { |measure| measure["key"] }
 
   # @return [Array<Array(String, String)>] blocks and rows that took turns, and the reference loop
-  def turns(chapter)
-    chapter.dig("details", "samples").map { |turn| turn.values_at("block", "row") }.uniq.sort
-  end
+  def turns(chapter) = chapter.dig("details", "samples").map { |turn| turn.values_at("block", "row") }.uniq.sort
 
   # Every report that a test has written must have the published shape.
   def assert_shape(arguments)
@@ -82,9 +74,7 @@ module LabHelper
   # Yields a directory that no other run uses.
   def with_directory = Dir.mktmpdir("larder-lab-test-") { |dir| yield File.realpath(dir) }
 
-  def fixture(name)
-    File.join(FIXTURES, "#{name}.rb")
-  end
+  def fixture(name) = File.join(FIXTURES, "#{name}.rb")
 
   # Pids of processes, other than this one, that were told of a directory or work in it.
   def processes(dir)

@@ -17,9 +17,7 @@ module Larder
                  compare report].freeze
 
       # @return [Array<String>]
-      def self.names
-        (ORDER & super) | super
-      end
+      def self.names = (ORDER & super) | super
     end
   end
 end

@@ -57,9 +57,7 @@ module Larder
       end
 
       # @return [void]
-      def finish
-        wipe
-      end
+      def finish = wipe
 
       # @param seconds [Float]
       # @return [String] "45 s" or "3 min 20 s"

@@ -8,13 +8,9 @@ module Larder
     class ProgressTest < ActiveSupport::TestCase
       # A stream that says it is a terminal.
       class Screen < StringIO
-        def tty?
-          true
-        end
+        def tty? = true
 
-        def winsize
-          [24, 60]
-        end
+        def winsize = [24, 60]
       end
 
       test "away from a terminal lines are plain and stay" do

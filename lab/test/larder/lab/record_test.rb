@@ -158,13 +158,9 @@ module Larder
         @recorder = Lab.record(@path, store: store, **options)
       end
 
-      def refused(...)
-        assert_raises(ArgumentError) { Lab.record(...) }.message
-      end
+      def refused(...) = assert_raises(ArgumentError) { Lab.record(...) }.message
 
-      def unsubscribe(subscription)
-        ActiveSupport::Notifications.unsubscribe(subscription)
-      end
+      def unsubscribe(subscription) = ActiveSupport::Notifications.unsubscribe(subscription)
 
       # Without the thread, which counts for itself.
       def allocations(store)
@@ -194,9 +190,7 @@ module Larder
         letter ? all.select { |fields| fields.first == letter } : all.reject { |fields| fields.first.match?(/s|trace/) }
       end
 
-      def hit(fields)
-        fields[fields.first == "+" ? 3 : 6]
-      end
+      def hit(fields) = fields[fields.first == "+" ? 3 : 6]
     end
   end
 end

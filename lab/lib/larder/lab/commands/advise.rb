@@ -35,9 +35,7 @@ module Larder
         private_constant :ROWS, :BLIND, :DATABASE, :SLOW
 
         # @return [Advice::Question]
-        def question
-          @question ||= Advice::Question.new(@circumstances)
-        end
+        def question = @question ||= Advice::Question.new(@circumstances)
 
         # @return [Array<String>] codecs
         def left_out = @quick && !@blocks ? SLOW : []

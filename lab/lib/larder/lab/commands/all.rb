@@ -49,9 +49,7 @@ module Larder
         private_constant :LESS, :LESS_QUICKLY, :CHOSEN, :CHOSEN_QUICKLY, :OTHERS
 
         # @return [Array<String>] names of commands
-        def self.parts
-          Commands.names - OTHERS
-        end
+        def self.parts = Commands.names - OTHERS
 
         # @param name [String] of a command
         # @return [Array<String>] its arguments
@@ -69,9 +67,7 @@ module Larder
 
         private
 
-        def parts
-          @parts ||= All.parts
-        end
+        def parts = @parts ||= All.parts
 
         def understood
           raise UsageError, "--only and --except leave nothing" if parts.empty?

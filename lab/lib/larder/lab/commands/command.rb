@@ -63,14 +63,10 @@ module Larder
         end
 
         # @return [Boolean]
-        def list?
-          @list == true
-        end
+        def list? = @list == true
 
         # @return [Integer] of what is random: the one that was given, or one that the report tells
-        def seed
-          @seed ||= Random.new_seed % 1_000_000
-        end
+        def seed = @seed ||= Random.new_seed % 1_000_000
 
         # Measures, and warns of what the machine did meanwhile.
         # @yieldreturn [Document::Chapter] without a block: {#chapter}
@@ -81,9 +77,7 @@ module Larder
         end
 
         # @return [Array<String>] names of what a quick run goes without
-        def left_out
-          []
-        end
+        def left_out = []
 
         private
 
@@ -98,9 +92,7 @@ module Larder
           end
         end
 
-        def banner
-          self.class::BANNER
-        end
+        def banner = self.class::BANNER
 
         def declare(_options); end
 
@@ -114,14 +106,10 @@ module Larder
           document.failed? ? CLI::FAILED : CLI::OK
         end
 
-        def findings(started)
-          document([watched], started)
-        end
+        def findings(started) = document([watched], started)
 
         # What a run that is stopped leaves behind, as a sentence.
-        def kept
-          "no report was written"
-        end
+        def kept = "no report was written"
 
         def gone_without
           left_out.any? ? ["A quick run goes without #{left_out.join(" and ")}, unless they are named."] : []

@@ -33,7 +33,7 @@ module Larder
           Exit codes: 0 replayed, 2 wrong usage, 130 interrupted.
         TEXT
         DEFAULT_SIZES = %w[1% 5% 10% 20%].freeze
-        # Sizes of --quick, and how many objects and requests a pattern has then.
+        # Sizes of a quick run, and objects and requests of its patterns.
         QUICK_SIZES = %w[5% 20%].freeze
         QUICK_PATTERN = { objects: 10_000, requests: 40_000 }.freeze
 

@@ -42,9 +42,7 @@ module Larder
         end
 
         # @return [Document::Chapter] of the first suite
-        def chapter
-          chapter_of(plans.first)
-        end
+        def chapter = chapter_of(plans.first)
 
         protected
 

@@ -101,14 +101,10 @@ module Larder
         end
 
         # Those that repeat this run.
-        def arguments
-          [*@given.values.flatten, "--seed", seed.to_s]
-        end
+        def arguments = [*@given.values.flatten, "--seed", seed.to_s]
 
         # Those that say where reports go to.
-        def output_arguments
-          @given.slice(*OUTPUTS).values.flatten
-        end
+        def output_arguments = @given.slice(*OUTPUTS).values.flatten
 
         # Options together with --continue may repeat those of the run, or say where reports go to.
         def check_against(arguments)
@@ -121,17 +117,11 @@ module Larder
         end
 
         # Options with their values, by name; the last counts.
-        def by_option(arguments)
-          apart(arguments).slice_before(/\A--/).to_h { |words| [words.first, words] }
-        end
+        def by_option(arguments) = apart(arguments).slice_before(/\A--/).to_h { |words| [words.first, words] }
 
-        def registry
-          @suites.first.registry
-        end
+        def registry = @suites.first.registry
 
-        def chosen_contenders
-          @only || (@suites.first.usual - left_out)
-        end
+        def chosen_contenders = @only || (@suites.first.usual - left_out)
 
         # An exact number of sessions is not lowered behind the user's back.
         def amounts
@@ -150,9 +140,7 @@ module Larder
           (contenders - slow) | (also - registry.check(@except || []))
         end
 
-        def slow(names)
-          names.select { |name| registry.fetch(name).slow_to_start? }
-        end
+        def slow(names) = names.select { |name| registry.fetch(name).slow_to_start? }
 
         # Names and titles of rows.
         # @param usual [Array<String>] those that take part although they do so only on request elsewhere
@@ -163,9 +151,7 @@ module Larder
           end
         end
 
-        def all_blocks
-          @suites.flat_map(&:blocks)
-        end
+        def all_blocks = @suites.flat_map(&:blocks)
 
         def chosen(suite)
           return suite.blocks.select { |block| @blocks.include?(block.key) } if @blocks
@@ -214,9 +200,7 @@ module Larder
           suite.declared.each { |setting| setting.file&.call }
         end
 
-        def banner
-          super + HOW
-        end
+        def banner = super + HOW
 
         def declare(options)
           amount_options(options)

@@ -39,9 +39,7 @@ module Larder
         end
 
         # @return [Float, nil] when the next chunk arrives; nil: nothing is on its way
-        def due
-          @parcels.first&.first
-        end
+        def due = @parcels.first&.first
 
         # @param at [Float] now
         # @return [Array, nil] side and chunk that have arrived
@@ -94,9 +92,7 @@ module Larder
 
         private
 
-        def now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
-        end
+        def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
         # Seconds to wait for the next arrival: the sleep ends a little early, and the rest is waited for by looking
         # again and again. nil: nothing is on its way.

@@ -55,14 +55,10 @@ module Larder
         end
 
         # @return [Integer] bytes of the lines
-        def bytesize
-          @text.bytesize
-        end
+        def bytesize = @text.bytesize
 
         # @return [String] the lines so far, which are then forgotten
-        def take
-          @text.tap { @text = +"" }
-        end
+        def take = @text.tap { @text = +"" }
 
         # @param letter [String] of {OPERATIONS}, or "q"
         # @param start [Float] of the monotonic clock
@@ -107,17 +103,11 @@ module Larder
 
         private
 
-        def now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
-        end
+        def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
-        def set(hits, keys)
-          hits.size == keys.size || hits.to_h { |key| [key, true] }
-        end
+        def set(hits, keys) = hits.size == keys.size || hits.to_h { |key| [key, true] }
 
-        def milliseconds(ttl)
-          ((ttl.is_a?(Time) ? ttl - Time.now : ttl.to_f) * 1000).to_i
-        end
+        def milliseconds(ttl) = ((ttl.is_a?(Time) ? ttl - Time.now : ttl.to_f) * 1000).to_i
 
         def number(thread)
           [@threads, @latest].each(&:clear) if @threads.size >= MOST_THREADS
@@ -146,9 +136,7 @@ module Larder
           hash
         end
 
-        def hashed(text, bits)
-          (text.b.hash & ((1 << bits) - 1)).to_s(36)
-        end
+        def hashed(text, bits) = (text.b.hash & ((1 << bits) - 1)).to_s(36)
 
         def enqueue(key, known)
           return if @store.nil? || @unsized.size >= MOST_KEYS

@@ -35,9 +35,7 @@ module Larder
         # @param calls [Integer] read at most
         # @return [Recording]
         # @raise [UsageError] naming the file and what is wrong with it
-        def self.read(path, calls: MOST_CALLS)
-          new(path, calls).read
-        end
+        def self.read(path, calls: MOST_CALLS) = new(path, calls).read
 
         def initialize(path, most)
           @path = path

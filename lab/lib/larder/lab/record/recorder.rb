@@ -55,14 +55,10 @@ module Larder
         end
 
         # @return [String] without keys, which an error message might show
-        def inspect
-          "#<#{self.class} #{@path}>"
-        end
+        def inspect = "#<#{self.class} #{@path}>"
 
         # @return [Boolean] whether this process records
-        def recording?
-          @on
-        end
+        def recording? = @on
 
         # Ends recording in this process, and writes what is left.
         # @return [void]
@@ -80,9 +76,7 @@ module Larder
 
         private
 
-        def now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
-        end
+        def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
         def subscribe(event)
           ActiveSupport::Notifications.monotonic_subscribe(event) do |_, start, finish, id, payload|

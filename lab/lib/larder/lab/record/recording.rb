@@ -34,9 +34,7 @@ module Larder
         # @param key [Object]
         # @param space [Object, nil] what {#spaces} has its name by
         # @return [Item]
-        def item(key, space = nil)
-          (@by_key[key] ||= Item.new(key)).tap { |item| item.space ||= space }
-        end
+        def item(key, space = nil) = (@by_key[key] ||= Item.new(key)).tap { |item| item.space ||= space }
 
         # Links all that was read.
         # @param damaged [Integer] parts of the file that could not be read
@@ -153,9 +151,7 @@ module Larder
           end
         end
 
-        def median(values)
-          values.sort[values.size / 2]
-        end
+        def median(values) = values.sort[values.size / 2]
       end
     end
   end

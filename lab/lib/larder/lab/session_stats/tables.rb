@@ -137,9 +137,7 @@ module Larder
             query.gsub("?") { "$#{number += 1}" }
           end
 
-          def rows(query, *values)
-            connection.exec_query(query, "Statistics", values, prepare: true).rows
-          end
+          def rows(query, *values) = connection.exec_query(query, "Statistics", values, prepare: true).rows
 
           # Pages that are all visible need not be looked at for a count by index.
           def settle = connection.execute("VACUUM ANALYZE #{TABLE}")

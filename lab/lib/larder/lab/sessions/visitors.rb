@@ -104,9 +104,7 @@ module Larder
         end
 
         # A user without a session got one, another one's went on.
-        def right?(page, brought, given)
-          page.new ? !given.nil? : given.nil? || given == brought || !@store.keeps?
-        end
+        def right?(page, brought, given) = page.new ? !given.nil? : given.nil? || given == brought || !@store.keeps?
       end
     end
   end

@@ -56,9 +56,7 @@ module Larder
 
         private
 
-        def seconds_of(chapter)
-          chapter["measures"].to_h { |measure| [measure["key"], measure["samples"].min] }
-        end
+        def seconds_of(chapter) = chapter["measures"].to_h { |measure| [measure["key"], measure["samples"].min] }
 
         def assert_trips(seconds, blocks, least)
           blocks.each { |call, row| assert_operator seconds.fetch("machines/#{call}_yours/#{row}"), :>=, least }

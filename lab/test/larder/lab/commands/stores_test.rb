@@ -129,9 +129,7 @@ module Larder
 
         private
 
-        def details(file)
-          JSON.parse(File.read(file)).dig("chapters", 0, "details")
-        end
+        def details(file) = JSON.parse(File.read(file)).dig("chapters", 0, "details")
 
         def assert_document(document)
           assert_equal RUBY_DESCRIPTION[/\A\S+ \S+/], document.dig("environment", "ruby")[/\A\S+ \S+/]

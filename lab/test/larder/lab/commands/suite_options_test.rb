@@ -92,13 +92,9 @@ module Larder
 
         private
 
-        def parse(...)
-          options_of("stores", ...)
-        end
+        def parse(...) = options_of("stores", ...)
 
-        def both(...)
-          options_of("overview", ...)
-        end
+        def both(...) = options_of("overview", ...)
       end
     end
   end

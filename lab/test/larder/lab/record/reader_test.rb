@@ -137,9 +137,7 @@ module Larder
 
         private
 
-        def request(event = "request.action_dispatch", &block)
-          ActiveSupport::Notifications.instrument(event, &block)
-        end
+        def request(event = "request.action_dispatch", &block) = ActiveSupport::Notifications.instrument(event, &block)
 
         def recorded(store = ActiveSupport::Cache::MemoryStore.new, sized: true)
           recorder = Lab.record(@path, store: store)
@@ -158,9 +156,7 @@ module Larder
           @path
         end
 
-        def read(bytes)
-          Reader.read(written(bytes))
-        end
+        def read(bytes) = Reader.read(written(bytes))
       end
     end
   end
