@@ -10,6 +10,7 @@
 #define LARD_CALLS_H
 
 #include "children.h"
+#include "mounts.h"
 
 #include <execinfo.h>
 #include <pthread.h>
@@ -122,8 +123,9 @@ static bool can_answer(int kind, int code) {
     return can;
 }
 
-/* How this call is to fail; 0: not. The files of other processes in /dev/shm change the number of calls, so the
- * one at the planned number may be of another kind, and then only fails as its own kind can. */
+/* How this call is to fail; 0: not. Where the program has no /dev/shm of its own, the files of other processes
+ * there change the number of calls. So the one at the planned number may be of another kind, and then only fails
+ * as its own kind can. */
 static int verdict(int kind) {
     if (!armed) {
         return 0;
@@ -326,5 +328,19 @@ void __wrap_free(void *block) {
     blocks -= block != NULL;
     __real_free(block);
 }
+
+/* Gives the program a /dev/shm of its own. The engine opens each file of hints there, also those of other
+ * programs, and may remove them. */
+static bool has_own_hints(void) {
+    return mounts_of_its_own("/dev/shm") && mount("tmpfs", "/dev/shm", "tmpfs", 0, NULL) == 0;
+}
+
+#define RUN_CALLS(suite, tests)                                                                  \
+    int main(int argc, char **argv) {                                                            \
+        if (!has_own_hints()) {                                                                  \
+            printf("  needs root: a /dev/shm without the files of other programs\n");            \
+        }                                                                                        \
+        return run_tests(suite, tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL); \
+    }
 
 #endif

@@ -262,4 +262,4 @@ static const test_case tests[] = {
     TEST(a_superseded_file, "a superseded file is replaced, and the host's files stay as they are"),
     TEST(say_count, "count"),
 };
-RUN("exchanged descriptors", tests)
+RUN_CALLS("exchanged descriptors", tests)

@@ -120,4 +120,4 @@ static const test_case tests[] = {
     TEST(removed, "hints that a user removes cost no value, and nothing stays open"),
     TEST(say_count, "count"),
 };
-RUN("swept hints", tests)
+RUN_CALLS("swept hints", tests)

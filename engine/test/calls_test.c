@@ -249,4 +249,4 @@ static const test_case tests[] = {
     TEST(a_file_in_use_is_replaced, "who replaces a file in use takes its users along, or leaves it"),
     TEST(say_counts, "counts"),
 };
-RUN("failing calls", tests)
+RUN_CALLS("failing calls", tests)

@@ -348,4 +348,4 @@ static const test_case tests[] = {
     TEST(close_in_a_child, "closing in a child leaves its parent attached"),
     TEST(say_counts, "counts"),
 };
-RUN("failing calls in use", tests)
+RUN_CALLS("failing calls in use", tests)

@@ -108,7 +108,7 @@ static inline void choose_some(const call_list *calls, unsigned long at, choices
         if (codes[i] < 0 || (is_new && asks_again(codes[i]) && codes[i] != once)) {
             add_choice(out, codes[i], ONCE);
         }
-        if (is_new && (i == 0 || codes[i] < 0)) {
+        if (is_new && (i == 0 || codes[i] < 0 || out->only_for_good)) {
             add_choice(out, codes[i], TWICE);
             add_choice(out, codes[i], FOR_GOOD);
         }

@@ -35,16 +35,22 @@ int lard_descriptor_stat(int fd, const char *path, struct stat *info) {
 int lard_descriptor_open(const char *path, int flags, struct stat *info) {
     struct stat open_file;
     int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
-    int code = fd < 0 ? errno : lard_descriptor_stat(fd, path, info);
+    if (fd < 0) {
+        return -1;
+    }
+    int code = lard_descriptor_stat(fd, path, info);
     if (code == 0) {
         return fd;
     }
+    bool is_known = fstat(fd, &open_file) == 0;
+    bool is_open = is_known || errno != EBADF;
     /* A file without a name was removed from the path just now, so it is this one, not one of the host's. */
-    if (fd >= 0 && fstat(fd, &open_file) == 0 && open_file.st_nlink == 0) {
+    if (is_known && open_file.st_nlink == 0) {
         close(fd);
+        is_open = false;
     }
     errno = code;
-    return -1;
+    return is_open ? LARD_DESCRIPTOR_LEFT : -1;
 }
 
 int lard_descriptor_check(int fd, const struct stat *info) {

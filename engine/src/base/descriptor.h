@@ -13,8 +13,11 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+/* The answer of lard_descriptor_open where a descriptor stays open, because it may be the host's. */
+#define LARD_DESCRIPTOR_LEFT (-2)
+
 /* Opens a file, which is no symbolic link; a new one gets mode 0600, less the umask. The descriptor and *info, as
- * of the next function, or -1 and errno. */
+ * of the next function; or -1 or LARD_DESCRIPTOR_LEFT, and errno. */
 int lard_descriptor_open(const char *path, int flags, struct stat *info);
 /* Fills *info with what the descriptor and `path` agree on: 0, or errno and *info is as it was. ESTALE: by now the
  * descriptor is closed or another file's, or another file is at `path`. */

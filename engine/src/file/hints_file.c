@@ -120,14 +120,14 @@ static bool is_fit(int fd, const char *name, struct stat *info, const lard_map *
            (!is_left || lard_hints_file_affordable(map, words, (uint64_t)info->st_blocks * 512) == words);
 }
 
-/* Removes a file of hints that no process has mapped. False: it cannot be told whose a descriptor is, and the one
- * that was opened stays open.
- */
+/* Removes a file of hints that no process has mapped. False: no more files can be opened, or this one's descriptor
+ * stays open. */
 static bool remove_unused(const char *name) {
     struct stat info;
     int fd = lard_descriptor_open(name, O_RDWR | O_NONBLOCK, &info);
     if (fd < 0) { /* it is gone, or is another user's or no file */
-        return errno == ENOENT || errno == ESTALE || errno == EACCES || errno == ELOOP || errno == ENXIO;
+        return fd != LARD_DESCRIPTOR_LEFT &&
+               (errno == ENOENT || errno == ESTALE || errno == EACCES || errno == ELOOP || errno == ENXIO);
     }
     if (S_ISREG(info.st_mode) && info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
         lard_descriptor_check(fd, &info) == 0) {
