@@ -17,6 +17,8 @@
 #include <stdarg.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
@@ -39,6 +41,15 @@ enum { ONCE, TWICE, FOR_GOOD, WAYS };
     X(pwrite, EIO, ENOSPC, EDQUOT, EINTR, PART, NOTHING)                       \
     X(unlink, EACCES, EROFS, EIO, EBUSY)                                       \
     X(mkdir, EACCES, ENOSPC, EDQUOT, EROFS, EMLINK, EIO)                       \
+    X(rmdir, EBUSY, EACCES, EIO)                                               \
+    X(chmod, EPERM, EROFS, EIO)                                                \
+    X(fchmod, EPERM, EROFS, EIO)                                               \
+    X(fchown, EPERM, EROFS, EIO)                                               \
+    X(ftruncate, EPERM, ENOSPC, EFBIG, EINTR, EIO)                             \
+    X(truncate, EPERM, ENOSPC, EFBIG, EINTR, EIO)                              \
+    X(statvfs, ENOSYS, EACCES, EINTR, EIO)                                     \
+    X(fstatvfs, ENOSYS, EINTR, EIO)                                            \
+    X(getrlimit, EINVAL)                                                       \
     X(getcwd, ENOENT, ENOMEM, EACCES)                                          \
     X(fcntl, ENOLCK, EINTR, EIO, EAGAIN, EACCES)                               \
     X(flock, EWOULDBLOCK, EINTR, ENOLCK)                                       \
@@ -48,6 +59,8 @@ enum { ONCE, TWICE, FOR_GOOD, WAYS };
     X(mmap, ENOMEM, EAGAIN, EACCES, ENODEV, ENFILE)                            \
     X(munmap, ENOMEM)                                                          \
     X(madvise, ENOMEM, EAGAIN)                                                 \
+    X(posix_madvise, ENOMEM)                                                   \
+    X(mincore, ENOMEM, EAGAIN)                                                 \
     X(utimensat, EACCES, EROFS)                                                \
     X(statx, ENOSYS, EIO)                                                      \
     X(msync, EIO, ENOSPC, ENOMEM, EBUSY)                                       \
@@ -180,10 +193,20 @@ WRAP(off_t, lseek, (int fd, off_t at, int whence), (fd, at, whence))
 WRAP(int, flock, (int fd, int operation), (fd, operation))
 WRAP(int, unlink, (const char *path), (path))
 WRAP(int, mkdir, (const char *path, mode_t mode), (path, mode))
+WRAP(int, rmdir, (const char *path), (path))
+WRAP(int, chmod, (const char *path, mode_t mode), (path, mode))
+WRAP(int, fchmod, (int fd, mode_t mode), (fd, mode))
+WRAP(int, fchown, (int fd, uid_t owner, gid_t group), (fd, owner, group))
+WRAP(int, truncate, (const char *path, off_t bytes), (path, bytes))
+WRAP(int, ftruncate, (int fd, off_t bytes), (fd, bytes))
+WRAP(int, statvfs, (const char *path, struct statvfs *room), (path, room))
+WRAP(int, fstatvfs, (int fd, struct statvfs *room), (fd, room))
+WRAP(int, getrlimit, (__rlimit_resource_t which, struct rlimit *limit), (which, limit))
 WRAP(void *, mmap, (void *at, size_t bytes, int may, int flags, int fd, off_t offset),
      (at, bytes, may, flags, fd, offset))
 WRAP(int, munmap, (void *at, size_t bytes), (at, bytes))
 WRAP(int, madvise, (void *at, size_t bytes, int advice), (at, bytes, advice))
+WRAP(int, mincore, (void *at, size_t bytes, unsigned char *pages), (at, bytes, pages))
 WRAP(int, statx, (int at, const char *path, int flags, unsigned mask, struct statx *info),
      (at, path, flags, mask, info))
 WRAP(int, utimensat, (int at, const char *path, const struct timespec times[2], int flags),
@@ -292,6 +315,13 @@ int __wrap_posix_fallocate(int fd, off_t from, off_t bytes);
 int __wrap_posix_fallocate(int fd, off_t from, off_t bytes) {
     int code = verdict(CALL_posix_fallocate);
     return code ? code : __real_posix_fallocate(fd, from, bytes);
+}
+
+int __real_posix_madvise(void *at, size_t bytes, int advice);
+int __wrap_posix_madvise(void *at, size_t bytes, int advice);
+int __wrap_posix_madvise(void *at, size_t bytes, int advice) {
+    int code = verdict(CALL_posix_madvise);
+    return code ? code : __real_posix_madvise(at, bytes, advice);
 }
 
 /* glibc's is no function of its own for --wrap; this one registers by way of the real one. */

@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE
 #include "base/space.h"
+#include "base/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@ uint64_t lard_space_left(const char *directory) {
 
 /* If a signal interrupts the call, tmpfs gives back what it has reserved: so each interruption halves the piece.
  */
-int lard_space_reserve(int fd, uint64_t from, uint64_t bytes) {
+int lard_space_reserve(int fd, const struct stat *info, uint64_t from, uint64_t bytes) {
     if (!lard_space_may_reach(from + bytes)) {
         return EFBIG;
     }
@@ -38,7 +39,8 @@ int lard_space_reserve(int fd, uint64_t from, uint64_t bytes) {
     uint64_t piece = bytes;
     for (uint64_t done = 0; done < bytes;) {
         piece = piece < bytes - done ? piece : bytes - done;
-        int failed = posix_fallocate(fd, (off_t)(from + done), (off_t)piece);
+        int failed = lard_descriptor_check(fd, info);
+        failed = failed ? failed : posix_fallocate(fd, (off_t)(from + done), (off_t)piece);
         if (failed == 0) {
             done += piece;
         } else if (failed != EINTR) {
@@ -56,11 +58,15 @@ void lard_space_release(int fd, uint64_t from, uint64_t bytes) {
 
 #else
 
-int lard_space_reserve(int fd, uint64_t from, uint64_t bytes) {
+int lard_space_reserve(int fd, const struct stat *info, uint64_t from, uint64_t bytes) {
     if (!lard_space_may_reach(from + bytes)) {
         return EFBIG;
     }
     fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, (off_t)bytes, 0};
+    int code = lard_descriptor_check(fd, info);
+    if (code) {
+        return code;
+    }
     if (fcntl(fd, F_PREALLOCATE, &store) == -1) {
         return errno;
     }

@@ -98,8 +98,7 @@ static larder_status create(const char *path, uint64_t size_bytes, const uint64_
         status = lard_memory_limit_admits(fd, path, super->file_bytes, lard_hints_least_bytes(super), error);
     }
     if (status == LARDER_OK) {
-        code = lard_descriptor_check(fd, info);
-        code = code ? code : LARD_CHANGE(lard_space_reserve(fd, 0, super->file_bytes));
+        code = LARD_CHANGE(lard_space_reserve(fd, info, 0, super->file_bytes));
         status = code ? lard_fail_call(error, "allocate space for", path, code) : LARDER_OK;
     }
     if (status == LARDER_OK) {

@@ -250,7 +250,7 @@ static bool reserve_by_name(const lard_map *map, uint64_t from, uint64_t bytes) 
         return false;
     }
     bool is_mapped = (uint64_t)info.st_ino == map->hints_inode && (uint64_t)info.st_dev == map->hints_device;
-    bool done = is_mapped && LARD_CHANGE(lard_space_reserve(fd, from, bytes)) == 0;
+    bool done = is_mapped && LARD_CHANGE(lard_space_reserve(fd, &info, from, bytes)) == 0;
     lard_descriptor_close(fd, &info);
     return done;
 }

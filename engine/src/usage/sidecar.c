@@ -57,9 +57,9 @@ static larder_status path_of(const char *cache_path, char path[LARD_LOCK_PATH_MA
 
 void lard_sidecar_close(lard_sidecar *file) {
     if (lard_descriptor_check(file->fd, &file->info) == 0) {
-        flock(file->fd, LOCK_UN);
-        close(file->fd);
+        flock(file->fd, LOCK_UN); /* a forked child may have the descriptor, too */
     }
+    lard_descriptor_close(file->fd, &file->info);
     file->fd = -1;
 }
 
@@ -204,11 +204,16 @@ larder_status lard_sidecar_look(lard_sidecar *file, const char *cache_path, lard
     return status;
 }
 
+static int empty(const lard_sidecar *file) {
+    int code = lard_descriptor_check(file->fd, &file->info);
+    return code ? code : ftruncate(file->fd, 0) == 0 ? 0 : errno;
+}
+
 /* Makes an empty sidecar of a file that has no valid header. It has all its blocks, so that a full disk does not
  * stop later changes. */
 static larder_status make(lard_sidecar *file, const char *path, larder_error *error) {
-    int code = ftruncate(file->fd, 0) == 0 ? 0 : errno;
-    code = code ? code : lard_space_reserve(file->fd, 0, lard_sidecar_bytes());
+    int code = empty(file);
+    code = code ? code : lard_space_reserve(file->fd, &file->info, 0, lard_sidecar_bytes());
     file->header = (lard_sidecar_header){.magic = LARD_SIDECAR_MAGIC,
                                          .version = LARD_SIDECAR_VERSION,
                                          .endian_probe = 0x01020304u,
@@ -216,8 +221,7 @@ static larder_status make(lard_sidecar *file, const char *path, larder_error *er
                                          .made_ms = lard_clock_ms()};
     code = code ? code : lard_sidecar_write_header(file);
     if (code) {
-        int ignored = ftruncate(file->fd, 0); /* a part of the blocks may be reserved: gives the room back */
-        (void)ignored;
+        empty(file); /* a part of the blocks may be reserved: gives the room back */
         return lard_fail_call(error, "write", path, code);
     }
     return LARDER_OK;
