@@ -21,18 +21,6 @@ typedef struct {
     uint64_t open, first, second, thousand, close, cpu, faults;
 } timings;
 
-static uint64_t cpu_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t faults(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (uint64_t)(usage.ru_minflt + usage.ru_majflt);
-}
-
 static uint64_t get_ns(larder *cache, uint64_t number) {
     char key[KEY_BYTES];
     unsigned char value[VALUE_BYTES];
@@ -49,8 +37,8 @@ static uint64_t get_ns(larder *cache, uint64_t number) {
 static void get_first(larder *cache, timings *took) {
     /* The latest keys: eviction of the oldest may have begun. */
     took->first = get_ns(cache, KEYS - 1);
-    took->cpu = cpu_ns() - took->cpu;
-    took->faults = faults() - took->faults;
+    took->cpu = bench_cpu_ns() - took->cpu;
+    took->faults = bench_faults() - took->faults;
     took->second = get_ns(cache, KEYS - 1);
     for (uint64_t i = 0; i < 1000; i++) {
         took->thousand += get_ns(cache, KEYS - 2 - i * 100);
@@ -59,7 +47,7 @@ static void get_first(larder *cache, timings *took) {
 
 /* In the fresh process: writes the timings to standard output. */
 static int be_the_child(const char *path) {
-    timings took = {.faults = faults(), .cpu = cpu_ns()};
+    timings took = {.faults = bench_faults(), .cpu = bench_cpu_ns()};
     larder *cache;
     larder_error error;
     uint64_t start = bench_now_ns();
@@ -86,7 +74,7 @@ static void open_freshly(const char *path, larder *cache, int out) {
 }
 
 static void get_in_forked_child(const char *path, larder *cache, int out) {
-    timings took = {.faults = faults(), .cpu = cpu_ns()};
+    timings took = {.faults = bench_faults(), .cpu = bench_cpu_ns()};
     (void)path;
     get_first(cache, &took);
     _exit(write(out, &took, sizeof took) == sizeof took ? 0 : 1);
@@ -94,25 +82,20 @@ static void get_in_forked_child(const char *path, larder *cache, int out) {
 
 static timings in_child(work *carry_out, const char *path, larder *cache) {
     timings took;
-    int ends[2], status;
+    int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
         bench_die("pipe: %s", strerror(errno));
     }
-    fflush(stdout);
-    pid_t child = fork();
-    if (child < 0) {
-        bench_die("fork: %s", strerror(errno));
-    }
+    pid_t child = bench_fork();
     if (child == 0) {
         carry_out(path, cache, ends[1]);
     }
     close(ends[1]);
     ssize_t got = read(ends[0], &took, sizeof took);
     close(ends[0]);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (got != sizeof took || !WIFEXITED(status) || WEXITSTATUS(status)) {
-        bench_die("the process that opened the file ended with status %d", status);
+    bench_wait_well(child);
+    if (got != sizeof took) {
+        bench_die("the process that opened the file ended early");
     }
     return took;
 }

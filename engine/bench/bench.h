@@ -1,10 +1,10 @@
 /*
- * bench.h — helpers of the measuring programs: clock, random numbers, keys, cores, histogram, figures.
+ * bench.h — helpers of the measuring programs: clock, random numbers, keys, cores, processes, histogram, figures.
  *
  * A program measures its contenders in turns, round after round, and prints figures: text lines, or with --json
  * one JSON object per line. --rounds and --seconds limit it. It leaves only its output behind.
  *
- * One program is one file, so everything here is static.
+ * A program is compiled as one file, so everything here is static.
  */
 #ifndef LARD_BENCH_H
 #define LARD_BENCH_H
@@ -222,6 +222,47 @@ BENCH_FUNCTION void bench_fill(larder *cache, uint64_t from, uint64_t to, size_t
         }
     }
     free(value);
+}
+
+/* ---- processes ---- */
+
+BENCH_FUNCTION uint64_t bench_cpu_ns(void) { /* of this process so far */
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+BENCH_FUNCTION uint64_t bench_faults(void) { /* page faults of this process so far */
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)(usage.ru_minflt + usage.ru_majflt);
+}
+
+/* Memory of zeros that the caller shares with the processes that it forks. */
+BENCH_FUNCTION void *bench_shared(size_t bytes) {
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) {
+        bench_die("mmap: %s", strerror(errno));
+    }
+    return at;
+}
+
+BENCH_FUNCTION pid_t bench_fork(void) {
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid < 0) {
+        bench_die("fork: %s", strerror(errno));
+    }
+    return pid;
+}
+
+BENCH_FUNCTION void bench_wait_well(pid_t pid) {
+    int status;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+        bench_die("a process ended with status %d", status);
+    }
 }
 
 /* ---- latencies: 64 buckets for each power of two, so within 1.6 % ---- */

@@ -36,18 +36,6 @@ typedef struct {
 
 static unsigned char value[60000];
 
-static double cpu_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
-static double faults(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_minflt + usage.ru_majflt);
-}
-
 static void store(place *one, int way, size_t bytes) {
     char key[KEY_BYTES];
     if (way == SET) {
@@ -137,10 +125,11 @@ static void measure(int way, size_t bytes, cost costs[STATES]) {
             write_back(&one);
             make_cold(&one);
         }
-        double cpu = cpu_us(), had = faults();
+        uint64_t cpu = bench_cpu_ns(), had = bench_faults();
         write_through(&one, way, bytes, PART);
         double calls = (double)(PART / bytes + 1);
-        costs[state] = (cost){(cpu_us() - cpu) / calls, (faults() - had) / calls};
+        costs[state] =
+            (cost){(double)(bench_cpu_ns() - cpu) / 1e3 / calls, (double)(bench_faults() - had) / calls};
     }
     end(&one);
 }

@@ -14,7 +14,7 @@
  * "set": by one process, while nothing else runs, and while another process runs prune or verify. A call that runs
  * longer than LIMIT_S is ended by its process.
  */
-#include "bench.h"
+#include "worker.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -78,12 +78,6 @@ static bool get(larder *cache, uint64_t number) {
     return status == LARDER_OK;
 }
 
-static double cpu_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
 /* ---- filling ---- */
 
 /* With time for the process that holds the lock to get a core. */
@@ -114,10 +108,7 @@ static void fill(const char *path) {
     uint64_t start = bench_now_ns();
     struct rusage used;
     for (int i = 0; i < cores; i++) {
-        pid_t child = fork();
-        if (child < 0) {
-            bench_die("fork: %s", strerror(errno));
-        }
+        pid_t child = bench_fork();
         if (child == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             fill_part(path, (uint64_t)i, (uint64_t)cores);
@@ -138,28 +129,6 @@ static void fill(const char *path) {
 
 /* ---- a child, which carries out orders ---- */
 
-static bool write_all(int fd, const void *from, size_t bytes) {
-    for (size_t done = 0; done < bytes;) {
-        ssize_t wrote = write(fd, (const char *)from + done, bytes - done);
-        if (wrote < 0 && errno != EINTR) {
-            return false;
-        }
-        done += wrote > 0 ? (size_t)wrote : 0;
-    }
-    return true;
-}
-
-static bool read_all(int fd, void *into, size_t bytes) {
-    for (size_t done = 0; done < bytes;) {
-        ssize_t got = read(fd, (char *)into + done, bytes - done);
-        if (got == 0 || (got < 0 && errno != EINTR)) {
-            return false;
-        }
-        done += got > 0 ? (size_t)got : 0;
-    }
-    return true;
-}
-
 static uint64_t chance;
 
 static void one_call(larder *cache, kind what, answer *found) {
@@ -178,7 +147,7 @@ static void carry_out(larder **cache, const char *path, const order *given, answ
     larder_status status = LARDER_OK;
     memset(found, 0, sizeof *found);
     uint64_t start = bench_now_ns(), end = start + (uint64_t)(given->seconds * 1e9);
-    double cpu = cpu_us();
+    uint64_t cpu = bench_cpu_ns();
     if (given->what == OPEN) {
         *cache = bench_open(path, file_bytes);
     } else if (given->what == PRUNE) {
@@ -196,7 +165,7 @@ static void carry_out(larder **cache, const char *path, const order *given, answ
     }
     found->refused += status != LARDER_OK;
     found->wall_us = (double)(bench_now_ns() - start) / 1e3;
-    found->cpu_us = cpu_us() - cpu;
+    found->cpu_us = (double)(bench_cpu_ns() - cpu) / 1e3;
 }
 
 static int be_the_child(char **argv) {
@@ -219,56 +188,20 @@ static int be_the_child(char **argv) {
 
 /* ---- the parent's side of a child ---- */
 
-typedef struct {
-    pid_t pid;
-    int in, out;
-} worker;
-
-static worker start_worker(const char *path, unsigned number) {
+static worker start(const char *path, unsigned number) {
     char bytes[24], count[24], seed[24];
-    int to[2], from[2];
-    if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) {
-        bench_die("pipe: %s", strerror(errno));
-    }
     snprintf(bytes, sizeof bytes, "%lu", (unsigned long)file_bytes);
     snprintf(count, sizeof count, "%lu", (unsigned long)items);
     snprintf(seed, sizeof seed, "%u", number + 1);
-    fflush(stdout);
-    pid_t child = fork();
-    if (child < 0) {
-        bench_die("fork: %s", strerror(errno));
-    }
-    if (child == 0) {
-        dup2(to[0], STDIN_FILENO);
-        dup2(from[1], STDOUT_FILENO);
-        execl("/proc/self/exe", bench_program, CHILD, path, bytes, count, seed, (char *)NULL);
-        _exit(127);
-    }
-    close(to[0]);
-    close(from[1]);
-    return (worker){child, to[1], from[0]};
+    return start_worker((char *[]){(char *)bench_program, CHILD, (char *)path, bytes, count, seed, NULL});
 }
 
 static void tell(const worker *who, kind what, uint64_t calls, double seconds) {
     order given = {what, calls, seconds};
-    if (!write_all(who->in, &given, sizeof given)) {
-        bench_die("a process ended early");
-    }
+    tell_worker(who, &given, sizeof given);
 }
 
-static void hear(const worker *who, answer *found) {
-    if (!read_all(who->out, found, sizeof *found)) {
-        bench_die("a process ended early");
-    }
-}
-
-static void end_worker(const worker *who) {
-    int status;
-    close(who->in);
-    close(who->out);
-    while (waitpid(who->pid, &status, 0) < 0 && errno == EINTR) {
-    }
-}
+static void hear(const worker *who, answer *found) { hear_worker(who, found, sizeof *found); }
 
 /* ---- memory ---- */
 
@@ -336,7 +269,7 @@ static void measure_open(const char *path) {
     static answer found;
     char name[120];
     for (int r = 0; r < bench_given.rounds; r++) {
-        worker who = start_worker(path, PROCESSES + (unsigned)r);
+        worker who = start(path, PROCESSES + (unsigned)r);
         for (int i = 0; i < 3; i++) {
             tell(&who, kinds[i], 1, 0);
             hear(&who, &found);
@@ -390,7 +323,7 @@ static void measure_gets(const worker *workers) {
 /* The upkeep runs in a process of its own; sets go on until it is done, at most LIMIT_S. */
 static void measure_upkeep(const char *path, const worker *writer, kind what, const char *title) {
     static answer found, sum;
-    worker who = start_worker(path, 1000);
+    worker who = start(path, 1000);
     char name[120];
     tell(&who, OPEN, 0, 0);
     hear(&who, &found);
@@ -501,7 +434,7 @@ int main(int argc, char **argv) {
         fill(path);
     }
     for (unsigned i = 0; i < PROCESSES; i++) {
-        workers[i] = start_worker(path, i);
+        workers[i] = start(path, i);
     }
     together(workers, PROCESSES, OPEN, 0, 0, &found);
     measure_open(path);

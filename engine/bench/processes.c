@@ -343,14 +343,8 @@ int main(int argc, char **argv) {
     bench_read_options(argc, argv, 5, 0.2, "One process beside two, three and four on the same file.");
     int cores = bench_core_count();
     bench_make_directory();
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED) {
-        bench_die("mmap: %s", strerror(errno));
-    }
-    region = mmap(NULL, REGION_WORDS * 8, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (region == MAP_FAILED) {
-        bench_die("mmap: %s", strerror(errno));
-    }
+    shared = bench_shared(sizeof *shared);
+    region = bench_shared(REGION_WORDS * 8);
     uint64_t random = 88172645463325252ull;
     for (size_t i = 0; i < REGION_WORDS; i++) {
         region[i] = bench_random(&random);
@@ -359,12 +353,8 @@ int main(int argc, char **argv) {
     bench_fill(cache, 0, workloads[0].keys, VALUE_BYTES);
     bench_heading("%d cores, %d rounds of %g s a stretch, in %s", cores, bench_given.rounds, bench_given.seconds,
                   bench_given.directory);
-    fflush(stdout);
     for (int i = 0; i < WORKERS; i++) {
-        workers[i] = fork();
-        if (workers[i] < 0) {
-            bench_die("fork: %s", strerror(errno));
-        }
+        workers[i] = bench_fork();
         if (workers[i] == 0) {
             serve(cache, i);
         }
@@ -384,11 +374,7 @@ int main(int argc, char **argv) {
     shared->stop = 1;
     uint64_t wrong = 0, missed = 0;
     for (int i = 0; i < WORKERS; i++) {
-        int status;
-        waitpid(workers[i], &status, 0);
-        if (!WIFEXITED(status) || WEXITSTATUS(status)) {
-            bench_die("worker %d ended with status %d", i, status);
-        }
+        bench_wait_well(workers[i]);
         wrong += shared->wrong[i];
         missed += shared->missed[i];
     }
