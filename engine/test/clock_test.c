@@ -299,6 +299,42 @@ static void statistics_are_added(void) {
     }
 }
 
+/* How many times between a miss and a store were counted, where the clock could be read at one, both or neither.
+ */
+static uint64_t times_counted(bool at_miss, bool at_store) {
+    static larder_usage usage;
+    uint64_t sum = 0;
+    is_forbidden = !at_miss;
+    bool is_missed = is(cache, "k", NULL);
+    is_forbidden = !at_store;
+    bool is_stored = set(cache, "k", "v") == LARDER_OK;
+    is_forbidden = false;
+    if (!is_missed || !is_stored || larder_keep_usage(cache, NULL) != LARDER_OK ||
+        larder_get_usage(test_path("t.larder"), &usage, NULL) != LARDER_OK) {
+        return UINT64_MAX;
+    }
+    for (unsigned i = 0; i <= LARDER_KEYSPACES; i++) {
+        sum += usage.keyspaces[i].counts.computes;
+    }
+    return sum;
+}
+
+/* The machine has just booted: the time since its boot would pass for one of a computation. */
+static void a_time_is_counted_between_two_readings(void) {
+    for (int at_miss = 0; at_miss < 2; at_miss++) {
+        for (int at_store = 0; at_store < 2; at_store++) {
+            larder_options options = {.size_bytes = SIZE, .statistics = true};
+            monotonic_ms = 0;
+            monotonic_ms = SECOND - lard_clock_monotonic_ms();
+            CHECK(larder_open(test_path("t.larder"), &options, &cache, NULL) == LARDER_OK);
+            uint64_t counted = times_counted(at_miss, at_store);
+            CHECK(counted == (at_miss && at_store), "%d and %d: %d", at_miss, at_store, (int)counted);
+            larder_close(cache);
+            CHECK(unlink(test_path("t.larder")) == 0 && unlink(test_path("t.larder.stats")) == 0);
+        }
+    }
+}
+
 static const test_case tests[] = {
     TEST(a_lease_does_not_follow_the_wall_clock, "a lease does not follow the wall clock"),
     TEST(a_lease_does_not_follow_the_time_of_a_call, "a lease does not follow the time that a call comes with"),
@@ -315,5 +351,7 @@ static const test_case tests[] = {
     TEST(a_cache_that_could_not_attach_tries_again,
          "a cache that could not attach tries again, whatever the clock"),
     TEST(statistics_are_added, "statistics are added to the others', whatever the clock"),
+    TEST(a_time_is_counted_between_two_readings,
+         "the time of a computation is counted between two readings of a clock"),
 };
 RUN("clocks", tests)

@@ -245,7 +245,7 @@ static void note_computed(lard_sampler *sampler, const lard_key *key, larder_usa
         return;
     }
     uint64_t took_us = lard_clock_monotonic_us() - miss->at_us;
-    if (took_us <= MAX_COMPUTE_US) {
+    if (miss->at_us && took_us <= MAX_COMPUTE_US) {
         counts->computes += miss->weight;
         counts->compute_us += took_us * miss->weight;
     }
