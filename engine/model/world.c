@@ -149,8 +149,8 @@ static void attach(unsigned number) {
     map->reads_mask = READS_WORDS - 1;
     core->counters = attached[number].counters = map->rows[number].counters;
     core->lock_timeout_ms = LOCK_TIMEOUT_MS;
-    core->next_look_ms = INT64_MAX;
-    core->existing = true; /* a changed engine may find damage, and then looks for another file */
+    core->next_look_ms = 1; /* never: the coarse clock stands at 0 */
+    core->existing = true;  /* a changed engine may find damage, and then looks for another file */
     core->stuck = &attached[number].stuck;
     cache->references = 1;
     lard_store(&map->processes[number].incarnation, 1);
