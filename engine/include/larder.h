@@ -119,7 +119,7 @@ extern "C" {
     X(NO_SPACE, "the disk has no room for the cache; free space or choose a smaller size")             \
     X(NO_SLOT, "all process slots of the cache are taken by live processes")                           \
     X(IN_USE, "other processes have the cache open; stop them first")                                  \
-    X(LOCKED, "the cache is being made, opened or closed, by this process or another")                 \
+    X(LOCKED, "the cache is being made, opened or closed, or its counts added, by a process")          \
     X(NO_MEMORY, "memory could not be allocated")                                                      \
     X(SYSTEM, "a system call failed")                                                                  \
     X(PIN_FULL, "pinned items take two thirds of the cache; delete some or enlarge the file")          \
@@ -718,7 +718,8 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats);
  *
  * A process keeps counts in memory. Calls that store add them to the file, once a second at most, or try calls
  * once in five seconds, and larder_close and larder_keep_usage do. A read never does: it does not wait for the
- * disk. Counts that a process has not added when it is killed are lost, and counts that the file could not take.
+ * disk. A close waits up to a second for other processes that add theirs. Counts that a process has not added when
+ * it is killed are lost, and counts that the file could not take.
  */
 #define LARDER_KEYSPACES 64
 #define LARDER_USAGE_WORDS 16
@@ -801,8 +802,8 @@ larder_status larder_get_usage(const char *path, larder_usage *usage, larder_err
  * call that stores could not add to it, and larder_keep_usage returns why. */
 int larder_usage_due(const larder *cache);
 /* Adds the counts of this process to the file. May wait for the disk. OK; LOCKED: another thread or process adds
- * its own; or why the file cannot be used. */
-larder_status larder_keep_usage(larder *cache, larder_error *error);
+ * its own, and did not end within `wait_ms`; or why the file cannot be used. */
+larder_status larder_keep_usage(larder *cache, uint32_t wait_ms, larder_error *error);
 /* Counts in the statistics that a call of the caller's failed, for whatever reason. A failure while no file is
  * attached is added when this process attaches one. No effect without statistics. */
 void larder_count_failure(larder *cache);

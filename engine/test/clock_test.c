@@ -291,7 +291,7 @@ static void statistics_are_added(void) {
         larder_options options = {.size_bytes = SIZE, .statistics = true};
         wall_ms = monotonic_ms = boot_ms = HOUR;
         CHECK(larder_open(test_path("t.larder"), &options, &cache, NULL) == LARDER_OK);
-        CHECK(set(cache, "k", "v") == LARDER_OK && larder_keep_usage(cache, NULL) == LARDER_OK);
+        CHECK(set(cache, "k", "v") == LARDER_OK && larder_keep_usage(cache, 0, NULL) == LARDER_OK);
         CHECK(is(cache, "k", "v") && !larder_usage_due(cache));
         mishaps[i]();
         CHECK(larder_usage_due(cache), "mishap %d", (int)i);

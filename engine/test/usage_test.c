@@ -65,7 +65,7 @@ static void few_calls_are_counted_exactly(void) {
     for (int i = 0; i < 7; i++) {
         get(cache, "users/1");
     }
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK);
     larder_usage_counts users = counts("users"), row = counts("views/products/_row");
     CHECK(users.misses == 10 && users.hits == 7 && users.stores == 1, "%d, %d, %d", (int)users.misses,
           (int)users.hits, (int)users.stores);
@@ -87,7 +87,7 @@ static void many_calls_are_counted_within_the_error_that_is_given(void) {
         snprintf(key, sizeof key, i % 4 ? "cold/%d" : "hot/1", i);
         get(cache, key);
     }
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK);
     larder_usage_counts hot = counts("hot"), cold = counts("cold");
     CHECK(hot.read_variance > 0 && is_within(hot.hits, reads / 4, hot.read_variance), "%d hits, variance %.0f",
           (int)hot.hits, (double)hot.read_variance);
@@ -105,15 +105,15 @@ static void a_new_period_counts_exactly_again(void) {
         snprintf(key, sizeof key, "many/%d", i);
         get(cache, key);
     }
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK);
     uint64_t variance = counts("many").read_variance;
     get(cache, "many/1"); /* has the weight of the reads that were skipped before */
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK);
     CHECK(counts("many").read_variance - variance < 256 * 255);
     for (int i = 0; i < 20; i++) {
         get(cache, "few/1");
     }
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK);
     CHECK(counts("few").misses == 20 && counts("few").read_variance == 0);
     larder_close(cache);
 }
@@ -122,7 +122,7 @@ static void it_is_due_when_something_was_counted_and_a_second_has_passed(void) {
     cache = open_counted(1 << 20);
     CHECK(!larder_usage_due(cache) && !larder_usage_due(NULL));
     get(cache, "users/1");
-    CHECK(larder_usage_due(cache) && larder_keep_usage(cache, NULL) == LARDER_OK && !larder_usage_due(cache));
+    CHECK(larder_usage_due(cache) && larder_keep_usage(cache, 0, NULL) == LARDER_OK && !larder_usage_due(cache));
     get(cache, "users/1");
     CHECK(!larder_usage_due(cache), "not twice in a second");
     int64_t until_ms = lard_clock_monotonic_ms() + 20000;
@@ -152,7 +152,7 @@ static void calls_are_counted_in_their_minutes_whenever_they_are_added(void) {
     for (int i = 0; i < 20; i++) {
         get(cache, "users/1");
     }
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK);
     uint64_t before = minute_at(now_ms - 3 * minute).misses; /* with the call that noticed that a minute is over */
     CHECK(before == 2, "%d", (int)before);
     CHECK(last_minute().misses == 19 && counts("users").misses == 21);
@@ -170,7 +170,7 @@ static void the_calls_of_a_long_period_are_spread_over_its_minutes(void) {
     sampler->now.began_ms = now_ms - 3 * minute;
     sampler->now.ended_ms = now_ms;
     sampler->before.began_ms = sampler->before.ended_ms = now_ms - 4 * minute;
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK);
     uint64_t sum = 0;
     for (int i = 0; i <= 4; i++) {
         uint64_t misses = minute_at(now_ms - i * minute).misses;
@@ -217,7 +217,7 @@ static void a_batch_counts_each_of_its_keys(void) {
         lookups[i].key_bytes = strlen(keys[i]);
     }
     larder_get_multi(cache, lookups, 40, NULL);
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK);
     CHECK(counts("odd").misses == 20 && counts("even").misses == 20);
     larder_close(cache);
 }
@@ -232,7 +232,7 @@ static void evictions_are_counted_with_their_age(void) {
     }
     larder_stats all;
     larder_get_stats(cache, &all);
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK);
     larder_usage_counts pages = counts("pages");
     CHECK(all.evictions > 15000 && is_within(pages.evictions, all.evictions, pages.eviction_variance), "%d of %d",
           (int)pages.evictions, (int)all.evictions);
@@ -273,7 +273,7 @@ static void names_are_made_by_rules(void) {
     cache = open_counted(1 << 20);
     CHECK(larder_name_keyspaces(cache, "shop", patterns, 2) == LARDER_OK);
     set(cache, "shop:users/1", "value");
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK);
     CHECK(counts("users").stores == 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char name[60];
@@ -322,7 +322,7 @@ static void keyspaces_with_most_traffic_keep_their_rows(void) {
             snprintf(key, sizeof key, "once-%c%c-%c/1", 'a' + round, 'a' + i / 26, 'a' + i % 26);
             get(cache, key);
         }
-        CHECK(larder_keep_usage(cache, NULL) == LARDER_OK);
+        CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK);
     }
     CHECK(load() == LARDER_OK);
     uint64_t misses = usage.keyspaces[LARDER_KEYSPACES].counts.misses;
@@ -347,7 +347,7 @@ static void hot_and_heavy_keys_are_found(void) {
         get(cache, key);
         get(cache, "key/42");
     }
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK);
     const larder_used_key *hot = usage.hot, *heavy = usage.heavy;
     for (unsigned i = 0; i < LARDER_USAGE_KEYS; i++) {
         hot = usage.hot[i].weight > hot->weight ? &usage.hot[i] : hot;
@@ -363,7 +363,7 @@ static void hot_and_heavy_keys_are_found(void) {
 static void statistics_survive_a_clear_a_resize_and_a_restart(void) {
     cache = open_counted(1 << 20);
     set(cache, "users/1", "value");
-    larder_keep_usage(cache, NULL);
+    larder_keep_usage(cache, 0, NULL);
     CHECK(larder_clear(cache) == LARDER_OK && larder_resize(cache, 2 << 20, LARDER_KEEP_NONE, NULL) == LARDER_OK);
     set(cache, "users/1", "value");
     larder_close(cache);
@@ -386,7 +386,7 @@ static void processes_add_to_one_file_and_a_child_counts_for_itself(void) {
                 CHILD_CHECK(set(cache, "child/1", "value") == LARDER_OK);
             }
             larder_status status;
-            while ((status = larder_keep_usage(cache, NULL)) == LARDER_LOCKED) {
+            while ((status = larder_keep_usage(cache, 0, NULL)) == LARDER_LOCKED) {
                 sleep_us(1000);
             }
             CHILD_CHECK(status == LARDER_OK);
@@ -414,13 +414,13 @@ static void a_child_closes_the_file_to_which_its_parent_was_adding(void) {
     if (pid == 0) {
         CHILD_CHECK(fcntl(fd, F_GETFD) != -1 && set(cache, "users/1", "value") == LARDER_OK);
         CHILD_CHECK(fcntl(fd, F_GETFD) == -1);
-        CHILD_CHECK(larder_keep_usage(cache, NULL) == LARDER_LOCKED);
+        CHILD_CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_LOCKED);
         _exit(0);
     }
     CHECK(exited_well(pid));
     lard_sidecar_close(sampler->scratch);
     sampler->folding = 0;
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK && counts("users").stores == 1);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK && counts("users").stores == 1);
     larder_close(cache);
 }
 
@@ -432,13 +432,13 @@ static void a_process_that_is_killed_while_it_writes_harms_nothing(void) {
         if (pid == 0) {
             for (;;) {
                 set(cache, "users/1", "value");
-                larder_keep_usage(cache, NULL);
+                larder_keep_usage(cache, 0, NULL);
             }
         }
         sleep_us(500 + (unsigned)round * 97);
         kill(pid, SIGKILL);
         CHECK(waitpid(pid, NULL, 0) == pid);
-        CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK, "no lock stays");
+        CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK, "no lock stays");
     }
     CHECK(is(cache, "users/1", "value"));
     larder_close(cache);
@@ -454,7 +454,7 @@ static void write_file(const char *text, size_t bytes) {
 
 static larder_status keep(larder_error *error) {
     set(cache, "users/1", "value");
-    return larder_keep_usage(cache, error);
+    return larder_keep_usage(cache, 0, error);
 }
 
 static void a_torn_write_of_the_table_loses_one_row(void) {
@@ -465,7 +465,7 @@ static void a_torn_write_of_the_table_loses_one_row(void) {
         snprintf(key, sizeof key, "%c%c/1", 'a' + i / 26, 'a' + i % 26);
         set(cache, key, "value");
     }
-    CHECK(larder_keep_usage(cache, &error) == LARDER_OK);
+    CHECK(larder_keep_usage(cache, 0, &error) == LARDER_OK);
     int fd = open(sidecar(), O_RDWR);
     CHECK(pwrite(fd, "torn", 4, 4096 + 8 + 20 * 224 + 100) == 4);
     close(fd);
@@ -476,7 +476,7 @@ static void a_torn_write_of_the_table_loses_one_row(void) {
     }
     CHECK(kept == 49, "%u", kept);
     set(cache, "aa/1", "value");
-    CHECK(larder_keep_usage(cache, &error) == LARDER_OK && load() == LARDER_OK && counts("aa").stores == 2);
+    CHECK(larder_keep_usage(cache, 0, &error) == LARDER_OK && load() == LARDER_OK && counts("aa").stores == 2);
     larder_close(cache);
 }
 
@@ -512,7 +512,7 @@ static void a_failure_of_a_set_is_reported_by_the_next_keep(void) {
     cache->core->sampler->next_fold_ms = 0;
     CHECK(set(cache, "users/1", "value") == LARDER_OK);
     CHECK(larder_usage_due(cache) == 1, "the set has tried, and could not say why it failed");
-    CHECK(larder_keep_usage(cache, &error) == LARDER_NOT_LARDER && strstr(error.detail, "no statistics"));
+    CHECK(larder_keep_usage(cache, 0, &error) == LARDER_NOT_LARDER && strstr(error.detail, "no statistics"));
     CHECK(!larder_usage_due(cache), "it is reported once");
     larder_close(cache);
 }
@@ -565,7 +565,7 @@ static void failures_are_counted_in_their_minute_and_in_the_row_of_all_others(vo
     for (int i = 0; i < 300; i++) {
         larder_count_failure(cache);
     }
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK);
     CHECK(usage.keyspaces[LARDER_KEYSPACES].counts.failures == 300 && counts("users").failures == 0);
     CHECK(usage.minutes[0].whole.failures + usage.minutes[1].whole.failures == 300);
     CHECK(usage.minutes[0].whole.stores + usage.minutes[1].whole.stores == 1);
@@ -581,11 +581,11 @@ static void a_failure_without_a_file_is_added_when_there_is_one(void) {
     CHECK(larder_open(path(), &options, &cache, NULL) == LARDER_OK);
     CHECK(larder_attach(cache, 0, NULL) != LARDER_OK);
     larder_count_failure(cache);
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_NOT_THERE);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_NOT_THERE);
     CHECK(rmdir(path()) == 0);
     sleep(2); /* an attempt has failed, and the next one comes a second later */
     CHECK(larder_attach(cache, 5000, NULL) == LARDER_OK);
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK);
     CHECK(usage.keyspaces[LARDER_KEYSPACES].counts.failures == 1);
     larder_close(cache);
 }
@@ -621,16 +621,83 @@ static void random_blocks_with_valid_checksums_harm_no_reader(void) {
     larder_close(cache);
 }
 
+/* Opens the sidecar and holds its lock. */
+static int hold_sidecar(void) {
+    int fd = open(sidecar(), O_RDWR);
+    return fd >= 0 && flock(fd, LOCK_EX) == 0 ? fd : -1;
+}
+
 static void while_another_process_writes_nobody_waits(void) {
     larder_error error;
     cache = open_counted(1 << 20);
     CHECK(keep(&error) == LARDER_OK);
-    int fd = open(sidecar(), O_RDWR);
-    CHECK(flock(fd, LOCK_EX) == 0);
+    int fd = hold_sidecar();
+    CHECK(fd >= 0);
     CHECK(keep(&error) == LARDER_LOCKED && load() == LARDER_OK && counts("users").stores == 1);
     close(fd);
     CHECK(keep(&error) == LARDER_OK && load() == LARDER_OK && counts("users").stores == 3, "nothing was lost");
     larder_close(cache);
+}
+
+enum { ENDING = 32 };
+
+static void processes_that_end_together_lose_no_counts(void) {
+    pid_t pids[ENDING];
+    uint32_t *ready = shared_memory(8), *ends = ready + 1;
+    cache = open_counted(1 << 20);
+    set(cache, "parent/1", "value");
+    for (int i = 0; i < ENDING; i++) {
+        if ((pids[i] = fork_child()) == 0) {
+            CHILD_CHECK(is(cache, "parent/1", "value")); /* a read adds nothing to the file */
+            __atomic_add_fetch(ready, 1, __ATOMIC_SEQ_CST);
+            while (!__atomic_load_n(ends, __ATOMIC_SEQ_CST)) {
+                sleep_us(200);
+            }
+            larder_close(cache);
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < 20000 && __atomic_load_n(ready, __ATOMIC_SEQ_CST) < ENDING; i++) {
+        sleep_us(1000);
+    }
+    __atomic_store_n(ends, 1, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < ENDING; i++) {
+        CHECK(exited_well(pids[i]));
+    }
+    larder_close(cache);
+    munmap(ready, 8);
+    CHECK(load() == LARDER_OK && last_minute().hits == ENDING, "%d", (int)last_minute().hits);
+}
+
+static void *release_soon(void *fd) {
+    sleep_us(200000);
+    close(*(int *)fd);
+    return NULL;
+}
+
+static void a_close_waits_until_another_process_has_written(void) {
+    larder_error error;
+    pthread_t releasing;
+    cache = open_counted(1 << 20);
+    CHECK(keep(&error) == LARDER_OK && set(cache, "users/1", "value") == LARDER_OK);
+    int fd = hold_sidecar();
+    CHECK(fd >= 0);
+    CHECK(pthread_create(&releasing, NULL, release_soon, &fd) == 0);
+    larder_close(cache);
+    pthread_join(releasing, NULL);
+    CHECK(load() == LARDER_OK && counts("users").stores == 2, "%d", (int)counts("users").stores);
+}
+
+static void a_close_ends_although_another_process_never_gives_up_the_lock(void) {
+    larder_error error;
+    cache = open_counted(1 << 20);
+    CHECK(keep(&error) == LARDER_OK && set(cache, "users/1", "value") == LARDER_OK);
+    int fd = hold_sidecar();
+    CHECK(fd >= 0);
+    CHECK(larder_keep_usage(cache, 20, &error) == LARDER_LOCKED && strstr(error.detail, "t.larder.stats"));
+    larder_close(cache);
+    close(fd);
+    CHECK(load() == LARDER_OK && counts("users").stores == 1, "%d", (int)counts("users").stores);
 }
 
 static void a_limit_of_file_sizes_stops_the_statistics_alone(void) {
@@ -641,7 +708,7 @@ static void a_limit_of_file_sizes_stops_the_statistics_alone(void) {
         CHILD_CHECK(set(cache, "users/1", "value") == LARDER_OK);
         struct rlimit limit = {64 << 10, 64 << 10};
         CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-        CHILD_CHECK(larder_keep_usage(cache, &error) == LARDER_FILE_LIMIT);
+        CHILD_CHECK(larder_keep_usage(cache, 0, &error) == LARDER_FILE_LIMIT);
         CHILD_CHECK(is(cache, "users/1", "value"));
         _exit(0);
     }
@@ -659,7 +726,7 @@ static void count_on_a_full_disk(void *unused) {
     }
     cache = open_counted(1 << 20);
     CHILD_CHECK(cache && set(cache, "users/1", "value") == LARDER_OK);
-    CHILD_CHECK(larder_keep_usage(cache, &error) != LARDER_OK && error.system_errno == ENOSPC);
+    CHILD_CHECK(larder_keep_usage(cache, 0, &error) != LARDER_OK && error.system_errno == ENOSPC);
     CHILD_CHECK(is(cache, "users/1", "value") && set(cache, "users/2", "value") == LARDER_OK);
     struct stat info;
     CHILD_CHECK(stat(sidecar(), &info) == 0 && info.st_blocks == 0);
@@ -678,7 +745,7 @@ static void count_where_no_file_can_be_made(void *unused) {
     }
     cache = open_counted(1 << 20);
     CHILD_CHECK(cache && set(cache, "users/1", "value") == LARDER_OK && is(cache, "users/1", "value"));
-    CHILD_CHECK(larder_keep_usage(cache, &error) == LARDER_SYSTEM && error.system_errno == EACCES);
+    CHILD_CHECK(larder_keep_usage(cache, 0, &error) == LARDER_SYSTEM && error.system_errno == EACCES);
     CHILD_CHECK(strstr(error.detail, "t.larder.stats") != NULL);
     larder_close(cache);
 }
@@ -709,7 +776,7 @@ static void root_leaves_the_file_to_the_owner_of_the_directory(void) {
     CHECK(chown(sidecar(), 1, 1) == 0 && load() == LARDER_NOT_OWNER);
     cache = open_counted(1 << 20);
     set(cache, "users/1", "value");
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_NOT_OWNER && is(cache, "users/1", "value"));
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_NOT_OWNER && is(cache, "users/1", "value"));
     larder_close(cache);
 }
 
@@ -719,7 +786,7 @@ static void *reads_of_a_thread(void *unused) {
     for (int i = 0; i < 20000; i++) {
         larder_get(cache, "users/1", 7, value, sizeof value, NULL, NULL);
         if (i % 1000 == 0) {
-            larder_keep_usage(cache, NULL);
+            larder_keep_usage(cache, 0, NULL);
         }
     }
     return NULL;
@@ -735,7 +802,7 @@ static void threads_count_together(void) {
     for (int i = 0; i < 4; i++) {
         pthread_join(threads[i], NULL);
     }
-    CHECK(larder_keep_usage(cache, NULL) == LARDER_OK && load() == LARDER_OK);
+    CHECK(larder_keep_usage(cache, 0, NULL) == LARDER_OK && load() == LARDER_OK);
     uint64_t hits = counts("users").hits;
     /* A weight that four threads are at once at is lost, or counted by each. */
     CHECK(hits > 80000 / 4 && hits < 80000 * 4, "%d of 80000", (int)hits);
@@ -749,7 +816,7 @@ static void a_cache_without_statistics_makes_no_file(void) {
     CHECK(access(sidecar(), F_OK) != 0 && load() == LARDER_NOT_THERE);
     CHECK(larder_get_usage("", &usage, NULL) == LARDER_INVALID &&
           larder_get_usage(path(), NULL, NULL) == LARDER_INVALID);
-    CHECK(larder_keep_usage(NULL, NULL) == LARDER_INVALID);
+    CHECK(larder_keep_usage(NULL, 0, NULL) == LARDER_INVALID);
 }
 
 static const test_case tests[] = {
@@ -784,6 +851,10 @@ static const test_case tests[] = {
          "a failure without a file is added when there is one"),
     TEST(random_blocks_with_valid_checksums_harm_no_reader, "random blocks with valid checksums harm no reader"),
     TEST(while_another_process_writes_nobody_waits, "while another process writes, no caller waits"),
+    TEST(processes_that_end_together_lose_no_counts, "processes that end together lose no counts"),
+    TEST(a_close_waits_until_another_process_has_written, "a close waits until another process has written"),
+    TEST(a_close_ends_although_another_process_never_gives_up_the_lock,
+         "a close ends although another process never gives up the lock"),
     TEST(a_limit_of_file_sizes_stops_the_statistics_alone, "a limit of file sizes stops the statistics alone"),
     TEST(on_a_full_disk_the_cache_works_without_statistics, "on a full disk the cache works without statistics"),
     TEST(a_directory_may_be_read_only, "in a directory that is read-only there are no statistics"),

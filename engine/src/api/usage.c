@@ -129,7 +129,7 @@ int larder_usage_due(const larder *cache) {
            (lard_fold_is_due(cache->core, 0) || lard_fold_has_failed(cache->core));
 }
 
-larder_status larder_keep_usage(larder *cache, larder_error *error) {
+larder_status larder_keep_usage(larder *cache, uint32_t wait_ms, larder_error *error) {
     larder_error ignored = {.status = LARDER_OK};
     error = error ? error : &ignored;
     memset(error, 0, sizeof *error);
@@ -139,7 +139,7 @@ larder_status larder_keep_usage(larder *cache, larder_error *error) {
     if (!lard_current_map(cache->core)) {
         return LARDER_OK; /* nothing was counted, or a child has not made a call yet */
     }
-    return lard_fold_now(cache->core, error);
+    return lard_fold_now(cache->core, wait_ms, error);
 }
 
 void larder_count_failure(larder *cache) {

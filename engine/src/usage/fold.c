@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define PERIOD_MS 1000
+#define POLL_MS 4
 #define CONTENDED_MS 50                      /* until the next attempt, while another process folds */
 #define FAILED_MS 60000                      /* and after the sidecar could not be used */
 #define HEAVY_MS (24 * LARD_SIDECAR_HOUR_MS) /* a large value that was not seen for a day is forgotten */
@@ -299,19 +300,29 @@ static larder_status fold(lard_core *cache, lard_sampler *sampler, larder_error 
     return status;
 }
 
-larder_status lard_fold_now(lard_core *cache, larder_error *error) {
+larder_status lard_fold_now(lard_core *cache, int64_t wait_ms, larder_error *error) {
     lard_sampler *sampler = lard_sampler_of(cache);
     if (!sampler) {
         return LARDER_OK;
     }
+    int64_t start = lard_clock_monotonic_ms();
     __atomic_store_n(&sampler->has_failed, 0, __ATOMIC_RELAXED);
-    return begin(sampler) ? fold(cache, sampler, error) : LARDER_LOCKED;
+    for (;;) {
+        larder_status status = begin(sampler)
+                                   ? fold(cache, sampler, error)
+                                   : lard_fail(error, LARDER_LOCKED, 0, "%s" LARD_SIDECAR_SUFFIX, cache->path);
+        int64_t waited = lard_clock_monotonic_ms() - start;
+        if (status != LARDER_LOCKED || waited < 0 || waited >= wait_ms) { /* negative: the clock failed */
+            return status;
+        }
+        lard_clock_sleep_ms(POLL_MS);
+    }
 }
 
 void lard_fold_unreported(lard_core *cache) {
     larder_error error;
     lard_sampler *sampler = lard_sampler_of(cache);
-    larder_status status = lard_fold_now(cache, &error);
+    larder_status status = lard_fold_now(cache, 0, &error);
     if (status != LARDER_OK && status != LARDER_LOCKED) {
         __atomic_store_n(&sampler->has_failed, 1, __ATOMIC_RELAXED);
     }

@@ -176,7 +176,11 @@ static VALUE cache_name_keyspaces(VALUE self, VALUE name, VALUE patterns) {
     return all ? Qtrue : Qfalse;
 }
 
+/* A call that adds counts now, and not only if that is due, waits so long for other processes that add theirs. */
+#define KEEP_WAIT_MS 1000
+
 struct keeping {
+    uint32_t wait_ms;
     larder_error error;
     larder_status status;
 };
@@ -184,20 +188,20 @@ struct keeping {
 static void run_keep(larder *engine, void *arg) {
     struct keeping *keeping = arg;
 
-    keeping->status = larder_keep_usage(engine, &keeping->error);
+    keeping->status = larder_keep_usage(engine, keeping->wait_ms, &keeping->error);
 }
 
-/* Adds the counts of this process to the file: if that is due, or now. nil, or the error that prevented it. Raises
- * ClosedError if `now`. */
+/* Adds the counts of this process to the file: if that is due, or now. nil, or the error that prevented it. If it
+ * is due, and another process adds its own, the next call does it. Raises ClosedError if `now`. */
 static VALUE cache_keep_usage(VALUE self, VALUE now) {
-    struct keeping keeping = {.status = LARDER_OK};
+    struct keeping keeping = {.wait_ms = RTEST(now) ? KEEP_WAIT_MS : 0, .status = LARDER_OK};
     larder *engine = RTEST(now) ? glue_handle_engine(glue_handle_of(self)) : glue_handle_engine_or_null(self);
 
     if (!engine || (!RTEST(now) && !larder_usage_due(engine))) {
         return Qnil;
     }
     glue_handle_call_released(self, run_keep, &keeping);
-    return keeping.status == LARDER_OK || keeping.status == LARDER_LOCKED
+    return keeping.status == LARDER_OK || (keeping.status == LARDER_LOCKED && !RTEST(now))
                ? Qnil
                : glue_open_error(&keeping.error, larder_path(engine));
 }

@@ -24,7 +24,8 @@ module Larder
       end
 
       # Adds what this process has counted by keyspace to the file of statistics, unless it did so within the last
-      # second. Rails calls it at the end of each request and job. A failure is logged, once for each cause.
+      # second. If another process adds its own at this moment, a later call does it. Rails calls it at the end of each
+      # request and job. A failure is logged, once for each cause.
       #
       # With `remote:` a thread of one process of the machine also publishes the status that {#machines} shows, once a
       # minute.

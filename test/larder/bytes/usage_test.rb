@@ -96,6 +96,19 @@ module Larder
       end
     end
 
+    test "a call that is to add the counts now names the file that another process holds" do
+      counted do |cache|
+        cache.set("users/1", "Ada")
+        assert_nil cache.keep_statistics
+        File.open("#{@path}.stats") do |held|
+          held.flock(File::LOCK_EX)
+          assert_nil cache.keep_statistics(if_due: true)
+          assert_match(/u\.larder\.stats.*or its counts added/, cache.keep_statistics.message)
+        end
+        assert_nil cache.keep_statistics
+      end
+    end
+
     test "the sum of counts is that of each" do
       numbers = (1..Usage::Counts.members.size).to_a
       one = Usage::Counts.none + Usage::Counts.new(*numbers)

@@ -152,9 +152,10 @@ module Larder
       end
 
       # Adds the counts of this process to the file of statistics. The cache does it itself when it stores, once a
-      # second at most, and when it is closed.
+      # second at most, and when it is closed. It waits up to a second for other processes that add theirs.
       #
-      # @param if_due [Boolean] true: only if it was not done for a second, and nothing if the cache is closed
+      # @param if_due [Boolean] true: only if it was not done for a second and no other process adds its counts, and
+      #   nothing if the cache is closed
       # @return [OpenError, nil] why the file cannot be used
       # @example
       #   cache.keep_statistics #=> nil
