@@ -117,7 +117,7 @@ extern "C" {
     X(UNSAFE_MODE, "the file or its lock is writable by others; chmod it to 600")                      \
     X(NETWORK_FS, "the file system is a network, FUSE or shared one; choose a local disk or /dev/shm") \
     X(NO_SPACE, "the disk has no room for the cache; free space or choose a smaller size")             \
-    X(NO_SLOT, "all process slots of the cache are taken by live processes")                           \
+    X(NO_SLOT, "no more processes may use the file; stop some, or enlarge it (larder resize)")         \
     X(IN_USE, "other processes have the cache open; stop them first")                                  \
     X(LOCKED, "the cache is being made, opened or closed, or its counts added, by a process")          \
     X(NO_MEMORY, "memory could not be allocated")                                                      \
@@ -306,24 +306,25 @@ typedef struct larder_store {
     X(forgotten_tags, "deletions of tags that were forgotten for newer ones")                                  \
     X(forgotten_misses,                                                                                        \
       "tag misses of items that may not have had a deleted tag, older than one that was forgotten")
-#define LARDER_GAUGES_LIST(X)                                                              \
-    X(items, "items in the index, also expired ones that nobody has dropped yet")          \
-    X(used_bytes, "bytes of segments in use, dead records included")                       \
-    X(index_bytes, "bytes of segments used by the index")                                  \
-    X(pinned_bytes, "bytes of pinned items, which eviction leaves")                        \
-    X(pinned_room_bytes, "bytes that pinned items may take")                               \
-    X(capacity_bytes, "bytes of segments that items and index may take before some leave") \
-    X(size_bytes, "bytes of the file")                                                     \
-    X(shards, "shards")                                                                    \
-    X(processes, "processes attached")                                                     \
-    X(oldest_age_ms, "no item was stored longer ago; 0: there is none")                    \
-    X(counts_age_ms, "how old the counts of a process that shares no memory are at most")  \
-    X(table_bytes, "bytes of segments used by the tables of deleted tags")                 \
-    X(hints_bytes, "bytes of memory that this process uses outside the file, for hints")   \
-    X(hints_shared, "1: processes share them, in /dev/shm; 0: a process and its children") \
-    X(age_ms, "time since the file was made")                                              \
-    X(configurations, "configurations that have a row in the file; it has seven rows")     \
-    X(configurations_full_ms, "when it was last emptied as all were taken, Unix ms; 0: never")
+#define LARDER_GAUGES_LIST(X)                                                                  \
+    X(items, "items in the index, also expired ones that nobody has dropped yet")              \
+    X(used_bytes, "bytes of segments in use, dead records included")                           \
+    X(index_bytes, "bytes of segments used by the index")                                      \
+    X(pinned_bytes, "bytes of pinned items, which eviction leaves")                            \
+    X(pinned_room_bytes, "bytes that pinned items may take")                                   \
+    X(capacity_bytes, "bytes of segments that items and index may take before some leave")     \
+    X(size_bytes, "bytes of the file")                                                         \
+    X(shards, "shards")                                                                        \
+    X(processes, "processes attached")                                                         \
+    X(oldest_age_ms, "no item was stored longer ago; 0: there is none")                        \
+    X(counts_age_ms, "how old the counts of a process that shares no memory are at most")      \
+    X(table_bytes, "bytes of segments used by the tables of deleted tags")                     \
+    X(hints_bytes, "bytes of memory that this process uses outside the file, for hints")       \
+    X(hints_shared, "1: processes share them, in /dev/shm; 0: a process and its children")     \
+    X(age_ms, "time since the file was made")                                                  \
+    X(configurations, "configurations that have a row in the file; it has seven rows")         \
+    X(configurations_full_ms, "when it was last emptied as all were taken, Unix ms; 0: never") \
+    X(process_room, "processes that may use it, and four more with `existing`")
 #define LARDER_STATS_LIST(X) LARDER_COUNTS_LIST(X) LARDER_GAUGES_LIST(X)
 #define LARDER_STATS_WORDS 24 /* words for counts, and as many for gauges */
 

@@ -142,8 +142,8 @@ static larder_status take_place(larder *cache, const char *lock, uint64_t size_b
     if (keep) {
         status = old->slot < beside.map->super.process_slots
                      ? keep_items(cache, old, beside.map, keep >= LARDER_KEEP_ALL, error)
-                     : lard_fail(error, LARDER_NO_SLOT, 0, "%s (%u slots)", cache->core->path,
-                                 beside.map->super.process_slots);
+                     : lard_fail(error, LARDER_NO_SLOT, 0, "%s (room for %u processes)", cache->core->path,
+                                 lard_process_room(beside.map));
     }
     if (keep == LARDER_KEEP_TRIAL) {
         lard_beside_remove(&beside);

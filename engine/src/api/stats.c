@@ -90,6 +90,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
         << map->segment_shift;
     stats->size_bytes = map->super.file_bytes;
     stats->shards = map->super.shard_count;
+    stats->process_room = lard_process_room(map);
     stats->hints_bytes = lard_hints_bytes(map);
     stats->hints_shared = map->has_shared_hints;
     stats->configurations = lard_belief_rows(map);

@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "file/belief.h"
 #include "file/file.h"
+#include "file/format.h"
 #include "file/hints.h"
 #include "file/map.h"
 #include "file/sigbus.h"
@@ -51,10 +52,23 @@ static void forget_waits(lard_core *cache) {
     }
 }
 
+/* Names a size with room for more processes, if there is one. */
+static larder_status fail_no_slot(const lard_core *cache, const lard_map *map, larder_error *error) {
+    lard_superblock plan = map->super;
+    uint64_t bytes = map->super.file_bytes;
+    while (plan.process_slots <= map->super.process_slots && lard_format_plan(bytes * 2, &plan) == LARDER_OK) {
+        bytes *= 2;
+    }
+    return plan.process_slots > map->super.process_slots
+               ? lard_fail(error, LARDER_NO_SLOT, 0, "%s (%llu MiB have room for more than its %u processes)",
+                           cache->path, (unsigned long long)bytes >> 20, lard_process_room(map))
+               : lard_fail(error, LARDER_NO_SLOT, 0, "%s (no file has room for more than %u processes)",
+                           cache->path, lard_process_room(map));
+}
+
 static larder_status fail_claim(lard_core *cache, const lard_map *map, larder_status status, larder_error *error) {
-    return status == LARDER_SYSTEM
-               ? lard_fail_call(error, "lock a process slot of", cache->path, errno)
-               : lard_fail(error, status, 0, "%s (%u slots)", cache->path, map->super.process_slots);
+    return status == LARDER_SYSTEM ? lard_fail_call(error, "lock a process slot of", cache->path, errno)
+                                   : fail_no_slot(cache, map, error);
 }
 
 /* errno has the reason. */

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define LIVED_MS 20
+#define RESERVED_SLOTS 4u
 #define MAX_COUNTS_SHIFT 20          /* a process counts less than 2^20 of anything in a millisecond */
 #define CLOCK_SLACK_MS (3600 * 1000) /* the clock may have been set back */
 #define MAX_ELAPSED_MS (1ll << 42)
@@ -124,10 +125,17 @@ static void choose(const lard_core *cache, const lard_map *map, uint32_t slot, u
     claim->incarnation = next_incarnation(cache, map, slot, random);
 }
 
+uint32_t lard_process_room(const lard_map *map) {
+    uint32_t slots = map->super.process_slots;
+    return slots > RESERVED_SLOTS ? slots - RESERVED_SLOTS : slots;
+}
+
 /* Slots whose last owner has detached come first, then those whose owner died. */
 larder_status lard_process_claim(const lard_core *cache, const lard_lockfile *file, const char *path,
                                  const lard_map *map, lard_process_claimed *claim) {
     bool stays = holds_slot(cache, file) && cache->slot < map->super.process_slots;
+    uint32_t slots =
+        __atomic_load_n(&cache->existing, __ATOMIC_ACQUIRE) ? map->super.process_slots : lard_process_room(map);
     uint64_t random[2];
     *claim = (lard_process_claimed){.lock = {.fd = -1}};
     int code = lard_random(random, sizeof random);
@@ -141,7 +149,7 @@ larder_status lard_process_claim(const lard_core *cache, const lard_lockfile *fi
         return LARDER_OK;
     }
     for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t slot = 0; slot < map->super.process_slots; slot++) {
+        for (uint32_t slot = 0; slot < slots; slot++) {
             if ((lard_load(&map->processes[slot].pid) == 0) != (pass == 0) ||
                 lard_bytelock_held(file, path, 1 + slot, 1) == 1) {
                 continue;

@@ -14,6 +14,9 @@ typedef struct { /* a slot that was claimed, but is not yet the handle's */
     uint64_t first_id; /* random: value ids count from it */
 } lard_process_claimed;
 
+/* How many processes of applications the file takes. The few slots that are left are for processes that only use
+ * an existing file (larder_options.existing), such as commands of an operator. */
+uint32_t lard_process_room(const lard_map *map);
 /* Claims a slot. OK, NO_SLOT, or SYSTEM and errno. The opener's lock is held, as in the next three. */
 larder_status lard_process_claim(const lard_core *cache, const lard_lockfile *file, const char *path,
                                  const lard_map *map, lard_process_claimed *claim);

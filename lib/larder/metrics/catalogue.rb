@@ -65,6 +65,7 @@ module Larder
         ["oldest_age", :seconds, "Time since the oldest item was stored.", :oldest_age],
         ["counts_age", :seconds, "Age of the counts of processes in other containers, at most.", :counts_age],
         ["processes", nil, "Processes of this machine that have the file open."],
+        ["process_room", nil, "Processes that may have the file open."],
         ["shards", nil, "Independent parts of the file."],
         ["configurations", nil, "Configurations of remote: and backplane: that use the file."]
       ].freeze

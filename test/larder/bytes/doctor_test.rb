@@ -77,7 +77,7 @@ module Larder
       report = Doctor.run(@file)
       assert_predicate report, :sound?
       assert_empty report.findings
-      assert_equal %i[kind owner mode opens memory hints space layer copies damage pressure],
+      assert_equal %i[kind owner mode opens memory hints space layer copies damage pressure processes],
                    report.sound.keys
       assert_equal "#{@file} has no problems", report.to_s
       Cache.open(@file) { assert_predicate Doctor.run(@file), :sound? }
@@ -448,6 +448,36 @@ module Larder
       assert_found :pinned, /\A\d+ % of the room for pinned items is used; when it is full, stores with `pin: true`/,
                    /\Alarder resize --keep \S+ 16MB # while the application is stopped\z/
       assert_includes Doctor.run(@file).sound.keys, :pinned
+    end
+
+    # Yields while so many other processes have the cache open.
+    def with_processes(count)
+      opened, opens = IO.pipe
+      gate, release = IO.pipe
+      pids = Array.new(count) do
+        fork do
+          release.close
+          Cache.open(@file).get("k")
+          opens.write(".")
+          gate.read
+          exit!
+        end
+      end
+      assert_equal count, Array.new(count) { opened.read(1) }.size
+      yield
+    ensure
+      [release, opened, opens, gate].each(&:close)
+      pids.each { |pid| Process.wait(pid) }
+    end
+
+    test "as many processes as it has room for, and a command has room" do
+      with_processes(60) do
+        message = assert_raises(OpenError) { Cache.open(@file) }.message
+        assert_match(/#{FILE} \(16 MiB have room for more than its 60 processes\): no .*\(larder resize\)\z/, message)
+        assert_found :processes, /\A60 processes have it open, and it has room for 60: in others each read is a miss/,
+                     /\Alarder resize \S+ 16MB # replaces the cache by an empty one\z/
+        Cache.open(@file) { |cache| assert_equal 124, cache.stats[:process_room] }
+      end
     end
 
     test "more configurations of stores than it has room for" do

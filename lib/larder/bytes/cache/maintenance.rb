@@ -97,9 +97,9 @@ module Larder
       end
 
       # Counts of all processes since the file was made (`hits`, `misses`, `sets`, `evictions`, ...), and gauges of now
-      # (`items`, `used_bytes`, `capacity_bytes`, `processes`, ...). `hints_bytes` is memory outside the file; where
-      # `hints_shared` is 1, processes share it in /dev/shm, and where it is 0, each process has its own. Computed from
-      # these are:
+      # (`items`, `used_bytes`, `capacity_bytes`, `processes`, ...). `process_room` processes may have the file open,
+      # and four more with `create: false`. `hints_bytes` is memory outside the file; where `hints_shared` is 1,
+      # processes share it in /dev/shm, and where it is 0, each process has its own. Computed from these are:
       #
       # - `hit_ratio`: the part of reads that the file answered, 0.0 to 1.0, nil where nothing was read. The guide to
       #   monitoring says what a hit is

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Checks a cache that opens by its statistics: its size, damage, evictions, room for pinned items, and the fast path.
+# Checks a cache that opens by its statistics: its size, damage, evictions, room for pinned items and for processes, and
+# the fast path.
 
 module Larder
   class Doctor
@@ -18,11 +19,14 @@ module Larder
       PINNED = 0.8
       # Rows of configurations in a file (LARD_CONFIGURATIONS of the engine, without the row of none).
       CONFIGURATIONS = 7
+      # Files of these bytes and below have room for equally many processes; from the last on there is no more room.
+      LEAST_ROOM = 8 << 20
+      MOST_ROOM = 128 << 20
       # Bytes of the journal of a cache with remote:.
       JOURNAL = 4 << 20
       REPORTS = "grep LarderStore log/*.log"
       private_constant :JOURNAL, :REPORTS, :SIZE, :ENOUGH_READS, :FULL, :FEW_HITS, :MANY_EVICTED, :PINNED,
-                       :CONFIGURATIONS
+                       :CONFIGURATIONS, :LEAST_ROOM, :MOST_ROOM
 
       # Seven are as many as a deploy and its rollback need, also if they were different ones: the rows are freed when
       # all are taken. If they were, and are taken again, more are in use.
@@ -72,6 +76,18 @@ module Larder
         ["it is full, #{per_cent(@stats[:hit_ratio])} of reads find something, and #{per_cent(evicted)} of stored " \
          "items were evicted: a larger cache has more hits",
          resize(bytes * 2)]
+      end
+
+      # A few more may use it that do not create it: this one does if it is a command.
+      def processes
+        return unless @stats
+
+        room, open = @stats[:process_room], (@pids - [@store ? nil : Process.pid]).size
+        return :sound if open < room
+
+        ["#{open} processes have it open, and it has room for #{room}: in others each read is a miss, and nothing " \
+         "is stored",
+         bytes < MOST_ROOM ? resize([bytes, LEAST_ROOM].max * 2) : "# stop some, or give some of them another path"]
       end
 
       def configurations
