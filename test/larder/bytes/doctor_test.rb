@@ -541,9 +541,11 @@ module Larder
       end
     end
 
-    test "of short values the memory of processes is not checked" do
-      Larder::Cache.open(@file) { |cache| 20.times { |i| cache.set("key #{i}", "x" * 2000) } }
-      assert_not_includes Doctor.run(@file).sound.keys, :heap
+    test "of short values the memory of processes is not checked, also if they are few" do
+      [[1, 1], [20, 2000]].each do |count, bytes|
+        Larder::Cache.open(@file) { |cache| count.times { |i| cache.set("key #{i}", "x" * bytes) } }
+        with_process({}) { assert_not_includes Doctor.run(@file).sound.keys, :heap }
+      end
     end
 
     # ---- the command ----

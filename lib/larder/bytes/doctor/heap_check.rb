@@ -7,7 +7,7 @@ module Larder
   class Doctor
     # A check of {Doctor}.
     module HeapCheck
-      # Bytes of an item on average, from which malloc costs more than the copy.
+      # Bytes of a value on average, from which malloc costs more than the copy.
       LONG_ITEM = 10_000
       TRIM = "MALLOC_TRIM_THRESHOLD_"
       # In the environment: glibc's own names for the threshold.
@@ -21,18 +21,27 @@ module Larder
       private
 
       def heap
-        return if @stats.nil? || !@stats[:items].positive?
-
-        mean = @stats[:used_bytes] / @stats[:items]
-        return if mean < LONG_ITEM
+        mean = mean_bytes
+        return if mean.nil? || mean < LONG_ITEM
 
         giving = @pids.select { |pid| gives_memory_back?(pid) }
         return :sound if giving.empty?
 
         numbers = giving.sort.join(", ")
-        [:sound, "its items have #{(mean / 1000.0).round} KB on average, and malloc of process #{numbers} gives the " \
+        [:sound, "its values have #{(mean / 1000.0).round} KB on average, and malloc of process #{numbers} gives the " \
                  "memory of such values back after each read: #{TRIM}=#{KEPT_BYTES} in the environment of the " \
                  "application makes reads faster (docs/reference/performance.md)"]
+      end
+
+      # Reads the sizes of some hundred items, which are in no order, unless the room that is taken shows that they are
+      # short.
+      #
+      # @return [Float, nil] nil: there are none, or they are short
+      def mean_bytes
+        return if @stats.nil? || @stats[:used_bytes] < @stats[:items] * LONG_ITEM
+
+        sizes = Cache.open(@path, create: false) { |cache| cache.items_from(0).first.map(&:size) }
+        sizes.sum.fdiv(sizes.size) if sizes.any?
       end
 
       # False for a process that has ended, or of another user or container, which cannot be asked.
