@@ -134,13 +134,32 @@ static long whole_characters(const char *bytes, long length, long most, rb_encod
     return most - whole < rb_enc_mbmaxlen(encoding) ? whole : most;
 }
 
-void glue_raise_for_key(larder_status status, VALUE key) {
+NORETURN(static void raise_for_key(larder_status status, VALUE message, VALUE key));
+
+static void raise_for_key(larder_status status, VALUE message, VALUE key) {
     long bytes = RSTRING_LEN(key);
     long whole = whole_characters(RSTRING_PTR(key), bytes, GLUE_SHOWN_KEY_BYTES, rb_enc_get(key));
     VALUE shown = rb_str_inspect(rb_str_subseq(key, 0, whole));
 
-    rb_raise(exceptions[class_of(status)], "%s: key %" PRIsVALUE "%s (%ld bytes)", larder_status_text(status),
-             shown, bytes > whole ? "..." : "", bytes);
+    rb_raise(exceptions[class_of(status)], "%" PRIsVALUE ": key %" PRIsVALUE "%s (%ld bytes)", message, shown,
+             bytes > whole ? "..." : "", bytes);
+}
+
+void glue_raise_for_key(larder_status status, VALUE key) {
+    raise_for_key(status, rb_utf8_str_new_cstr(larder_status_text(status)), key);
+}
+
+void glue_raise_too_large(const larder *engine, VALUE key, size_t bytes, bool pin) {
+    size_t limit = pin ? larder_max_pinned(engine) : larder_max_value(engine);
+    const char *remedy = pin                        ? "; store it in parts, or not pinned"
+                         : limit < LARDER_MAX_VALUE ? "; enlarge the file (larder resize)"
+                                                    : "; store it in parts";
+
+    raise_for_key(LARDER_VALUE_TOO_LARGE,
+                  rb_sprintf("the value is larger than the cache takes: it has %" PRIuSIZE " bytes%s, and %s is "
+                             "%" PRIuSIZE "%s",
+                             bytes, pin ? " with its key" : "", pin ? "max_pinned" : "max_value", limit, remedy),
+                  key);
 }
 
 /* As UTF-8, whatever the locale is. Bytes that are not UTF-8, and control characters, are written as \xNN. */

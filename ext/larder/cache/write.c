@@ -118,10 +118,14 @@ static larder_status perform(VALUE self, write_t *write, VALUE key, VALUE value,
 }
 
 /* The answer of a store: true, or false where its condition did not hold or it was refused. A pinned item that
- * finds no room raises. */
-static VALUE stored(larder_status status, VALUE key, bool pin) {
+ * finds no room raises. `value` may be nil. */
+static VALUE stored(larder_status status, VALUE self, VALUE key, VALUE value, bool pin) {
     if (status == LARDER_OK) {
         return Qtrue;
+    }
+    if (status == LARDER_VALUE_TOO_LARGE && !NIL_P(value)) {
+        glue_raise_too_large(glue_handle_engine(glue_handle_of(self)), key,
+                             (size_t)RSTRING_LEN(value) + (pin ? (size_t)RSTRING_LEN(key) : 0), pin);
     }
     if (pin && glue_is_full(status)) {
         glue_raise_for_key(status, key);
@@ -141,7 +145,7 @@ larder_status glue_set_status(VALUE cache, VALUE key, VALUE value, const larder_
 }
 
 VALUE glue_set(VALUE cache, VALUE key, VALUE value, const larder_store *terms, VALUE now) {
-    return stored(glue_set_status(cache, key, value, terms, now), key, terms->pin);
+    return stored(glue_set_status(cache, key, value, terms, now), cache, key, value, terms->pin);
 }
 
 VALUE glue_swap(VALUE cache, VALUE key, uint64_t identity, VALUE value, const larder_store *terms, VALUE now) {
@@ -149,7 +153,7 @@ VALUE glue_swap(VALUE cache, VALUE key, uint64_t identity, VALUE value, const la
 
     glue_check_string(key, "key");
     glue_check_string(value, "value");
-    return stored(perform(cache, &write, key, value, Qnil), key, terms->pin);
+    return stored(perform(cache, &write, key, value, Qnil), cache, key, value, terms->pin);
 }
 
 /* _set(key, value, ttl_ms, mode, pin, now) */
@@ -186,7 +190,7 @@ static VALUE cache_cas(int argc, VALUE *argv, VALUE self) {
     glue_check_string(key, "key");
     glue_check_string(expected, "expected");
     glue_check_string(value, "value");
-    return stored(perform(self, &write, key, value, expected), key, pin);
+    return stored(perform(self, &write, key, value, expected), self, key, value, pin);
 }
 
 static VALUE cache_touch(VALUE self, VALUE key, VALUE ttl_ms, VALUE now) {
@@ -194,7 +198,7 @@ static VALUE cache_touch(VALUE self, VALUE key, VALUE ttl_ms, VALUE now) {
 
     glue_check_string(key, "key");
     write.store.ttl_ms = NUM2LL(ttl_ms);
-    return stored(perform(self, &write, key, Qnil, Qnil), key, false);
+    return stored(perform(self, &write, key, Qnil, Qnil), self, key, Qnil, false);
 }
 
 static VALUE increment(VALUE self, VALUE key, VALUE delta, VALUE initial, VALUE ttl_ms, VALUE now,

@@ -99,7 +99,7 @@ static bool are_stored(const larder_status *statuses, size_t count) {
 VALUE glue_rows_store(VALUE cache, VALUE rows, VALUE now) {
     larder_call call = glue_call(now);
     VALUE refused = rb_ary_new();
-    VALUE wrong_key = Qnil;
+    VALUE wrong_key = Qnil, wrong_value = Qnil;
     larder_status wrong = LARDER_OK;
 
     for (long start = 0; start < RARRAY_LEN(rows); start += ROW_WIDTH * GLUE_BATCH) {
@@ -120,6 +120,7 @@ VALUE glue_rows_store(VALUE cache, VALUE rows, VALUE now) {
             } else if (statuses[i] != LARDER_OK && wrong == LARDER_OK) {
                 wrong = statuses[i];
                 wrong_key = key;
+                wrong_value = RARRAY_AREF(rows, start + (long)(ROW_WIDTH * i) + ROW_VALUE);
             }
         }
         rb_thread_check_ints();
@@ -128,8 +129,12 @@ VALUE glue_rows_store(VALUE cache, VALUE rows, VALUE now) {
     if (wrong != LARDER_OK || RARRAY_LEN(refused) > 0) {
         glue_raise_unless_attached(cache, wrong != LARDER_OK ? wrong_key : RARRAY_AREF(refused, 0));
     }
+    /* all other rows were stored, and the old values of the wrong ones are gone */
+    if (wrong == LARDER_VALUE_TOO_LARGE) {
+        glue_raise_too_large(glue_handle_engine(glue_handle_of(cache)), wrong_key,
+                             (size_t)RSTRING_LEN(wrong_value), false);
+    }
     if (wrong != LARDER_OK) {
-        /* all other rows were stored, and the old values of the wrong ones are gone */
         glue_raise_for_key(wrong, wrong_key);
     }
     return refused;

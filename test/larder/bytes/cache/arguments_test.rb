@@ -69,7 +69,20 @@ class LarderCacheArgumentsTest < ActiveSupport::TestCase
     assert cache.set("k", value)
     assert_equal value, cache.get("k")
     error = assert_raises(Larder::InvalidArgument) { cache.set("k", "#{value}x") }
-    assert_match(/larger than the cache takes: max_value, or max_pinned if pinned: key "k"/, error.message)
+    assert_equal "the value is larger than the cache takes: it has #{limit + 1} bytes, and max_value is #{limit}; " \
+                 'enlarge the file (larder resize): key "k" (1 bytes)', error.message
+  end
+
+  test "each call that stores a value names its size and the limit" do
+    above = "x" * (cache.max_value + 1)
+    [-> { cache.add("new", above) }, -> { cache.replace("k", above) }, -> { cache.set_multi({ "k" => above }) },
+     -> { cache.set("k", "v") && cache.cas("k", "v", above) }].each do |call|
+      assert_match(/it has #{above.bytesize} bytes, and max_value is #{cache.max_value};/,
+                   assert_raises(Larder::InvalidArgument, &call).message)
+    end
+    pinned = assert_raises(Larder::InvalidArgument) { cache.set("k", "x" * cache.max_pinned, pin: true) }
+    assert_match(/it has #{cache.max_pinned + 1} bytes with its key, and max_pinned is #{cache.max_pinned}; store/,
+                 pinned.message)
   end
 
   test "a refused overwrite leaves no old value" do
