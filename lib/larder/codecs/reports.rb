@@ -2,6 +2,11 @@
 
 require "larder/bytes/application"
 
+if defined?(ActiveSupport.error_reporter) # which loads them at its first report, and that may be that no file opens
+  require "active_support/isolated_execution_state"
+  require "active_support/execution_context"
+end
+
 module Larder
   # Reports failures that reach no caller, to the log and to ActiveSupport.error_reporter: for each cause at most once a
   # minute in a process. A report says how many like the one before it were left out.
@@ -58,10 +63,11 @@ module Larder
 
       private
 
-      # A logger and the subscribers of an error reporter may raise. The call that reports goes on.
+      # A logger and the subscribers of an error reporter may raise, also where they load code. The call that reports goes
+      # on.
       def unless_broken
         yield
-      rescue StandardError => e
+      rescue StandardError, LoadError => e
         warn("larder: an error could not be reported: #{e.class}: #{e.message} (#{e.backtrace&.first})")
       end
 

@@ -1,10 +1,31 @@
 # frozen_string_literal: true
 
 require "support/store_case"
+require "open3"
+require "rbconfig"
 
 module LarderStoreTests
   # A cache that cannot serve is a miss, and somebody hears of it.
   class FailuresTest < StoreCase
+    # Without Rails, which loads all of ActiveSupport that a report needs.
+    WITHOUT_DESCRIPTORS = <<~RUBY
+      require "active_support"
+      require "active_support/cache/larder_store"
+
+      store = ActiveSupport::Cache.lookup_store(:larder_store, ARGV[0], { size: 1 << 20 })
+      reported = []
+      subscriber = Object.new
+      subscriber.define_singleton_method(:report) { |error, **| reported << error.message[/Too many open files/] }
+      ActiveSupport.error_reporter.subscribe(subscriber)
+      Process.setrlimit(:NOFILE, 3)
+      answers = { read: ["a"], write: ["a", 1], delete: ["a"], increment: ["n"], fetch: ["a"], read_multi: ["a"],
+                  delete_multi: [["a"]], clear: [], delete_tagged: ["t"] }.map do |call, arguments|
+        store.public_send(call, *arguments) { "made" }
+      end
+      p answers, reported.uniq
+    RUBY
+    private_constant :WITHOUT_DESCRIPTORS
+
     # @return [ActiveSupport::Cache::LarderStore] whose file was closed under it
     def broken(**options)
       store.write("key", "stored")
@@ -34,6 +55,15 @@ module LarderStoreTests
       assert_nil cache.prune(0)
       assert_equal %i[fast_path], cache.stats.keys
       assert_equal "stored", store.read("key")
+    end
+
+    test "without Rails and without descriptors, calls are misses and reported" do
+      lib = File.expand_path("../../../../lib", __dir__)
+      out, err, status = Open3.capture3(RbConfig.ruby, "-I", lib, "-e", WITHOUT_DESCRIPTORS, path_of("none.larder"))
+      assert_predicate status, :success?, err
+      assert_equal ['[nil, nil, false, nil, "made", {}, 0, nil, nil]', '["Too many open files"]'],
+                   out.lines(chomp: true)
+      assert_no_match(/could not be reported/, err)
     end
 
     test "each failure is reported once, as handled, under the store's name" do
@@ -106,12 +136,17 @@ module LarderStoreTests
         ActiveSupport::Cache::Store.with(logger: broken_logger) { assert_nil cache.read("key") }
       end
       assert_match(/could not be reported: RuntimeError: no disk/, printed)
-      failing = Class.new { define_method(:report) { |*, **| raise "no network" } }.new
-      Larder::Reports.reset
-      ActiveSupport.error_reporter.subscribe(failing)
-      capture_io { assert_nil cache.write("key", 1) }
+      failing = [RuntimeError, LoadError].map do |error|
+        Class.new { define_method(:report) { |*, **| raise error, "no network" } }.new
+      end
+      failing.each do |subscriber|
+        Larder::Reports.reset
+        ActiveSupport.error_reporter.subscribe(subscriber)
+        capture_io { assert_nil cache.write("key", 1) }
+        ActiveSupport.error_reporter.unsubscribe(subscriber)
+      end
     ensure
-      ActiveSupport.error_reporter.unsubscribe(failing) if failing
+      failing&.each { |subscriber| ActiveSupport.error_reporter.unsubscribe(subscriber) }
     end
 
     test "an error_handler that raises the error that it was given has it raised" do
