@@ -1,64 +1,67 @@
 # frozen_string_literal: true
 
 # bench/profile: runs `fetch` under callgrind, which counts within the C function of `fetch` only, and adds up what
-# callgrind attributes to each step's functions and source files.
+# callgrind attributes to the functions of each step.
 
-require "fileutils"
-require "open3"
-require "rbconfig"
-require "tmpdir"
+require_relative "callgrind_file"
 require_relative "../../lib/larder/cli/command"
+require_relative "../../test/guards/instruction_counts"
 
 module Bench
   # A hit and a fill, in instructions a call.
   class Profile < Larder::CLI::Command
-    KINDS = %w[hit fill].freeze
     BANNER = <<~TEXT
       usage: bench/profile [hit] [fill]
 
       Prints how many instructions each step of `Rails.cache.fetch` takes: `hit` a call that finds its entry, `fill` one
-      that misses, runs its block and writes. Without a word it prints both. It needs valgrind, and the compiled
-      extension: bundle exec rake compile. docs/profile.md explains the tables.
+      that misses, runs its block and writes. Without a word it prints both. Two runs of a checkout print the same. It
+      needs valgrind, and the compiled extension: bundle exec rake compile. docs/profile.md has the tables, and explains
+      them.
 
       Options:
     TEXT
-    ROOT = File.expand_path("../..", __dir__)
     CALLS = 20_000
-    WARM = 200
 
-    # A fill is counted with as many misses; the few warming ones of a hit are misses too, and are taken off as such.
-    SCRIPT = <<~RUBY.freeze
-      require "active_support"
-      require "active_support/core_ext/integer/time"
-      require "active_support/core_ext/numeric/time"
-      require "active_support/cache/larder_store"
-      ActiveSupport::Cache.format_version = 7.1
-      store = ActiveSupport::Cache::LarderStore.new(File.join(ARGV[0], "p.larder"), size: 64 << 20)
-      fill = ARGV[1] == "fill"
-      GC.disable
-      i = 0
-      while i < #{CALLS}
-        store.fetch(["key", fill ? i : i % #{WARM}], expires_in: 5.minutes) { "Hello World!" }
-        i += 1
+    # A step: the functions whose instructions are its own, with what they call. If `of` is given, it is a part of the
+    # step above: what source files of that name have in the function.
+    Step = Struct.new(:name, :functions, :of) do
+      # @param dump [Bench::CallgrindFile]
+      # @return [Integer]
+      # @raise [Larder::CLI::Failure] a function was not called: it has another name by now
+      def instructions(dump)
+        functions.sum do |function|
+          found = of ? dump.own(function, of) : dump.inclusive(function)
+          next found if found.positive?
+
+          raise Larder::CLI::Failure, "no instruction of #{function}#{" from #{of.source}" if of} was counted for " \
+                                      "#{name.inspect}; correct STEPS in bench/support/profile.rb"
+        end
       end
-    RUBY
+    end
 
-    # Steps by what callgrind calls them: inclusive of what a function calls, or a source file's share of a function.
+    # The steps of each kind of call, the largest first.
     STEPS = {
-      "may it be answered here (patches, listeners, the log, the store's handle)" => { inclusive: "fast_ready" },
-      "options of the store and of the call" => { inclusive: "fast_options_merge" },
-      "the key" => { inclusive: "fast_key_expand" },
-      "the engine's get" => { inclusive: "larder_get" },
-      "  of it: hashing" => { own: %r{hash\.h:larder_get} },
-      "  of it: copying and checksum" => { own: %r{crc\.h:larder_get} },
-      "the engine's set" => { inclusive: "larder_set" },
-      "options for the block, as a Hash" => { inclusive: "fast_options_hash" },
-      "the block's second argument" => { inclusive: "fast_write_options" },
-      "the caller's block" => { inclusive: "rb_yield_values2" },
-      "the value as a Ruby object" => { inclusive: "plain_load" },
-      "has it expired" => { inclusive: "fast_has_passed" }
+      "hit" => [
+        Step.new("options of the store and of the call", ["fast_options_merge"]),
+        Step.new("the engine's get", ["larder_get_allocated"]),
+        Step.new("of it: hashing", ["larder_get_allocated"], %r{/(?:hash|siphash13)\.h\z}),
+        Step.new("of it: copying and checksum", ["larder_get_allocated"], %r{/crc\.h\z}),
+        Step.new("fast path checks: patches, listeners, the log, the store's handle", ["fast_guard_passes"]),
+        Step.new("building the key on the C stack", ["fast_key_expand"]),
+        Step.new("the value as a Ruby String", ["plain_load"])
+      ],
+      "fill" => [
+        Step.new("the engine's set, of a new key while the index grows", ["larder_set"]),
+        Step.new("options, read for the miss and again for the write", %w[fast_options_merge fast_options_take]),
+        Step.new("options for the block, as a Hash of its own", ["fast_options_hash"]),
+        Step.new("fast path checks, repeated after the block", ["fast_guard_passes"]),
+        Step.new("building the key again, because the block may have changed the name", ["fast_key_expand"]),
+        Step.new("the engine's get, a miss", ["larder_get_allocated"]),
+        Step.new("the block's second argument, Rails' WriteOptions", ["fast_options_writable"]),
+        Step.new("the caller's block", ["rb_yield_values2"])
+      ]
     }.freeze
-    private_constant :KINDS, :BANNER, :ROOT, :SCRIPT, :STEPS
+    private_constant :BANNER
 
     private
 
@@ -67,60 +70,44 @@ module Bench
     end
 
     def operands(rest)
-      unknown = rest - KINDS
-      raise Larder::CLI::UsageError, "unknown #{unknown.first.inspect}; known: #{KINDS.join(", ")}" if unknown.any?
+      unknown = rest - STEPS.keys
+      raise Larder::CLI::UsageError, "unknown #{unknown.first.inspect}; known: #{STEPS.keys.join(", ")}" if unknown.any?
 
-      @kinds = rest.empty? ? KINDS : rest
+      @kinds = rest.empty? ? STEPS.keys : rest
     end
 
     def act
-      unless system("valgrind", "--version", out: File::NULL)
-        raise Larder::CLI::Failure, "valgrind is missing; install it (Debian: apt-get install valgrind)"
-      end
-
+      Guards::InstructionCounts.ensure_tools
       @kinds.each { |kind| print_table(kind, count(kind)) }
       Larder::CLI::OK
+    rescue Guards::Unavailable => error
+      raise Larder::CLI::Failure, error.message
     end
 
+    # @return [Bench::CallgrindFile]
     def count(kind)
-      Dir.mktmpdir("larder-profile") do |directory|
-        out = File.join(directory, "callgrind.out")
-        command = ["valgrind", "--tool=callgrind", "--toggle-collect=fast_fetch", "--callgrind-out-file=#{out}",
-                   RbConfig.ruby, "-rbundler/setup", "-I#{File.join(ROOT, "lib")}", "-e", SCRIPT, directory, kind]
-        _, errors, status = Open3.capture3(*command)
-        raise Larder::CLI::Failure, "callgrind failed: #{errors.lines.last}" unless status.success?
-
-        [annotated(out, "--inclusive=yes"), annotated(out, "--inclusive=no")]
+      Guards::InstructionCounts.in_directory do |directory|
+        Guards::InstructionCounts.ruby_under_callgrind(
+          directory, File.join(__dir__, "profiled_calls.rb"), kind, CALLS.to_s, options: ["--toggle-collect=fast_fetch"]
+        )
+        CallgrindFile.new(File.foreach(File.join(directory, "counted.1"), encoding: "UTF-8"))
       end
     end
 
-    # @return [Array<Array(Integer, String)>] instructions and "file:function"
-    def annotated(out, way)
-      text, = Open3.capture2("callgrind_annotate", way, "--threshold=100", out)
-      text.scan(%r{^\s*([\d,]+)\s+\([ \d.]+%\)\s+(\S+)}).map { |number, name| [number.delete(",").to_i, name] }
-    end
-
-    def print_table(kind, counts)
-      inclusive, own = counts
-      total = function(inclusive, "fast_fetch")
-      @out.puts("#{kind}: #{per_call(total)} instructions a call of fetch")
-      STEPS.each do |step, where|
-        found = where[:own] ? files(own, where[:own]) : function(inclusive, where[:inclusive])
-        @out.puts(format("  %6d  %4.1f %%  %s", per_call(found), 100.0 * found / total, step)) if found.positive?
+    # As docs/profile.md has it.
+    def print_table(kind, dump)
+      rows = STEPS.fetch(kind).map { |step| [step, step.instructions(dump)] }
+      rest = dump.total - rows.sum { |step, instructions| step.of ? 0 : instructions }
+      @out.puts("## A #{kind}: #{per_call(dump.total)} instructions", "")
+      @out.puts("| step | instructions | share |", "|---|---|---|")
+      [*rows.map { |step, instructions| [step.name, instructions] }, ["the rest", rest]].each do |name, instructions|
+        @out.puts("| #{name} | #{per_call(instructions)} | #{(100.0 * instructions / dump.total).round} % |")
       end
       @out.puts
     end
 
-    def function(counts, name)
-      counts.filter_map { |number, at| number if at.end_with?(":#{name}") }.max || 0
-    end
-
-    def files(counts, pattern)
-      counts.sum { |number, at| pattern.match?(at) ? number : 0 }
-    end
-
     def per_call(instructions)
-      (instructions / CALLS.to_f).round
+      (instructions / CALLS.to_f).round.to_s.gsub(/(\d)(?=(\d{3})+\z)/, "\\1,")
     end
   end
 end

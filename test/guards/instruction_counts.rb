@@ -38,12 +38,21 @@ module Guards
     # @return [Hash{String => Float}] instructions a call of the Rails store or of sessions, and objects it allocates
     def of_ruby
       in_directory do |directory|
-        meter = build_library("meter", ruby: true)
-        fixed = build_library("fixed")
-        argv = [RbConfig.ruby, "--disable=did_you_mean,error_highlight", "-I#{File.join(ROOT, "lib")}",
-                "-rbundler/setup", File.join(__dir__, "operations.rb"), meter, directory]
-        per_call(JSON.parse(callgrind(directory, argv, preload: fixed).lines.last), dumps(directory))
+        output = ruby_under_callgrind(directory, File.join(__dir__, "operations.rb"))
+        per_call(JSON.parse(output.lines.last), dumps(directory))
       end
+    end
+
+    # Runs a Ruby script that counts between Meter.start and Meter.stop, which dumps into `directory`/counted.1, .2, ...
+    # @param directory [String] see {in_directory}
+    # @param script [String] its ARGV: the library of Meter, the directory, `arguments`
+    # @param options [Array<String>] of callgrind
+    # @return [String] what it printed
+    def ruby_under_callgrind(directory, script, *arguments, options: [])
+      meter = build_library("meter", ruby: true)
+      argv = [*options, RbConfig.ruby, "--disable=did_you_mean,error_highlight", "-I#{File.join(ROOT, "lib")}",
+              "-rbundler/setup", script, meter, directory, *arguments]
+      callgrind(directory, argv, preload: build_library("fixed"))
     end
 
     # Names what the counts of the engine hold for.
@@ -184,7 +193,7 @@ module Guards
       ActiveSupport::VERSION::STRING
     end
 
-    private_class_method :ensure_tools, :compiles?, :build_library, :callgrind, :dumps, :per_call, :machine, :compiler,
+    private_class_method :compiles?, :build_library, :callgrind, :dumps, :per_call, :machine, :compiler,
                          :libc, :valgrind, :activesupport
   end
 end
