@@ -30,6 +30,9 @@ module Bench
       Options:
     TEXT
 
+    SAVED = "; --report writes one of the results that are saved"
+    private_constant :BANNER, :SAVED
+
     def initialize(...)
       super
       @mode = :full
@@ -57,15 +60,27 @@ module Bench
     end
 
     # @return [Integer] exit code: 0 if every chosen part was measured, whatever the targets say
+    # @raise [Larder::CLI::Failure] none was: no report is written
     def act
       return on_stack if @stack
 
-      failed = @parts.reject { |name| measure(name) }
+      measured = @parts.select { |name| measure(name) }
       results = kept
-      raise Larder::CLI::Failure, "nothing was measured" if results.empty?
+      if measured.empty? && (@parts.any? || results.empty?)
+        raise Larder::CLI::Failure, "nothing was measured, and no report written#{SAVED unless results.empty?}"
+      end
 
       write(Report.new(results))
-      failed.empty? ? 0 : 1
+      say_which(measured, results.keys)
+      measured == @parts ? 0 : 1
+    end
+
+    # Parts that a reader of the report could take for others.
+    def say_which(measured, reported)
+      earlier = reported - measured
+      puts "measured earlier: #{earlier.join(", ")}" if earlier.any?
+      failed = @parts - measured
+      puts "could not be measured: #{failed.join(", ")}" if failed.any?
     end
 
     # The same there, after setting up; what it writes is found in tmp/stacks.
@@ -153,9 +168,9 @@ module Bench
     # Names no machine and no user.
     def facts(name)
       found = Larder::Lab::Environment.facts(name == "tails-memory" ? Parts::MEMORY : @directory)
-      found = found.except(:time, :file_system) if name == "tails-memory"
+      found = found.except(:file_system) if name == "tails-memory"
       found.except(:time, :yjit).merge(compiler: House::Environment.said("cc", "--version"),
-                               commit: House::Environment.commit)
+                                       commit: House::Environment.commit, date: found[:time][0, 10])
     end
 
     def now

@@ -48,9 +48,13 @@ module Bench
       "#{text}\n\n#{environment}"
     end
 
-    # Once, where all parts were measured under the same; the load is each part's own.
+    # Facts of a part alone, which its section has.
+    OWN_FACTS = %w[load_average date commit].freeze
+    private_constant :OWN_FACTS
+
+    # Once, where all parts were measured under the same.
     def environment
-      facts = @results.values.map { |result| result["environment"].except("load_average", "time") }.uniq
+      facts = @results.values.map { |result| result["environment"].except(*OWN_FACTS) }.uniq
       lines = facts.flat_map { |fact| fact.compact.map { |name, value| "- #{name.tr("_", " ")}: #{value}" } }.uniq
       [*lines, *versions].join("\n")
     end
@@ -105,10 +109,12 @@ module Bench
       return unless figures
 
       result = @results[part]
-      facts = ["#{result["mode"]} run", "load #{result.dig("environment", "load_average")} at its start"]
+      load, date, commit = result["environment"].values_at(*OWN_FACTS)
+      facts = ["#{result["mode"].capitalize} run#{" of #{date}" if date}", ("commit #{commit}" if commit),
+               "load #{load} at its start"].compact
       missing = (result.dig("circumstances", "not measured") || {}).map { |name, why| "Not measured: #{name}: #{why}" }
       rows = figures.map { |figure| "| #{figure.name} | #{written(figure)} | #{figure.unit} |" }
-      ["### #{part}: #{Parts::ALL.fetch(part)}", "#{facts.join(", ").capitalize}.", *missing,
+      ["### #{part}: #{Parts::ALL.fetch(part)}", "#{facts.join(", ")}.", *missing,
        ["| figure | median (range) | unit |", "|---|---|---|", *rows].join("\n")].join("\n\n")
     end
   end
