@@ -42,7 +42,7 @@ module Bench
 
     def heading
       quick = @results.values.any? { |result| result["mode"] == "quick" }
-      text = +"# Measured beside the targets\n\nWritten by `bench/run`; [../README.md](../README.md) says how."
+      text = +"# Figures and their targets\n\nWritten by `bench/run`; [../README.md](../README.md) says how."
       text << " **A quick run: an impression, not evidence.**" if quick
       text << "\n\n" << tally.sort.map { |verdict, count| "#{count} #{verdict}" }.join(", ") << "."
       "#{text}\n\n#{environment}"

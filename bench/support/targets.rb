@@ -127,8 +127,9 @@ module Bench
       ["open a warm 1 GiB file, first process, us", "attach", "open, as the only process", :most, 2_000],
       ["open a warm 1 GiB file, further process, us", "attach", "open, beside another process", :most, 2_000],
       ["first get of a forked child, us", "attach", "first get, in a forked child", :most, 2_000],
-      *["as the only process", "beside another process", "in a forked child"].map do |who|
-        ["CPU time until the first get, #{who}, us", "attach", "CPU time until the first get, #{who}", :most, 500]
+      *{ "first process" => "as the only process", "further process" => "beside another process",
+         "forked child" => "in a forked child" }.map do |title, who|
+        ["CPU time until the first get, #{title}, us", "attach", "CPU time until the first get, #{who}", :most, 500]
       end,
       ["an application whose dashboard is open and whose metrics are scraped: processor time for that, %", "watched",
        "processor time of the application that statistics, dashboard and metrics take", :most, 1],

@@ -91,6 +91,13 @@ module Bench
       assert_equal ["cold: redis"], figures_of("cold", "redis" => [1e-5]).keys
     end
 
+    test "the table of targets in the documents has the bounds of each part, and no others" do
+      bounds = Targets::ALL.group_by(&:part).transform_values do |targets|
+        targets.map { |target| [target.sense, target.bound.to_f] }.uniq.sort
+      end
+      assert_equal bounds, documented
+    end
+
     test "a target of misses names Larder as the lab does" do
       assert_includes Larder::Lab::Hitratio::Policies.names, "larder"
       Targets::EVICTION.each { |target| assert_includes Parts::SIZES.keys, target.part }
@@ -120,6 +127,18 @@ module Bench
     end
 
     private
+
+    # @return [Hash{String => Array}] sense and bound of the rows of each part; a row without one belongs to that above
+    def documented
+      text = File.read(File.expand_path("../../docs/reference/performance.md", __dir__), encoding: "UTF-8")
+      part = nil
+      rows = text[/^## Targets\n.*?^\|---.*?\n(.*?)^$/m, 1].lines.map { |line| line.split("|").map(&:strip) }
+      rows.each_with_object({}) do |(_, given, _, target), found|
+        part = given unless given.empty?
+        sense = target.start_with?("at most ") ? :most : :least
+        (found[part] ||= []).concat(target.delete(",").scan(/[\d.]+/).map { |bound| [sense, Float(bound)] })
+      end.transform_values { |all| all.uniq.sort }
+    end
 
     def figures_of(block, samples)
       Stores.figures(samples.map { |row, seconds| measure("#{block}/#{row}", seconds) }).to_h { |one| [one.name, one] }
