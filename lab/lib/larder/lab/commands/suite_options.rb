@@ -211,7 +211,7 @@ module Larder
 
         def amount_options(options)
           options.separator("\nHow much:")
-          options.on("--quick", "a rough result, in a third of the time") { @quick = true }
+          options.on("--quick", "a rough result, of a third of the passes") { @quick = true }
           options.on("--sessions N", Integer, "sets of fresh processes (default 6,",
                      "or 5 if time is short; fewer show nothing)") do |n|
             @amounts[:sessions] = positive("--sessions", n)
