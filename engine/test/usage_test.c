@@ -809,6 +809,15 @@ static void threads_count_together(void) {
     larder_close(cache);
 }
 
+static void a_close_makes_no_file_where_the_cache_was_removed(void) {
+    larder_error error;
+    cache = open_counted(1 << 20);
+    CHECK(keep(&error) == LARDER_OK && is(cache, "users/1", "value"));
+    CHECK(unlink(path()) == 0 && unlink(sidecar()) == 0 && unlink(test_path("t.larder.lock")) == 0);
+    larder_close(cache);
+    CHECK(access(sidecar(), F_OK) != 0);
+}
+
 static void a_cache_without_statistics_makes_no_file(void) {
     cache = open_cache(1 << 20);
     set(cache, "users/1", "value");
@@ -860,6 +869,7 @@ static const test_case tests[] = {
     TEST(a_directory_may_be_read_only, "in a directory that is read-only there are no statistics"),
     TEST(root_leaves_the_file_to_the_owner_of_the_directory, "root leaves the file to the owner of the directory"),
     TEST(threads_count_together, "threads count together"),
+    TEST(a_close_makes_no_file_where_the_cache_was_removed, "a close makes no file where the cache was removed"),
     TEST(a_cache_without_statistics_makes_no_file, "a cache without statistics makes no file"),
 };
 RUN("usage", tests)

@@ -293,6 +293,8 @@ static larder_status fold(lard_core *cache, lard_sampler *sampler, larder_error 
         int code = fold_into(cache, sampler, file);
         lard_sidecar_close(file);
         status = code ? lard_fail_call(error, "write", cache->path, code) : LARDER_OK;
+    } else if (status == LARDER_NOT_THERE) { /* the cache was removed; this process may make another one */
+        status = LARDER_OK;
     }
     int64_t wait_ms = status == LARDER_OK ? PERIOD_MS : status == LARDER_LOCKED ? CONTENDED_MS : FAILED_MS;
     __atomic_store_n(&sampler->next_fold_ms, lard_clock_monotonic_coarse_ms() + wait_ms, __ATOMIC_RELAXED);

@@ -227,9 +227,12 @@ static larder_status make(lard_sidecar *file, const char *path, larder_error *er
     return LARDER_OK;
 }
 
-static larder_status open_or_create(lard_sidecar *file, const char *path, larder_error *error) {
+/* Creates none next to no cache: its files were removed. */
+static larder_status open_or_create(lard_sidecar *file, const char *cache_path, const char *path,
+                                    larder_error *error) {
+    struct stat info;
     larder_status status = open_trusted(file, path, O_RDWR, error);
-    if (status != LARDER_NOT_THERE) {
+    if (status != LARDER_NOT_THERE || (lstat(cache_path, &info) != 0 && errno == ENOENT)) {
         return status;
     }
     status = open_trusted(file, path, O_RDWR | O_CREAT | O_EXCL, error);
@@ -250,7 +253,7 @@ larder_status lard_sidecar_open(lard_sidecar *file, const char *cache_path, lard
         return lard_fail(error, LARDER_FILE_LIMIT, 0, "%s%s", cache_path, LARD_SIDECAR_SUFFIX);
     }
     larder_status status = path_of(cache_path, path, error);
-    status = status == LARDER_OK ? open_or_create(file, path, error) : status;
+    status = status == LARDER_OK ? open_or_create(file, cache_path, path, error) : status;
     if (status != LARDER_OK) {
         return status;
     }

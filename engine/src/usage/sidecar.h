@@ -98,7 +98,7 @@ uint64_t lard_sidecar_hour_at(int64_t now_ms);
 uint64_t lard_sidecar_bytes(void);
 
 /* Opens the sidecar of the cache at that path to change it, creates it if there is none, and locks it. OK; LOCKED:
- * another process has it; or why it cannot be used. */
+ * another process has it; NOT_THERE: there is neither a sidecar nor a cache; or why it cannot be used. */
 larder_status lard_sidecar_open(lard_sidecar *file, const char *cache_path, larder_error *error);
 /* Opens it to read, without a lock. NOT_THERE: there is none. */
 larder_status lard_sidecar_look(lard_sidecar *file, const char *cache_path, larder_error *error);
