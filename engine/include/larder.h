@@ -324,7 +324,8 @@ typedef struct larder_store {
     X(age_ms, "time since the file was made")                                                  \
     X(configurations, "configurations that have a row in the file; it has seven rows")         \
     X(configurations_full_ms, "when it was last emptied as all were taken, Unix ms; 0: never") \
-    X(process_room, "processes that may use it, and four more with `existing`")
+    X(process_room, "processes that may use it, and four more with `existing`")                \
+    X(locked_shards, "shards whose lock is held, also by a process that died")
 #define LARDER_STATS_LIST(X) LARDER_COUNTS_LIST(X) LARDER_GAUGES_LIST(X)
 #define LARDER_STATS_WORDS 24 /* words for counts, and as many for gauges */
 

@@ -72,6 +72,7 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats) {
         lard_view view = lard_view_of(map, s);
         uint64_t epoch;
         stats->pinned_room_bytes += lard_pin_room(&view);
+        stats->locked_shards += lard_load(&view.header->lock) != 0;
         if (!lard_view_is_current(&view, &epoch)) {
             continue;
         }

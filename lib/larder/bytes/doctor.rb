@@ -59,6 +59,7 @@ module Larder
       damage: "no damage was found in it",
       pressure: "it is not full with few hits",
       pinned: "it has room for more pinned items",
+      locks: "no stopped process keeps it locked",
       processes: "it has room for more processes",
       configurations: "it has room for the configurations of its stores",
       journal: "changes that the store behind it does not take are listed",

@@ -67,6 +67,7 @@ module Larder
         ["processes", nil, "Processes of this machine that have the file open."],
         ["process_room", nil, "Processes that may have the file open."],
         ["shards", nil, "Independent parts of the file."],
+        ["locked_shards", nil, "Shards whose lock is held at this moment."],
         ["configurations", nil, "Configurations of remote: and backplane: that use the file."]
       ].freeze
       # Counts of Usage::Counts by keyspace.

@@ -77,7 +77,7 @@ module Larder
       report = Doctor.run(@file)
       assert_predicate report, :sound?
       assert_empty report.findings
-      assert_equal %i[kind owner mode opens memory hints space layer copies damage pressure processes],
+      assert_equal %i[kind owner mode opens memory hints space layer copies damage pressure locks processes],
                    report.sound.keys
       assert_equal "#{@file} has no problems", report.to_s
       Cache.open(@file) { assert_predicate Doctor.run(@file), :sound? }
@@ -478,6 +478,24 @@ module Larder
                      /\Alarder resize \S+ 16MB # replaces the cache by an empty one\z/
         Cache.open(@file) { |cache| assert_equal 124, cache.stats[:process_room] }
       end
+    end
+
+    test "a process that was stopped in the middle of a write" do
+      writer = fork { Cache.open(@file) { |cache| loop { cache.set("long", "x" * 500_000) } } }
+      Cache.open(@file, create: false) do |cache|
+        caught = 2000.times.any? do
+          sleep(rand * 0.005)
+          Process.kill(:STOP, writer)
+          Process.wait(writer, Process::WUNTRACED)
+          cache.stats[:locked_shards].positive? || (Process.kill(:CONT, writer) && false)
+        end
+        assert caught, "it was never stopped under a lock"
+      end
+      assert_found :locks, /\A1 of its \d+ shards are locked, and process #{writer} is stopped: until it goes on, /,
+                   /\Akill -CONT #{writer}\z/
+    ensure
+      Process.kill(:KILL, writer)
+      Process.wait(writer)
     end
 
     test "more configurations of stores than it has room for" do

@@ -78,6 +78,25 @@ module Larder
          resize(bytes * 2)]
       end
 
+      # A process of another container has another number here, if any.
+      def locks
+        return unless @stats
+
+        locked, stopped = @stats[:locked_shards], @pids.select { |pid| stopped?(pid) }
+        return :sound if locked.zero? || stopped.empty?
+
+        ["#{locked} of its #{@stats[:shards]} shards are locked, and process #{stopped.join(", ")} is stopped: until " \
+         "it goes on, writes to what it has locked are refused",
+         "kill -CONT #{stopped.join(" ")}"]
+      end
+
+      # True if a signal or a debugger has stopped it.
+      def stopped?(pid)
+        File.binread("/proc/#{pid}/stat").match?(/\) [Tt] [^)]*\z/)
+      rescue SystemCallError
+        false
+      end
+
       # A few more may use it that do not create it: this one does if it is a command.
       def processes
         return unless @stats
