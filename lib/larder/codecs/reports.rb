@@ -63,8 +63,8 @@ module Larder
 
       private
 
-      # A logger and the subscribers of an error reporter may raise, also where they load code. The call that reports goes
-      # on.
+      # A logger and the subscribers of an error reporter may raise, also where they load code. The call that reports
+      # goes on.
       def unless_broken
         yield
       rescue StandardError, LoadError => e
