@@ -80,6 +80,11 @@ module Foreign
       replace("config/database.yml", "database: storage/",
 "database: <%= ENV.fetch(\"FOREIGN_DATABASE\", \"storage\") %>/")
       replace("config/database.yml", "timeout: 1000", "timeout: 120000")
+      # Comments of the same confidence whose ids are 256 apart have no order of their own.
+      ["confidence", "discussions"].each do |table|
+        path = "#{table}.confidence_order_path"
+        replace("app/models/comment.rb", "#{path}\")", "#{path}, comments.id\")")
+      end
       File.write(File.join(origin, "config/cache.yml"), "\ntest:\n  <<: *default\n", mode: "a")
       File.write(File.join(origin, "Gemfile.lock"),
                  File.read(File.join(origin, "Gemfile.lock")).sub(/^RUBY VERSION\n.*\n+/, "").sub(
