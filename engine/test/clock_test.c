@@ -309,7 +309,7 @@ static uint64_t times_counted(bool at_miss, bool at_store) {
     is_forbidden = !at_store;
     bool is_stored = set(cache, "k", "v") == LARDER_OK;
     is_forbidden = false;
-    if (!is_missed || !is_stored || larder_keep_usage(cache, NULL) != LARDER_OK ||
+    if (!is_missed || !is_stored || larder_keep_usage(cache, 0, NULL) != LARDER_OK ||
         larder_get_usage(test_path("t.larder"), &usage, NULL) != LARDER_OK) {
         return UINT64_MAX;
     }
