@@ -86,7 +86,7 @@ static bool wait_for_processes(larder *cache, uint64_t want) {
 static void open_one_more(void *unused) {
     (void)unused;
     CHILD_CHECK(!open_at(place("t.larder"), SIZE) && failure.status == LARDER_NO_SLOT);
-    CHILD_CHECK(strstr(failure.detail, "t.larder") && strstr(failure.detail, "slots"));
+    CHILD_CHECK(strstr(failure.detail, "t.larder") && strstr(failure.detail, "processes"));
 }
 
 static void all_slots(void) {
@@ -95,7 +95,7 @@ static void all_slots(void) {
     char byte;
     larder *cache = open_at(place("t.larder"), SIZE);
     CHECK(cache && pipe(go) == 0 && pipe(spare) == 0);
-    int slots = (int)cache->core->map->super.process_slots - 1;
+    int slots = (int)lard_process_room(cache->core->map) - 1;
     CHECK(slots < 64 && slots > 8);
     for (int i = 0; i < slots; i++) {
         if ((pids[i] = fork_child()) == 0) {

@@ -60,7 +60,7 @@ module Larder
       test "what is too long to be pinned is an error that names the key" do
         assert cache.set("key", "x" * (cache.max_pinned - 3), pin: true)
         error = assert_raises(InvalidArgument) { cache.set("key", "x" * (cache.max_pinned + 8), pin: true) }
-        assert_match(/max_pinned if pinned: key "key"/, error.message)
+        assert_match(/max_pinned is #{cache.max_pinned}; store it in parts, or not pinned: key "key"/, error.message)
       end
     end
   end
