@@ -80,7 +80,7 @@ module Larder
 
         # Its calls take about 15 microseconds, and 500 more where it is slowed: far beyond what other load does.
         def run_patient(path, patience, slowness)
-          run = small_run("--blocks", "miss", "--only", "patient", "--sessions", "3", "--passes", "2", "--require",
+          run = small_run("--blocks", "miss", "--only", "patient", "--sessions", "6", "--passes", "4", "--require",
                           fixture("patient"), "--json", path,
                           env: { "LARDER_LAB_PATIENCE" => patience.to_s, "LARDER_LAB_SLOWNESS" => slowness.to_s })
           assert_equal 0, run.status, run.err
