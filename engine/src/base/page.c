@@ -55,17 +55,16 @@ static bool are_mapped(const uint8_t *at, size_t bytes) {
     return fd >= 0 && lard_descriptor_close_read(fd, PAGEMAP, &is_kernels) == 0 && is_kernels && are;
 }
 
-#else
-static bool has_filter(void) { return false; }
-static bool are_mapped(const uint8_t *at, size_t bytes) { return at && !bytes; }
 #endif
 
 bool lard_page_is_in_memory(uint8_t *at, size_t bytes) {
     unsigned char pages[PAGES_AT_ONCE];
     size_t at_once = PAGES_AT_ONCE * lard_page_bytes();
+#ifdef __linux__
     if (has_filter()) {
         return are_mapped(at, bytes);
     }
+#endif
     for (size_t from = 0; from < bytes; from += at_once) {
         memset(pages, 1, sizeof pages);
         if (mincore(at + from, bytes - from < at_once ? bytes - from : at_once, pages) != 0) {
