@@ -11,8 +11,6 @@ require "socket"
 class PumaCluster
   include Processes
 
-  PATIENCE = 120
-
   attr_reader :socket
 
   # @param directory [String] of its files
@@ -68,16 +66,12 @@ class PumaCluster
     false
   end
 
-  def wait_until(what)
-    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + PATIENCE
-    until yield
-      if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
-        Process.kill(:KILL, @pid)
-        Process.wait(@pid)
-        raise "no #{what}: #{log}"
-      end
-      sleep 0.02
-    end
+  def wait_until(what, &)
+    return if eventually(&)
+
+    Process.kill(:KILL, @pid)
+    Process.wait(@pid)
+    raise "no #{what}: #{log}"
   end
 end
 
