@@ -28,7 +28,7 @@ NORETURN(void glue_raise(larder_status status));
 /* The same for a call about one key, which the message shows. */
 NORETURN(void glue_raise_for_key(larder_status status, VALUE key));
 
-/* As above, where the cache does not take a value of so many bytes: the message has them and the limit, too. */
+/* As above, for a value of more bytes than the cache takes: the message has them and the limit, too. */
 NORETURN(void glue_raise_too_large(const larder *engine, VALUE key, size_t bytes, bool pin));
 
 /* The exception for a file that could not be opened; the same, raised. */

@@ -176,7 +176,7 @@ static VALUE cache_name_keyspaces(VALUE self, VALUE name, VALUE patterns) {
     return all ? Qtrue : Qfalse;
 }
 
-/* A call that adds counts now, and not only if that is due, waits so long for other processes that add theirs. */
+/* The longest wait for other processes, of a call that adds counts now and not only if that is due. */
 #define KEEP_WAIT_MS 1000
 
 struct keeping {
