@@ -18,7 +18,7 @@ module Larder
 
       private
 
-      # The next complete line; nil if the stream has ended. Waits so many seconds at most; `late` is the reason then.
+      # The next complete line; nil if the stream has ended. Waits `seconds` at most; `late` is the reason then.
       def line_from(io, seconds, late)
         deadline = now + seconds
         @buffer ||= String.new(encoding: Encoding::BINARY)

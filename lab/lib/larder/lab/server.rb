@@ -109,7 +109,7 @@ module Larder
       # Stops the server and waits until it is gone.
       def stop = @process&.stop
 
-      # The error to raise if the server has ended by itself, within so many seconds.
+      # The error to raise if the server has ended by itself, within `patience` seconds.
       def failure(patience = 0)
         return unless @process&.ended?(patience)
 

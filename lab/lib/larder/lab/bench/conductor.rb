@@ -106,7 +106,7 @@ module Larder
                    pass_seconds: 2 * seats * @plan.blocks.size * @plan.turn_seconds)
         end
 
-        # Seconds until the end of all suites, after so many steps of the present session; nil: not known.
+        # Seconds until the end of all suites, after `done` steps of the present session; nil: not known.
         def expected(done)
           share = done.fdiv(@plan.steps - 1)
           left = @pace.left(share)

@@ -19,7 +19,7 @@ module Larder
 
         module_function
 
-        # The probability of a greater value of t with so many degrees of freedom.
+        # The probability of a greater value of t with these degrees of freedom.
         def tail(value, degrees)
           share = 0.5 * incomplete_beta(degrees / (degrees + (value * value)), degrees / 2.0, 0.5)
           value.negative? ? 1.0 - share : share

@@ -28,7 +28,7 @@ module Larder
           @next = 0
         end
 
-        # Makes so many calls in each thread. Raises Invalid if an answer was wrong.
+        # Makes `calls` calls in each thread. Raises Invalid if an answer was wrong.
         def take(calls)
           before = faults
           cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)

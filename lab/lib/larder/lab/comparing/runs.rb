@@ -76,7 +76,7 @@ module Larder
           relative.any? ? relative : logarithms(measure, 1)
         end
 
-        # One for each so many samples; none where a value is 0, which has no ratio.
+        # The logarithm of the median of each group of `samples` samples; none where a value is 0, which has no ratio.
         def logarithms(measure, samples)
           values = measure.samples.each_slice(samples).map { |some| Bench::Stats.median(some) }
           values.all?(&:positive?) ? values.map { |value| Math.log(value) } : []

@@ -58,7 +58,7 @@ module Larder
             @keys.zip(@texts).all? { |key, text| store.read(key, **options) == text }
           end
 
-          # Keys and texts in groups of so many.
+          # Keys and texts in groups of `count`.
           def groups(count) = @keys.zip(@texts).each_slice(count).map(&:to_h)
         end
 

@@ -17,7 +17,7 @@ module Larder
 
           # Bytes that are written, in sizes of the room.
           MOST = 1.5
-          # A store without a limit is stopped at so many times the room; its size is looked at so often.
+          # A store without a limit is stopped when it has FULL times its room; its size is looked at LOOKS times.
           FULL = 3
           LOOKS = 10
           # Seconds that eviction in the background has.
@@ -30,7 +30,7 @@ module Larder
           WARMTH = 0.01
           # Objects that are looked for at the end; of more, a random sample.
           CHECKED = 20_000
-          # Objects begin at different places of the noise, one of so many.
+          # Places in the noise where objects begin.
           PLACES = 8192
           SEED = 1
           private_constant :MOST, :FULL, :LOOKS, :SETTLING, :BATCH, :WARMING, :WARMTH, :CHECKED, :PLACES, :SEED

@@ -17,7 +17,7 @@ module Larder
 
           module_function
 
-          # HTML of one article, about so long.
+          # HTML of one article, of about this many bytes.
           def html(id, bytes)
             random = Random.new(id)
             text = "<article class=\"product\" id=\"product_#{id}\">\n" \
@@ -26,7 +26,7 @@ module Larder
             text << "</article>\n"
           end
 
-          # A document that an API answers as JSON, about so long.
+          # A document that an API answers as JSON, of about this many bytes.
           def document(id, bytes)
             random = Random.new(id)
             items = []
