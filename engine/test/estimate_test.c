@@ -70,10 +70,23 @@ static bool is_near(const char *what, const larder_other_size *size, double real
            off > -2.0 * size->error_ppm - 10000;
 }
 
+/* Reads a file until the estimates of all sizes are known. Each file has another sample, and in one of twenty the
+ * keys of the sample differ too much for a statement; three in a row are a defect. */
+static double known_sizes(double deletes, larder_other_sizes *found) {
+    enum { FILES = 3 };
+    double hits = 0;
+    bool known = false;
+    for (int file = 0; file < FILES && !known; file++) {
+        hits = replay(SIZE, deletes, found);
+        known = found->sizes[0].is_known && found->sizes[1].is_known && found->sizes[2].is_known;
+    }
+    return hits;
+}
+
 static void files_of_other_sizes(double deletes, const char *what) {
     static const uint32_t per_cent[LARDER_OTHER_SIZES] = {50, 200, 400};
     larder_other_sizes here, there;
-    double now = replay(SIZE, deletes, &here);
+    double now = known_sizes(deletes, &here);
     CHECK(here.evicts && here.size_bytes == SIZE && here.reads == 500000 && here.needed_bytes == 0);
     for (int i = 0; i < LARDER_OTHER_SIZES; i++) {
         const larder_other_size *size = &here.sizes[i];
@@ -117,18 +130,20 @@ static void too_few_reads_tell_nothing(void) {
     larder_close(cache);
 }
 
-/* Half of the items that are read fit. */
+/* Half of the items that are read fit. Of forty files, the samples of thirty say 1.7 to 2 times the size. */
 static void the_size_that_all_needs(void) {
     cache = open_cache(SIZE);
     state = 7;
-    for (int i = 0; i < 400000; i++) {
-        use((int)(next_random(&state) % (2 * FIT)));
+    enum { CALLS = 400000, KEYS = 2 * FIT };
+    for (int i = 0; i < CALLS; i++) {
+        use((int)(next_random(&state) % KEYS));
     }
     larder_other_sizes found = sizes();
-    CHECK(found.evicts && found.sizes[2].is_known && found.sizes[2].hits_ppm > 930000, "%u",
-          found.sizes[2].hits_ppm);
+    double all_but_first = (1 - (double)KEYS / CALLS) * 1000000;
+    CHECK(found.evicts && is_near("everything fits", &found.sizes[2], all_but_first), "estimated %u +- %u",
+          found.sizes[2].hits_ppm, found.sizes[2].error_ppm);
     double needed = (double)found.needed_bytes / SIZE;
-    CHECK(needed > 1.5 && needed < 2.6, "%.2f times the size", needed);
+    CHECK(needed > 1.3 && needed < 2.4, "%.2f times the size", needed);
     larder_close(cache);
 }
 
