@@ -89,8 +89,8 @@ module Larder
       def report
         path = @source.path
         stats, file, note = stats_or_cause
-        problems = { file: file, disk: disk(path), configurations: configurations(stats), **of_remote,
-                     sessions: sessions }
+        problems = { file: file, disk: disk(path), processes: processes(stats), configurations: configurations(stats),
+                     **of_remote, sessions: sessions }
         Report.new(path, problems.compact.map { |check, what| Problem.new(check, what) }, note)
       end
 
@@ -114,6 +114,14 @@ module Larder
         [nil, nil, "not used yet: #{e.message}"]
       rescue Error => e
         [nil, e.message]
+      end
+
+      # With more, the commands have room still, and so has this check if it is one of theirs.
+      def processes(stats)
+        return unless stats && stats[:processes] >= stats[:process_room]
+
+        "#{stats[:processes]} processes have the file open, and it has room for #{stats[:process_room]}: in others " \
+          "each read is a miss, and nothing is stored; `larder doctor` says what to do"
       end
 
       def configurations(stats)

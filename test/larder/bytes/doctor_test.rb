@@ -3,6 +3,7 @@
 require "support/store_case"
 require "support/command"
 require "support/kubelet"
+require "support/open_processes"
 require "json"
 require "socket"
 require "larder/bytes/doctor"
@@ -11,6 +12,7 @@ module Larder
   # Each cause is made, is found alone, and is gone when the command that is named has run.
   class DoctorTest < StoreCase
     include Command
+    include OpenProcesses
 
     FILE = "storage/larder/production/cache.larder"
 
@@ -450,28 +452,8 @@ module Larder
       assert_includes Doctor.run(@file).sound.keys, :pinned
     end
 
-    # Yields while so many other processes have the cache open.
-    def with_processes(count)
-      opened, opens = IO.pipe
-      gate, release = IO.pipe
-      pids = Array.new(count) do
-        fork do
-          release.close
-          Cache.open(@file).get("k")
-          opens.write(".")
-          gate.read
-          exit!
-        end
-      end
-      assert_equal count, Array.new(count) { opened.read(1) }.size
-      yield
-    ensure
-      [release, opened, opens, gate].each(&:close)
-      pids.each { |pid| Process.wait(pid) }
-    end
-
     test "as many processes as it has room for, and a command has room" do
-      with_processes(60) do
+      with_processes(60, @file) do
         message = assert_raises(OpenError) { Cache.open(@file) }.message
         assert_match(/#{FILE} \(16 MiB have room for more than its 60 processes\): no .*\(larder resize\)\z/, message)
         assert_found :processes, /\A60 processes have it open, and it has room for 60: in others each read is a miss/,

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "support/backplane_case"
+require "support/open_processes"
 require "larder/metrics"
 require "larder/sessions"
 require "rack/lint"
@@ -9,6 +10,8 @@ require "rack/mock"
 module Larder
   class Metrics
     class HealthTest < BackplaneCase
+      include OpenProcesses
+
       teardown { Sessions.use(nil) }
 
       test "a cache that works is healthy" do
@@ -78,6 +81,19 @@ module Larder
         problems = Health.check(path_of("m1.larder")).problems
         assert_equal [:configurations], problems.map(&:check)
         assert_match(/each new one empties it: `larder doctor`/, problems.first.what)
+      end
+
+      test "as many processes as the file has room for are a problem" do
+        file = path_of("full.larder")
+        Cache.open(file, size: 1 << 20).close
+        room = Cache.open(file, create: false) { |cache| cache.stats[:process_room] }
+        with_processes(room, file) do
+          problems = Health.check(file).problems
+          assert_equal [:processes], problems.map(&:check)
+          assert_match(/\A#{room + 1} processes have the file open, and it has room for #{room}: in others each/,
+                       problems.first.what)
+        end
+        assert_predicate Health.check(file), :healthy?
       end
 
       test "a file system without room is a problem" do
