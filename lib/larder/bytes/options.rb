@@ -116,7 +116,8 @@ module Larder
       name
     end
 
-    # A real number that is one: also ActiveSupport's durations, which answer as their number does.
+    # ActiveSupport's durations are Numeric, too.
+    # @return [Integer, Float] not NaN
     def number(given, name)
       case given
       when Integer then return given
@@ -134,6 +135,6 @@ module Larder
       [(seconds * 1000).round, SHORTEST_MS].max
     end
 
-    private_class_method :absolute, :number, :to_ms
+    private_class_method :absolute, :to_ms
   end
 end

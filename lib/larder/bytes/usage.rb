@@ -166,10 +166,14 @@ module Larder
       Cache.send(:_keyspace_of, @rules, key)
     end
 
-    # @param seconds [Integer] up to two hours counted by minutes, otherwise by hours
+    # @param seconds [Numeric] up to two hours counted by minutes, otherwise by hours
+    # @param now [Time]
     # @return [Bucket] the sum of the buckets that began less than that ago
+    # @raise [TypeError, ArgumentError] seconds is not a number, or now is not a Time
     def last(seconds, now: Time.now)
-      from = now - seconds
+      raise TypeError, "now must be a Time, got #{now.class}" unless now.is_a?(Time)
+
+      from = now - [Options.number(seconds, "seconds"), now.to_f].min
       began = (seconds <= MINUTES_FOR ? minutes : hours).select { |bucket| bucket.began > from }
       keyspaces = began.map(&:keyspaces).inject({}) { |sum, one| merge(sum, one) }
       Bucket.new(from, began.sum(Counts.none, &:whole), keyspaces)

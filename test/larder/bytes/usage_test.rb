@@ -75,6 +75,18 @@ module Larder
       assert_match(/statistics is "yes"; it takes true or false/, error.message)
     end
 
+    test "the last seconds are a number of them, however many, before a time" do
+      counted { |cache| cache.set("users/1", "Ada") }
+      usage = Usage.read(@path)
+      assert_equal [1] * 4, [60, 60.5, 1e300, Float::INFINITY].map { |seconds| usage.last(seconds).whole.stores }
+      [nil, "60", 1i].each do |seconds|
+        error = assert_raises(TypeError) { usage.last(seconds) }
+        assert_equal "seconds must be a number of seconds, got #{seconds.class}", error.message
+      end
+      assert_raises(InvalidArgument) { usage.last(Float::NAN) }
+      assert_match(/now must be a Time, got Integer/, assert_raises(TypeError) { usage.last(60, now: 3) }.message)
+    end
+
     test "a file that is not one of statistics is named by reads and by calls that would add to it" do
       File.write("#{@path}.stats", "a file of another program")
       counted { |cache| assert_match(/u\.larder\.stats/, cache.set("users/1", "Ada") && cache.keep_statistics.message) }
