@@ -19,7 +19,7 @@
  *
  * The program also prints what a call takes: bytes that the disk read and wrote (/proc/self/io; a write counts
  * when a page becomes dirty), processor time and page faults. The disk may limit a run without a memory limit too:
- * the kernel allows a process only so many unwritten pages. Needs root, and memory control groups.
+ * the kernel allows a process a limited number of unwritten pages. Needs root, and memory control groups.
  */
 #include "bench.h"
 

@@ -10,7 +10,7 @@
  * "open": by one more process, with the get that follows, in wall time and in CPU time.
  * "get": of random keys by one of the processes, while the others sleep, and by all at once. "recent": of the part
  * of the keys that was stored last, "any": of all, which the disk must read where the file exceeds the memory.
- * "memory of a process": after it opened the file, and after so many gets (/proc/PID/smaps_rollup, status).
+ * "memory of a process": after it opened the file, and after that many gets (/proc/PID/smaps_rollup, status).
  * "set": by one process, while nothing else runs, and while another process runs prune or verify. A call that runs
  * longer than LIMIT_S is ended by its process.
  */

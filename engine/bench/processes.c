@@ -160,7 +160,7 @@ static double together(unsigned mask, uint32_t workload) {
     return sum;
 }
 
-/* Operations a second of so many workers; of one, the mean of the first two. */
+/* Operations a second of that many workers; of one, the mean of the first two. */
 static double rates[WORKLOADS][WORKERS + 1][MOST_ROUNDS];
 
 static void measure(uint32_t number, int r) {

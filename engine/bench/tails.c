@@ -14,16 +14,16 @@
  * --seconds. A last round, whose times are not counted, asks the kernel after each call (getrusage) what delayed
  * the slowest ones.
  *
- * "1 process" and "4 processes": so many store, get, append and idle in turns of a few calls, while one more
- * verifies and prunes the cache without a pause. The file was filled with longer values, so sets evict and split
- * buckets all the time. Each process appends to a file of its own. More processes than cores take turns on them,
- * which delays all calls alike.
+ * "1 process" and "4 processes": as many as named store, get, append and idle in turns of a few calls, while one
+ * more verifies and prunes the cache without a pause. The file was filled with longer values, so sets evict and
+ * split buckets all the time. Each process appends to a file of its own. More processes than cores take turns on
+ * them, which delays all calls alike.
  */
 #include "crowd.h"
 
 #define FRESH_CALLS (FILE_BYTES / 4 * 3 / RECORD_BYTES / BATCH * BATCH)
 #define BATCH 256
-#define SLOWEST 10000 /* one in so many is explained */
+#define SLOWEST 10000 /* one in this number is explained */
 
 typedef struct {
     uint64_t faults, switches; /* of this thread so far */

@@ -19,7 +19,7 @@ enum {
 typedef struct {
     uint32_t last[CONTENTS_KEYS]; /* stamp of what the key should have; 0: nothing */
     bool must[CONTENTS_KEYS];     /* it was stored a moment ago: nothing older will do */
-    uint32_t stamps;              /* so many were given */
+    uint32_t stamps;              /* number of stamps that were given */
     uint16_t key_of[CONTENTS_STAMPS];
     uint32_t bytes_of[CONTENTS_STAMPS];
     int64_t numbers[CONTENTS_COUNTERS][64]; /* that a counter has shown */

@@ -38,7 +38,7 @@ void model_compare(larder *cache, unsigned key, const larder_call *call);
 /* Has to be told the handle's count before it closes. */
 uint64_t model_evictions(larder *cache);
 extern uint64_t model_more_evictions; /* of handles that were closed, */
-extern uint64_t model_doubts; /* and of these so many that nobody counted, but a killed process may have made */
+extern uint64_t model_doubts; /* and those of them that are not counted, but a killed process may have made */
 /* Processes killed in this input: each may have taken an item away that it did not live to count. */
 extern uint64_t model_deaths;
 /* A miss was seen of something alive. */

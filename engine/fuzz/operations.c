@@ -234,7 +234,7 @@ static void happen(const command *c, unsigned long *kill_next) {
     }
 }
 
-/* True where the process was killed before so many stores more. */
+/* True where the process was killed before that many more stores. */
 static bool is_killed(const command *c, unsigned long stores) {
     world_kill = stores;
     if (stores && sigsetjmp(world_killed, 0)) {

@@ -28,7 +28,7 @@ void world_begin(void);          /* clock and random numbers as at the beginning
 extern int64_t world_now_ms;     /* the wall clock */
 extern int64_t world_lag_ms;     /* how far the cheap one is behind it */
 extern uint32_t world_stopped;   /* lock word of a process that is alive, but does not go on; 0: none */
-extern unsigned long world_kill; /* the process is killed before so many more stores; 0: it is not */
+extern unsigned long world_kill; /* the process is killed before that many more stores; 0: it is not */
 extern sigjmp_buf world_killed;  /* where it goes then */
 
 typedef struct {

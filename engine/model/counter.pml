@@ -8,7 +8,7 @@
  * Asserts    a read finds no number older than the last one acknowledged when it began, none that was not being
  *            written when it ended, and none older than an earlier read, anybody's; a read that nothing disturbs
  *            finds a number.
- * Bounds     WRITES begun, so many of them killed as there are; READERS that read READS times.
+ * Bounds     WRITES begun, any number of them killed; READERS that read READS times.
  *
  * quick: WRITES=3
  * full:  WRITES=5

@@ -130,7 +130,7 @@ static void too_few_reads_tell_nothing(void) {
     larder_close(cache);
 }
 
-/* Half of the items that are read fit. Of forty files, the samples of thirty say 1.7 to 2 times the size. */
+/* Half of the items that are read fit. The samples of most files say 1.7 to 2 times the size. */
 static void the_size_that_all_needs(void) {
     cache = open_cache(SIZE);
     state = 7;

@@ -44,7 +44,7 @@ static bool taken(uint64_t i) {
     return lard_ghost_take(&view, &hash, &buckets);
 }
 
-/* As if so many sixteenths of the shard's segments had been opened, or more at a greater scale. */
+/* As if that many sixteenths of the shard's segments had been opened, or more at a greater scale. */
 static void pass(uint32_t units) {
     uint32_t segments = view.map->super.segments_per_shard * units << lard_load(&view.header->ghost_scale);
     for (uint32_t i = 0; i * 16 < segments; i++) {

@@ -17,7 +17,7 @@ enum {
     WINDOW = 24000, /* calls of a measurement */
     LESS_HITS = 6,  /* per cent of the calls, within a window after that */
     MORE_WORK = 50, /* per cent of the promotions and evictions, within a window after that */
-    WORST = 3       /* so many times the promotions and evictions of a window, while it heals */
+    WORST = 3       /* at most this many times the promotions and evictions of a window, while it heals */
 };
 
 static larder *cache;

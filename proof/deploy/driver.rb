@@ -44,7 +44,7 @@ module DeployProof
       2.times { greet }
     end
 
-    # Goes on until each container has done so many more calls, and those named have found a value.
+    # Goes on until each container has done that number of further calls, and those named have found a value.
     def play(calls, finds: [])
       goals = @containers.transform_values { |container| container.calls + calls }
       found = finds.to_h { |name| [name, @containers.fetch(name).found] }

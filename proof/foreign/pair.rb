@@ -10,7 +10,7 @@ require_relative "browser"
 module Foreign
   # Counts and differences of all users.
   class Findings
-    # At most so many differences of a kind are kept with their lines.
+    # At most this number of differences of a kind are kept with their lines.
     KEPT = 20
 
     # @return [Array<String>] the differences that were kept

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The program of the proof of machines: chaos for so many seconds, by a plan that a seed decides, with a seeded bug if
+# The program of the proof of machines: chaos for some seconds, by a plan that a seed decides, with a seeded bug if
 # one is named. Prints its counts; exit status 1 if anything did not hold. --bugs prints the bugs, each with the rule
 # that has to find it.
 

@@ -54,7 +54,7 @@
 #ifndef ENDED
 #define ENDED 1
 #endif
-#define EXPIRES 1 /* `older` is of so many ticks and one more */
+#define EXPIRES 1 /* `older` is of that many ticks and one more */
 
 byte now;
 byte newest, older;     /* the newest number that was applied before this tick, and before the last one */

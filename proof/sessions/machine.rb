@@ -16,7 +16,7 @@ module SessionProof
   class Machine
     include Questions
 
-    # One of so many calls of the store waits before it is made, so that requests overlap in more ways.
+    # One in this number of calls of the store waits before it is made, so that requests overlap in more ways.
     PAUSES = 4
     PAUSE = (0.0..0.02)
     # The body of an answer whose session was not found.

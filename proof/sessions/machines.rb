@@ -19,7 +19,7 @@ module SessionProof
     # Kinds of outages. "hold" and "cut" are of one machine's link, the others of all.
     OUTAGES = %w[kill stop cut hold].freeze
     HELD = %w[both there back].freeze
-    # A machine may have an old copy for so many seconds: 3, and what a busy machine takes.
+    # A machine may have an old copy for this many seconds: 3, and what a busy machine takes.
     OLD_COPY = 6
     private_constant :PROGRAM, :RELAY, :HELD
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The program of the proof of sessions: makes so many operations from a seed, with a seeded bug if one is named, and
+# The program of the proof of sessions: makes a number of operations from a seed, with a seeded bug if one is named, and
 # prints its counts; exit status 1 if anything differed. --bugs prints the names of the bugs. With --shared two machines
 # share the sessions by `cache:`, with --copies they have copies as well.
 

@@ -14,10 +14,10 @@ module SessionProof
     FAILING = { change: 3, renew: 10, sign_in_renewed: 2, switch: 1, sign_out_here: 2, end: 10, revoke: 1, logout: 1,
                 logout_others: 1 }.freeze
     KEYS = %w[a b c d].freeze
-    # Of so many operations one has requests that overlap.
+    # One in this number of operations has requests that overlap.
     OVERLAPS = 4
     MOST = 4
-    # Of so many requests one is about a session that has ended.
+    # One in this number of requests is about a session that has ended.
     LATE = 25
     # Bytes of an ordinary value, and of one that makes the session grow.
     SMALL = (3..60)

@@ -59,7 +59,7 @@ module SessionProof
     # Seconds for an end that waits for the store, when that answers again.
     PATIENCE = 30
     PAUSE = 0.02
-    # Requests begin until so many seconds after an outage.
+    # Requests begin until this many seconds after an outage.
     AFTER = 0.7
     private_constant :PATIENCE, :PAUSE, :AFTER
 

@@ -11,7 +11,7 @@ module SessionProof
   # Makes outages, and counts.
   class SharedRun
     DRIVERS = 8
-    # Each driver has so many.
+    # Each driver has this number of them.
     HOUSEHOLDS = 3
     # Operations between two outages, and the seconds that one takes.
     CALM = 40

@@ -19,7 +19,7 @@ module SessionProof
     # An idle session may live by so much longer, for a use is not written down each time.
     TOLERANCE = 0.25
     PER_USER = 5
-    # After so many seconds a sign-out by a former id no longer holds.
+    # After this many seconds a sign-out by a former id no longer holds.
     FORMER_HOLDS = 50
     SIZE_BYTES = 2 << 20
     # A writer waits for another that is alive and not scheduled.

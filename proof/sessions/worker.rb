@@ -32,7 +32,7 @@ module SessionProof
 
   # One of the eight.
   class Worker
-    # Of so many operations one ends in a kill by itself, where the run kills.
+    # One in this number of operations ends in a kill by itself, where the run kills.
     DEATHS = 700
 
     # @param place [Place]

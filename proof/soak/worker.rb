@@ -26,7 +26,7 @@ module Soak
     }.freeze
     # For readers, who store nothing.
     READING = %i[look_at_counter look_at_bytes look_at_many_bytes ask_for_bytes read read_many].freeze
-    # One in so many batches.
+    # One in this number of batches.
     SELDOM = { walk_keys: 1500, delete_matched: 2000, cleanup: 1000, stats: 300, collect: 2000 }.freeze
 
     DRAWN = WORK.flat_map { |name, weight| [name] * weight }.freeze

@@ -10,7 +10,7 @@ module House
 
     module_function
 
-    # Runs the block while so many processes compute.
+    # Runs the block while `count` processes compute.
     #
     # @param count [Integer]
     # @yieldparam pids [Array<Integer>]

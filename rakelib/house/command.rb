@@ -120,11 +120,11 @@ module House
         options.on("--matrix [CELLS]", Array, "all combinations, or these") { |names| @cells = names || [] }
         options.on("--json", "the matrix's table for machines") { @json = true }
         options.on("--jobs N", Integer, "how many at a time (#{@lanes})") { |count| @lanes = [count, 1].max }
-        options.on("--repeat N", Integer, "run each job so many times, and count its failures") do |count|
+        options.on("--repeat N", Integer, "run each job N times, and count its failures") do |count|
           @repeat = [count, 1].max
         end
         options.on("--waiting", "with the Ruby test files that wait for other processes or threads") { @waiting = true }
-        options.on("--busy N", Integer, "together with so many processes that only compute") do |count|
+        options.on("--busy N", Integer, "together with N processes that only compute") do |count|
           @busy = [count, 0].max
         end
         options.on("--retry-failed", "run what failed once more, alone") { @retry_failed = true }

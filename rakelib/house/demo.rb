@@ -108,7 +108,7 @@ module House
           @release = name
         end
         options.on("--herd", "shows many requests at once, and ends") { @herd = true }
-        options.on("--machines N", Integer, "shows so many machines, 2 to 8, and ends") do |count|
+        options.on("--machines N", Integer, "shows N machines, 2 to 8, and ends") do |count|
           raise OptionParser::InvalidArgument, "#{count}, it takes 2 to 8" unless count.between?(2, 8)
 
           @machines = count

@@ -29,7 +29,7 @@ module House
       end
 
       # @param percent [Integer]
-      # @return [String] the time within which so many of the requests were answered
+      # @return [String] the time within which that part of the requests was answered
       def within(percent)
         "#{times[(times.size * percent / 100.0).ceil - 1].round} ms"
       end

@@ -13,7 +13,7 @@ module House
 
     # @param jobs [Array<House::Job>]
     # @param times [Integer]
-    # @return [Array<House::Job>] each of them so many times, but for builds
+    # @return [Array<House::Job>] each of them `times` times, but for builds
     def jobs(jobs, times)
       jobs.flat_map do |job|
         next job if job.kind == :build

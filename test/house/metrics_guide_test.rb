@@ -26,7 +26,7 @@ module House
 
     test "the table of health has all checks" do
       table = TEXT[/^\| check \| problem \|$(.*?)^$/m, 1].scan(/^\| `(\w+)` \|/).flatten
-      assert_equal %w[store file disk configurations remote outbox listener copies sessions], table
+      assert_equal %w[store file disk processes configurations remote outbox listener copies sessions], table
     end
 
     test "there is a program for each system" do

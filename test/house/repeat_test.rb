@@ -11,7 +11,7 @@ module House
   class RepeatTest < ActiveSupport::TestCase
     include HouseJobs
 
-    test "each job is run so many times, after one build, and failures are counted by job" do
+    test "each job is run as often as it is asked for, after one build, and failures are counted by job" do
       build = Job.new("build", suite: "build", kind: :build, argv: ["true"])
       each_second = "n=$(cat #{@logs}/n 2>/dev/null || echo 0); echo $((n+1)) > #{@logs}/n; [ $((n % 2)) = 0 ]"
       jobs = Repeat.jobs([build, job(each_second, name: "now and then", kind: :one, after: ["build"]),

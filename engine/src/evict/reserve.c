@@ -17,7 +17,7 @@
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* The least reads of items that stay, after so many attempts without room. The more a writer writes, the
+/* The least reads of items that stay, after that number of attempts without room. The more a writer writes, the
  * longer items that were read stay. While there is room for all items, none must go. */
 static unsigned min_reads_at(const lard_view *view, uint64_t attempt, uint64_t bytes) {
     uint64_t segments = view->map->super.segments_per_shard;

@@ -14,8 +14,8 @@ void lard_index_resize_split(lard_core *cache, lard_view *view);
 /* Finishes or undoes the split and the move of a dead owner of the lock. */
 void lard_index_resize_finish(lard_view *view);
 
-/* Is a bucket to be split, because there are so many items? The slots that have none hold ghosts; there are more
- * of them while the index is small compared with the shard. */
+/* True if a bucket is to be split, because there are too many items. The slots that have none hold ghosts; there
+ * are more of them while the index is small compared with the shard. */
 static inline bool lard_index_resize_is_due(const lard_view *view) {
     int64_t items = (int64_t)lard_load(&view->header->items), count = lard_bucket_count(view);
     return items > (count < view->map->small_index ? count * 7 / 2 : count * 17 / 3);

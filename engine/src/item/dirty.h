@@ -13,7 +13,7 @@
 #include "base/key.h"
 #include "index/bucket.h"
 
-/* Before a record of so many bytes is stored in the key's buckets and in `queue` (LARD_SEGMENT_FREE: in either).
+/* Before a record of that many bytes is stored in the key's buckets and in `queue` (LARD_SEGMENT_FREE: in either).
  * Renews `buckets`. */
 void lard_dirty_for_write(const lard_view *view, const lard_hash *hash, lard_buckets *buckets, uint32_t queue,
                           uint64_t bytes);

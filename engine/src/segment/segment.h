@@ -31,7 +31,7 @@ void lard_segment_cool(const lard_view *view);
 /* Corrects the bits of the newest `count` small segments (reads.h), 64 at most, when it has changed how many are
  * young. */
 void lard_segment_mark_young(const lard_view *view, uint32_t count);
-/* Segments of the small queue that stay after a value of so many bytes was written, one less with each that is
+/* Segments of the small queue that stay after a value of that many bytes was written, one less with each that is
  * opened then. So its end does not evict its beginning, and small values that follow do not at once. */
 uint32_t lard_segment_staying(const lard_map *map, uint64_t bytes);
 /* The least number that stays. */

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define EXACT 128u /* samples of a period and kind that have weight 1 */
-#define FEW 256u   /* and so many have at most this weight, later ones that of MOST: */
+#define FEW 256u   /* and this many have at most this weight, later ones that of MOST: */
 #define SMALL 8u
 #define MOST 128u
 #define MAX_MISSED 1000000

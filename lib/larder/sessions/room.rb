@@ -30,7 +30,7 @@ module Larder
       # some of them.
       EVERY = 1
       SIGN_IN_BYTES = 8192
-      # Entries of the file that keep all processes from warning and from dropping expired items again, for so many
+      # Entries of the file that keep all processes from warning and from dropping expired items again, for these
       # seconds.
       WARNED = "warned"
       WARNED_EVERY = 86_400

@@ -12,7 +12,7 @@ class ReportsTest < StoreCase
     Larder::Reports.report(error.new(message), source: "test", of: of)
   end
 
-  # Runs the block so many seconds later, by the clock that a step of the wall clock does not change.
+  # Runs the block as if that many seconds had passed, by the clock that a step of the wall clock does not change.
   def later(seconds, &block)
     Larder::Reports.stub(:now, Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds, &block)
   end

@@ -8,7 +8,7 @@ module Larder
   module Sessions
     # Real browsers' tabs, as many sockets, at a real Puma whose workers are killed again and again.
     #
-    # LARDER_SESSION_REQUESTS=100000 makes so many requests; by default a few thousand.
+    # LARDER_SESSION_REQUESTS=100000 makes that number of requests; by default a few thousand.
     class KilledWorkersTest < ActiveSupport::TestCase
       REQUESTS = Integer(ENV.fetch("LARDER_SESSION_REQUESTS", "6000"))
       SESSIONS = 24

@@ -342,7 +342,7 @@ module Larder
         refute @statistics.logged_in?(1)
       end
 
-      test "only so many sessions a user: the oldest of more end" do
+      test "a user has at most a number of sessions: the oldest of more end" do
         @repository = repository(@repository.backend, per_user: 3)
         @statistics = Statistics.new(@repository)
         %w[a b c].each { |name| enter(name, 1) }
@@ -354,7 +354,7 @@ module Larder
         assert_equal 3, @statistics.for(1).size
       end
 
-      test "so many sessions each of several users" do
+      test "the same number of sessions for each of several users" do
         @repository = repository(@repository.backend, per_user: 2)
         @statistics = Statistics.new(@repository)
         %w[a b].each { |name| enter(name, 1, "warden.user.admin.key" => [[7], "salt"]) }

@@ -66,7 +66,7 @@ module Proof
       Array.new(2) { |machine| @subject.ask(machine, :find, [ID]).first }
     end
 
-    # As if the store had kept its entries for so many seconds.
+    # As if the store had kept its entries for that many seconds.
     def world_goes_on(seconds)
       redis = ::Redis.new(url: @machines.instance_variable_get(:@store).url)
       redis.scan_each(match: "session/*") { |key| redis.pexpire(key, redis.pttl(key) - (seconds * 1000).to_i) }

@@ -47,7 +47,7 @@ module Differential
       @copies = []
     end
 
-    # One for each kind and name: LarderStore can tell so many apart and no more. It has a name, which MemoryStore asks
+    # One for each kind and name: LarderStore can tell no more apart. It has a name, which MemoryStore asks
     # for from Rails 8.1 on (Strategy::LocalCache).
     def self.subclass(kind, name)
       constant = "#{kind}_#{name}".camelize

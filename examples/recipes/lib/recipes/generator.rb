@@ -146,7 +146,7 @@ module Recipes
       thing(line).sub(/\A.* of /, "")
     end
 
-    # @return [Array(String, String)] the amount for so many people, and the thing
+    # @return [Array(String, String)] the amount for that number of people, and the thing
     def measured(line, serves)
       number, unit = line.match(/\A([\d.]+)(?: (g|ml|tbsp|tsp)\b)?/).captures
       [[amount(number.to_f * serves / 4, unit), unit].compact.join(" "), thing(line)]

@@ -47,7 +47,7 @@ module Larder
       end
 
       # A published table. rows: name of the row in the suite => name in the article, and a figure for each column;
-      # calls: a figure is the time of so many; ratio: nil, or two rows: the table has a line for each column then,
+      # calls: a figure is the time of that number; ratio: nil, or two rows: the table has a line for each column then,
       # with their figures and ratio.
       Table = Struct.new(:caption, :columns, :rows, :calls, :ratio, keyword_init: true) do
         # @param hash [Hash{String=>Object}]

@@ -394,7 +394,7 @@ module LarderStore
       assert_equal ["old", "next"], [owner.value, @one.read("k")]
     end
 
-    # When so many callers have looked at the owner, the time has passed after which it counts as dead.
+    # When this number of callers has looked at the owner, the time has passed after which it counts as dead.
     def silence_passes(callers = 1)
       looks = 0
       Clock.looked = lambda do |_|

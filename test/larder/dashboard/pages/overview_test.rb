@@ -14,7 +14,7 @@ module Larder
         Inspection::Statistics.stub(:of, Inspection::Statistics.new(usage, nil), &block)
       end
 
-      # Counts of steps of so many seconds, the last one now.
+      # Counts of steps of that many seconds, the last one now.
       def steps(length, numbers, whole, parts)
         last = Time.now.to_i / length * length
         numbers.to_h { |number| [Time.at(last - (number * length)), [whole, parts]] }

@@ -143,7 +143,7 @@ module Rack
 
       private
 
-      # Yields what a browser gets when the store fails after so many requests, and the store is there again.
+      # Yields what a browser gets when the store fails after that number of requests, and the store is there again.
       def at_each_point(*paths, browser: -> { signed_in })
         tried = 0
         paths.each do |path|

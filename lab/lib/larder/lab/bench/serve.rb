@@ -33,7 +33,7 @@ module Larder
         ROOM = 0.25
         # Numbers of calls: between two looks at the methods that YJIT has compiled; the least, as it compiles a method
         # at its 30th call, and in a large application at its 120th; the most, for code that it compiles for ever. After
-        # so many seconds, long calls have run what is inside them often enough.
+        # these seconds, long calls have run what is inside them often enough.
         COMPILING = { step: 16, least: 160, most: 1600, seconds: 2.0 }.freeze
 
         # Serves standard input, until it ends.

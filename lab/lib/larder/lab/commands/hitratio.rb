@@ -81,7 +81,7 @@ module Larder
             @policies = Traces::Policies.check(names)
           end
           options.on("--size A,B", Array, "shares of the bytes of all objects, bytes, or as",
-                     "200x100KB: so many objects, all of that size",
+                     "200x100KB: 200 objects, each of 100 KB",
                      "(default #{DEFAULT_SIZES.join(",")}; for the trace with published",
                      "results also #{Traces::SIZES.join(",")})") do |texts|
             @sizes = texts.map { |text| Traces::Size.parse(text) }

@@ -24,7 +24,7 @@ module Larder
           @objects = numbers.size
         end
 
-        # @return [Trace] the same requests for objects that all have so many bytes
+        # @return [Trace] the same requests for objects that all have that size
         def with_size(bytes) = Trace.new(name, requests, Array.new(requests.size, bytes))
 
         # @return [Integer] bytes of all objects, each as large as it was first

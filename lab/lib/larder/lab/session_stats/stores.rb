@@ -23,7 +23,7 @@ module Larder
 
       # A store. A subclass has `connect`, `load`, `bytes`, `ask(question, argument)`, `use(number, from, to)`, which
       # makes code that notes a use of a session and moves its last use between these times, and `grain(seconds)`: to
-      # how many seconds an answer about so many is right.
+      # how many seconds an answer is right.
       class Row < Sessions::Row
         # Uses that are noted to prove that they are counted.
         USES = 50

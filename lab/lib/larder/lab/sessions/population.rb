@@ -72,14 +72,14 @@ module Larder
         def digest(number) = Digest::SHA256.hexdigest("larder-lab/#{size}/#{number}")
 
         # @param seconds [Integer]
-        # @return [Integer] sessions that were used in the last so many seconds, the first of them included
+        # @return [Integer] sessions that were used in the last seconds of that number, the first of them included
         def active(seconds)
           first = (0...size).bsearch { |number| used(number) >= at - seconds }
           first ? size - first : 0
         end
 
         # @param count [Integer]
-        # @return [Array<Integer>] numbers of so many sessions whose last use lies at least, and about, a minute back
+        # @return [Array<Integer>] numbers of `count` sessions whose last use lies at least, and about, a minute back
         def of_a_minute_ago(count)
           last = size - active(MINUTE - 1)
           ([last - count, 0].max...last).to_a

@@ -75,7 +75,7 @@ module Larder
           Bench::Stats.exact(one.fdiv(two), Published::ROUNDING) if one && two
         end
 
-        # @return [Float, nil] seconds that so many calls take, in the mean of so many sessions at most
+        # @return [Float, nil] seconds that `calls` calls take, in the mean of the first `runs` sessions
         def total(row, block, calls:, runs:)
           series = @samples.of(row, block.key)
           Bench::Stats.mean(series.session_seconds.first(runs)) * calls unless series.empty?

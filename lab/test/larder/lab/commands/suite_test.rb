@@ -83,7 +83,7 @@ module Larder
 
         private
 
-        # Stops a run after so many sessions.
+        # Stops a run after that number of sessions.
         # @return [String] the file that it names
         def stopped(dir, command, sessions)
           status, said = stop(dir, command) do

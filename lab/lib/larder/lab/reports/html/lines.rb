@@ -17,7 +17,7 @@ module Larder
                     "3 3 9 3"].freeze
           # Colours of the style sheet.
           COLOURS = 7
-          # Each point up to so many has a mark.
+          # A line of at most this many points has a mark at each.
           MARKED = 13
           # Units of the drawing in each direction.
           SIZE = 1000

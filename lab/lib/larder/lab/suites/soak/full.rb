@@ -20,7 +20,7 @@ module Larder
           BYTES = 900
           # Bytes of all objects, as a multiple of the room.
           FILLING = 2
-          # A store on the disk that takes so many times its room does not limit itself.
+          # A store on the disk that takes more than this number of times its room does not limit itself.
           LIMIT = 3
           # Objects that are written by one call, and calls between two looks at the disk.
           BATCH = 100

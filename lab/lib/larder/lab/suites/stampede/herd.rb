@@ -25,7 +25,7 @@ module Larder
           LEAD = 0.2
           # Seconds of reading, in which the value expires once or twice.
           READING = 1.8
-          # Reads are counted by when they began, in slices of so many seconds.
+          # Reads are counted by when they began, in slices of this many seconds.
           SLICE = 0.005
           private_constant :ABSENT, :EXPIRING, :VALUE, :KEYS, :PAUSE, :LEAD, :READING, :SLICE
 
@@ -142,7 +142,7 @@ module Larder
 
           def told(keys)
             keys = keys.select(&:all?).map { |processes| counted(processes.flatten(1)) }
-            raise Unavailable, "this machine is too busy for so many callers" if keys.empty?
+            raise Unavailable, "this machine is too busy for this number of callers" if keys.empty?
 
             waits = Histogram.merge(keys.map { |key| key.delete("waits") })
             lists = %w[runs answers none].to_h { |name| [name, keys.map { |key| key[name] }] }

@@ -15,7 +15,7 @@ module Larder
           CHUNK = 1000
           # Nanoseconds that are waited for awake: sleeping is no more exact than that.
           AWAKE = 1_000_000
-          # A schedule is given up when it takes so many times as long as it should.
+          # A schedule is given up when it takes this number of times as long as it should.
           LATE = 4
           SECOND = 1_000_000_000
 
