@@ -13,6 +13,8 @@ module LarderStoreTests
     OLD = { expires_in: 10, stale_if_error: 600 }.freeze
     SOON = { **OLD, soft_timeout: 0.1 }.freeze
     LATE = { **OLD, soft_timeout: 60 }.freeze
+    # A Redis that is slow here does not answer, and one second, as Rails has it, may pass at a busy machine.
+    PATIENT = { connect_timeout: 300, read_timeout: 300, write_timeout: 300 }.freeze
     # Commands that write, and not CLIENT SETINFO, with which a new connection begins.
     WRITES = /SET(?!INFO)|DEL/i
 
@@ -181,7 +183,7 @@ module LarderStoreTests
     private
 
     def remote
-      [:redis_cache_store, { url: "redis://127.0.0.1:#{@proxy.port}", read_timeout: 300, reconnect_attempts: 0 }]
+      [:redis_cache_store, { url: "redis://127.0.0.1:#{@proxy.port}", reconnect_attempts: 0, **PATIENT }]
     end
 
     # A time at which machine one and Redis have the value "old", which has expired.
