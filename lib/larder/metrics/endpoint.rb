@@ -22,11 +22,14 @@ module Larder
         end
       end
 
+      # A request without access ends here: a later route of the application that takes any path would answer 200, and
+      # monitoring takes that for a healthy cache.
+      #
       # @param env [Hash] of a Rack request
       # @return [Array] status, headers, body
       def call(env)
         case @access.refusal(env)
-        when :hidden then return response(404, TEXT, "Not Found\n", "x-cascade" => "pass") # to Rails' own page
+        when :hidden then return response(404, TEXT, "Not Found\n")
         when :unauthorized
           return response(401, TEXT, "Unauthorized\n", "www-authenticate" => @access.challenge)
         end
