@@ -12,7 +12,8 @@ module Larder
   module Lab
     module SuiteReport
       # Rows of one run, compared with one of them. A row is a name in the registry of the suite, a block is a
-      # {Bench::Suite::Block}; nil is what was not measured.
+      # {Bench::Suite::Block}; nil is what was not measured. A row that broke the rules has nothing that counts, of the
+      # sessions before that neither.
       class Findings
         Figures = Reports::Figures
 
@@ -34,7 +35,7 @@ module Larder
           @absent = absent
           @skipped = skipped
           @all = plan.rows
-          @rows = plan.rows.reject { |row| plan.blocks.all? { |block| samples.of(row, block.key).empty? } }
+          @rows = plan.rows.reject { |row| plan.blocks.all? { |block| series(row, block).empty? } }
           @base = [base, plan.suite.base, *@rows].compact.find { |row| @rows.include?(row) }
           @estimates = {}
         end
@@ -42,7 +43,7 @@ module Larder
         # @return [Bench::Stats::Estimate, nil] of the seconds of a call, divided by those of the other row
         def ratio(row, block, other = base, other_block = block)
           @estimates[[row, block.key, other, other_block.key]] ||=
-            Bench::Stats.ratio(@samples.of(row, block.key), @samples.of(other, other_block.key))
+            Bench::Stats.ratio(series(row, block), series(other, other_block))
         end
 
         # @return [Numeric, nil] the figure with this name that the block has found out, the median of its processes
@@ -77,14 +78,14 @@ module Larder
 
         # @return [Float, nil] seconds that `calls` calls take, in the mean of the first `runs` sessions
         def total(row, block, calls:, runs:)
-          series = @samples.of(row, block.key)
-          Bench::Stats.mean(series.session_seconds.first(runs)) * calls unless series.empty?
+          found = series(row, block)
+          Bench::Stats.mean(found.session_seconds.first(runs)) * calls unless found.empty?
         end
 
         # @return [Float, nil] seconds of a call
         def seconds(row, block)
-          series = @samples.of(row, block.key)
-          Bench::Stats.seconds(series) unless series.empty?
+          found = series(row, block)
+          Bench::Stats.seconds(found) unless found.empty?
         end
 
         # @return [String] "182 µs"
@@ -92,7 +93,7 @@ module Larder
 
         # @return [Float, nil] page faults of a call
         def faults(row, block)
-          turns = @samples.of(row, block.key).turns
+          turns = series(row, block).turns
           turns.sum { |turn| turn.faults.to_i }.fdiv(turns.sum(&:calls)) if turns.any?
         end
 
@@ -135,6 +136,10 @@ module Larder
         end
 
         private
+
+        def series(row, block)
+          @absent[row]&.state == :invalid ? Bench::Series.new([]) : @samples.of(row, block.key)
+        end
 
         def figures(estimate, reverse)
           value, low, high = (estimate.value < 1 ? reverse : estimate).to_h.values_at(:value, :low, :high)

@@ -69,6 +69,16 @@ module Larder
           assert_equal "–", findings.cell("redis", MISS)
         end
 
+        test "a row that broke the rules in a later session has no times, and is not what others are compared with" do
+          absent = { "larder" => Bench::Absence.new(state: :invalid, reason: "a wrong value"),
+                     "redis" => Bench::Absence.new(state: :unavailable, reason: "its server ended") }
+          findings = findings({ "larder" => 1.0, "memory" => 3.0, "redis" => 9.0 }, absent: absent)
+          assert_equal %w[memory redis], findings.rows
+          assert_equal ["memory", %w[memory redis]], [findings.base, findings.ranking(HIT)]
+          assert_nil findings.ratio("larder", HIT)
+          assert_nil findings.total("larder", HIT, calls: 1, runs: 1)
+        end
+
         test "a total is the mean of sessions, of as many as were published" do
           findings = findings({ "larder" => 1.0 }, sessions: 7)
           assert_in_delta 1.0, findings.total("larder", HIT, calls: 100_000, runs: 5), 0.2
@@ -79,9 +89,10 @@ module Larder
 
         private
 
-        def findings(factors, base: nil, **how)
+        def findings(factors, base: nil, absent: {}, **how)
           plan = Bench::Plan.new(suite: Suites.fetch("published-a"), rows: %w[larder memory file redis] & factors.keys)
-          Findings.new(plan, SimulatedTurns.new(factors, seed: 3, blocks: ["hit"], **how).samples, base: base)
+          Findings.new(plan, SimulatedTurns.new(factors, seed: 3, blocks: ["hit"], **how).samples, base: base,
+                                                                                                 absent: absent)
         end
       end
     end
