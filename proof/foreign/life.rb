@@ -205,7 +205,7 @@ sessions: { **SESSIONS, **@application.class::SESSIONS })
       note("FAILED: a user gave up: #{e.class}: #{e.message}")
       @findings.differ("a user gave up: #{e.full_message(highlight: false)}")
       sleep(SETTLE)
-      retry
+      retry unless @over
     end
 
     def user(number)

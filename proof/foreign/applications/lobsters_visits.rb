@@ -9,6 +9,9 @@ module Foreign
               comment: 3, vote: 3, save: 2, message: 1, new_story: 1, settings: 1, sign_in_again: 1 }.freeze
     # Ids of stories that users submit differ between the sides.
     SEEDED = %r{href="(/s/[a-z0-9]{6})/(?!new_)}
+    # Stories that a user reads, and pages on which they are looked for.
+    STORIES = 30
+    PAGES = 40
     # A deleted story has no form. A comment on it would be answered with 500, on any store.
     COMMENT_FORM = /name="[^"]*story_id[^"]*"/
     LISTS = ["/", "/page/2", "/active", "/newest", "/recent", "/top", "/top/1w", "/comments", "/newest/page/2",
@@ -22,9 +25,7 @@ module Foreign
       end
       raise "reader#{number} is not signed in" unless get("/settings").status == 200
 
-      @stories = ["/newest", "/newest/page/2"].flat_map { |path| get(path).body.scan(SEEDED) }
-                                               .flatten.uniq.first(30)
-      @tags = get("/newest").body.scan(%r{href="(/t/[a-z]+)"}).flatten.uniq
+      look_around unless @stories
     end
 
     def lists
@@ -134,6 +135,18 @@ module Foreign
     end
 
     private
+
+    # A user who comes late finds stories that users have submitted on the first pages.
+    def look_around
+      @tags = get("/newest").body.scan(%r{href="(/t/[a-z]+)"}).flatten.uniq
+      found = []
+      (1..PAGES).each do |page|
+        found |= get("/newest/page/#{page}").body.scan(SEEDED).flatten if found.size < STORIES
+      end
+      raise "no story on the first #{PAGES} pages of /newest was there before the users" if found.empty?
+
+      @stories = found.first(STORIES)
+    end
 
     def a_story
       pick(@stories)

@@ -39,16 +39,31 @@ module Foreign
     test "a reader of Lobsters comments on stories that have a form for it" do
       { "<p>deleted</p>" => ["GET"], '<input name="story_id">' => %w[GET POST GET] }.each do |body, requests|
         asked = []
-        browsers = Array.new(2) { answering(body, asked) }
-        pair = Pair.new(browsers, turns: Turns.new, changes: Mutex.new, findings: Findings.new, random: Random.new(1))
-        visits = LobstersVisits.new(pair, 1)
+        visits = reader(Array.new(2) { answering(body, asked) })
         visits.instance_variable_set(:@stories, ["/s/abcdef"])
         visits.comment
         assert_equal requests, asked.each_slice(2).map(&:first)
       end
     end
 
+    test "a reader of Lobsters who comes late finds stories behind those that readers have submitted" do
+      pages = { "/newest/page/9" => '<a href="/s/abcdef/old">', "/newest/page/10" => '<a href="/s/ghijkl/older">' }
+      browser = Object.new
+      browser.define_singleton_method(:get) do |path|
+        Page.new(status: 200, body: pages.fetch(path, '<a href="/s/zzzzzz/new_one">'))
+      end
+      assert_equal %w[/s/abcdef /s/ghijkl], reader([browser] * 2).send(:look_around)
+      pages.clear
+      error = assert_raises(RuntimeError) { reader([browser] * 2).send(:look_around) }
+      assert_match(/no story on the first \d+ pages/, error.message)
+    end
+
     private
+
+    def reader(browsers)
+      LobstersVisits.new(Pair.new(browsers, turns: Turns.new, changes: Mutex.new, findings: Findings.new,
+                                            random: Random.new(1)), 1)
+    end
 
     def answering(body, asked)
       page = Page.new(status: 200, body: body)
