@@ -47,15 +47,15 @@ module Larder
 
         ALL = [
           row(:persistent, STORE, SWITCH,
-              "false: the file is in memory, in `/dev/shm`: no disk is written to, and a restart of the machine or " \
-              "container empties the cache", default: true),
-          row(:size, STORE, SIZE, "bytes of the file, decided when it is created",
+              "false: the file is in memory, in `/dev/shm`: Larder writes to no disk, and a restart of the machine " \
+              "or container empties the cache", default: true),
+          row(:size, STORE, SIZE, "bytes of the file, which keeps the size that it was created with",
               default_text: "`LARDER_SIZE`, otherwise 256 MiB",
               synonyms: %i[bytes max_bytes max_entries capacity max_memory]),
           row(:max_size, STORE, SAME_SIZE, "the same as `size:`; giving both is an `ArgumentError`", default_text: ""),
           row(:lock_timeout, STORE, LOCK, "how long a write waits for the lock of a process that is alive",
               default_text: "0.2"),
-          row(:raise_errors, STORE, SWITCH, "raises failures at each use, instead of answering misses", default: false),
+          row(:raise_errors, STORE, SWITCH, "raises each failure instead of answering a miss", default: false),
           row(:error_handler, STORE, HANDLER,
               "gets `method:`, `returning:` and `exception:` of each failure; [see below](#failures)",
               default_text: "the log and `ActiveSupport.error_reporter`, once a minute for each cause and kind of call",
@@ -65,8 +65,8 @@ module Larder
               "`larder stat` and `larder top` ([monitoring](../guides/monitoring.md))", default: true,
               synonyms: %i[stats metrics]),
           row(:keyspaces, STORE, KEYSPACES,
-              "beginnings of keys that statistics count apart, with `*` for any characters but `/` and `:`, such as " \
-              "`\"products/*/price\"`", default_text: "the part of a key before its first `/` or `:`"),
+              "beginnings of keys that statistics count as groups, with `*` for any characters except `/` and `:`, " \
+              "such as `\"products/*/price\"`", default_text: "the part of a key before its first `/` or `:`"),
           row(:max_key_size, STORE, KEY_LIMIT,
               "longer keys end in a digest; false and more than 4,095 mean 4,095, with `remote:` 4,085",
               default_text: "250 on Rails 8.1 and newer, 4,095 before"),
@@ -80,25 +80,24 @@ module Larder
               default_text: "none", synonyms: %i[redis_url]),
           row(:remote_id, STORE, ID,
               "names the servers of `remote:`; required if its client comes from a block, as `redis: -> { … }`, or " \
-              "is of an unknown class. Give other servers another name: copies of entries of one name are used with " \
-              "the other servers, too, if that has the same name",
+              "is of an unknown class. Give other servers another name: stores of one name share their copies",
               default_text: "the servers of `remote:`, as far as they are known without a connection"),
           row(:local_expires_in, STORE, LOCAL_LIFE, "with `remote:`, how long a copy is used",
               default_text: "5; 60 with `backplane:`"),
           row(:backplane, STORE, BACKPLANE,
-              "with `remote:`, how machines tell each other which copies are old " \
+              "with `remote:`, the server over which machines notify each other which copies are old " \
               "([guide](../guides/many-machines.md#what-backplane-takes))", default_text: "none"),
           row(:sign_with, STORE, SECRETS,
-              "with `remote:`, signs entries of the remote store, and reads no others; refused if that store has a " \
-              "coder of its own ([codecs](../guides/codecs.md))", default_text: "none"),
+              "with `remote:`, signs entries of the remote store, and reads only signed ones; refused if that store " \
+              "has a coder of its own ([codecs](../guides/codecs.md))", default_text: "none"),
 
           row(:expires_in, BOTH, LIFE, "how long an entry lives; nil: for ever", c: :expires_in, traits: %i[inherited],
               synonyms: %i[ttl expire expires expiry expiration expire_after expires_after lifetime max_age]),
           row(:expire_in, BOTH, SAME_LIFE, "the same as `expires_in:`", default_text: ""),
           row(:expired_in, BOTH, SAME_LIFE, "the same as `expires_in:`", default_text: ""),
           row(:race_condition_ttl, BOTH, RACE,
-              "`fetch` of an expired entry: one process makes the new value, the others get the expired one for so " \
-              "long; with `single_flight: true` they wait for the new one",
+              "`fetch` of an expired entry: one process computes the new value, the others get the expired one for " \
+              "this time; with `single_flight: true` they wait for the new one",
               c: :race_condition_ttl, traits: %i[inherited]),
           row(:namespace, BOTH, PREFIX,
               "prefix of every key; an object is called at each use. `clear(namespace:)` empties " \
@@ -114,12 +113,12 @@ module Larder
           row(:force, BOTH, RAILS_SWITCH, "`fetch` and `fetch_multi` compute the value, whatever is stored",
               default: false, c: :off, synonyms: %i[force_refresh]),
           row(:single_flight, BOTH, SWITCH,
-              "`fetch` and `fetch_multi`: of all callers that miss a key, one computes its value, and the others " \
+              "`fetch` and `fetch_multi`: one of all callers that miss a key computes its value, and the others " \
               "wait ([guide](../guides/stampedes.md))",
               default: false, c: :single_flight, traits: %i[larder],
               synonyms: %i[lock dogpile coalesce singleflight]),
           row(:wait, BOTH, WAIT,
-              "with `single_flight:`, how long a call waits in all before it computes the value too, without " \
+              "with `single_flight:`, how long a call waits in all before it computes the value itself, without " \
               "storing it",
               default: 5, c: :seconds, traits: %i[larder]),
           row(:lease, BOTH, TIME,
@@ -127,25 +126,26 @@ module Larder
               "that are computed again; it should be longer than the block takes",
               default: 30, c: :seconds, traits: %i[larder]),
           row(:stale_while_revalidate, BOTH, TIME,
-              "for so long after it has expired `fetch`, `fetch_multi`, and `read_multi` if the call has the option, " \
-              "serve an entry; one caller of the first two has it " \
+              "how long after its expiry `fetch` and `fetch_multi` serve an entry, and also `read` and `read_multi` " \
+              "if the call has the option; one caller of the first two has it " \
               "[computed again](../guides/stampedes.md#serving-what-has-expired)",
               c: :stale_while_revalidate, traits: %i[larder], synonyms: %i[swr stale serve_stale]),
           row(:stale_if_error, BOTH, TIME,
-              "for so long after it has expired an entry is the answer if the block of `fetch` or `fetch_multi` raises",
+              "how long after its expiry an entry is the answer if the block of `fetch` or `fetch_multi` raises",
               c: :keeps, traits: %i[larder]),
           row(:soft_timeout, BOTH, TIME,
               "with `stale_if_error:`, how long `fetch` waits for its block, and for the store of `remote:`, before " \
               "the expired entry is the answer; both go on in a thread", c: :seconds, traits: %i[larder]),
           row(:early_refresh, BOTH, SWITCH,
-              "`fetch` and `fetch_multi` have an entry computed again before it expires, by chance and the time that " \
-              "it takes to compute", default: false, c: :early_refresh, traits: %i[larder]),
+              "`fetch` and `fetch_multi` have an entry computed again before it expires, by chance: the likelier, " \
+              "the longer it takes to compute", default: false, c: :early_refresh, traits: %i[larder]),
           row(:tags, BOTH, TAGS,
-              "`fetch`, `fetch_multi`, `write`, `write_multi`: what `delete_tagged` deletes the entry by " \
-              "([guide](../guides/tags.md))",
+              "`fetch`, `fetch_multi`, `write`, `write_multi`: `delete_tagged` of one of these tags deletes the " \
+              "entry ([guide](../guides/tags.md))",
               default_text: "none", c: :tags, traits: %i[larder], synonyms: %i[tag tagged]),
           row(:jitter, BOTH, PART,
-              "`fetch` and `write`: an entry may expire earlier by up to this part of `expires_in:`, at random",
+              "an entry may [expire earlier](../guides/stampedes.md#serving-what-has-expired) by up to this part of " \
+              "`expires_in:`, at random",
               c: :jitter, traits: %i[larder]),
           row(:raw, BOTH, RAILS_SWITCH, "no effect, as in Rails' file store; with `remote:` as in that store",
               default: false, c: :raw, traits: %i[no_copy]),
