@@ -40,9 +40,9 @@ module RichDocument
   def timings
     rows = NAMES.zip(BASE).map do |name, base|
       dots = Array.new(9) { |index| base * (0.93 + (((index * 7) % 9) / 60.0)) }
-      [name, { value: base, low: dots.min * 1.02, high: dots.max * 0.98, dots: dots }, base * 3]
+      [name, { "value" => base, "low" => dots.min * 1.02, "high" => dots.max * 0.98, "dots" => dots }, base * 3]
     end
-    D::Table.build(caption: "Reading what is there", rows: [*rows, ["dragonfly", MISSING]],
+    D::Table.new(caption: "Reading what is there", rows: [*rows, ["dragonfly", MISSING]],
                    columns: [{ title: "" }, { title: "time per call", format: "seconds", plot: "log" },
                              { title: "time per write", format: "seconds" }])
   end
@@ -50,9 +50,9 @@ module RichDocument
   def percentiles
     at = (1..13).map { |step| 1.0 - (10.0**(-step / 3.0)) }
     series = NAMES.zip(BASE).map do |name, base|
-      { label: name, points: at.map { |share| [share, base * (1 - (Math.log(1 - share) * 0.35))] } }
+      { "label" => name, "points" => at.map { |share| [share, base * (1 - (Math.log(1 - share) * 0.35))] } }
     end
-    D::Curves.build(title: "Time of a read", sentence: "Larder’s p99.9 is 3.8 µs.", series: series,
+    D::Curves.new(title: "Time of a read", sentence: "Larder’s p99.9 is 3.8 µs.", series: series,
                     x: { title: "share of calls that took no longer", scale: "percentile", format: "percentile" },
                     y: { title: "time of a call", scale: "log", format: "seconds" })
   end

@@ -26,7 +26,7 @@ module SampleDocument
   end
 
   def table
-    D::Table.build(caption: "Per call", notes: ["A note."],
+    D::Table.new(caption: "Per call", notes: ["A note."],
                    columns: [{ title: "" }, { title: "µs", format: "micros" }, { title: "times", format: "ratio" },
                              { title: "on disk", format: "bytes", optional: 1 }],
                    rows: [["a", 1.31e-6, "1", 12_300_000], ["b", 2.5e-5, interval, nil], ["c", "not measured: none"]])
@@ -35,14 +35,15 @@ module SampleDocument
   def interval = { "value" => 19.1, "low" => 18.2, "high" => 20.0, "same" => false }
 
   def plot
-    D::Table.build(columns: [{ title: "" }, { title: "µs", format: "micros", plot: "linear" }, { title: "calls" }],
+    D::Table.new(columns: [{ title: "" }, { title: "µs", format: "micros", plot: "linear" }, { title: "calls" }],
                    rows: [["a", { "value" => 1.3e-6, "low" => 1.2e-6, "high" => 1.4e-6, "dots" => [1.2e-6] }, 9],
                           ["c", "not measured: none"]])
   end
 
   def curves
-    D::Curves.build(title: "Threads", sentence: "a grows.", x: { title: "threads", format: "integer" },
+    D::Curves.new(title: "Threads", sentence: "a grows.", x: { title: "threads", format: "integer" },
                     y: { title: "calls/s", format: "integer", scale: "log" },
-                    series: [{ label: "a", points: [[1, 100], [2, 190]] }, { label: "b", points: [[1, 50]] }])
+                    series: [{ "label" => "a", "points" => [[1, 100], [2, 190]] },
+                             { "label" => "b", "points" => [[1, 50]] }])
   end
 end

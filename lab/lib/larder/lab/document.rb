@@ -7,7 +7,7 @@
 require "json"
 require_relative "errors"
 require_relative "version"
-require_relative "document/chapter"
+require_relative "document/parts"
 
 module Larder
   module Lab
@@ -63,7 +63,7 @@ module Larder
                             "it reads #{SCHEMA[:name]} #{SCHEMA[:version]}"
         end
 
-        new(command: hash.fetch("command"), chapters: hash.fetch("chapters").map { |each| Chapter.from_h(each) },
+        new(command: hash.fetch("command"), chapters: Part.of(Chapter, hash.fetch("chapters")),
             environment: hash.fetch("environment"), elapsed: hash.fetch("elapsed_seconds"), line: hash["command_line"],
             version: hash.fetch("larder_lab"))
       end
@@ -118,7 +118,8 @@ module Larder
       def answer
         found = answering&.answer or return
         measured = chapters.find { |chapter| chapter.key == "published-e" }&.conclusions.to_a.last
-        Answer.new(sentences: [*found.sentences, Answer.sentence("Sessions", measured || SESSIONS)], chart: found.chart)
+        Answer.new(sentences: [*found.sentences, { "about" => "Sessions", "text" => measured || SESSIONS }],
+                   chart: found.chart)
       end
 
       # @return [Chapter, nil] whose answer and warnings the report begins with

@@ -126,7 +126,7 @@ module Larder
             format = title.start_with?("times") ? "ratio" : FORMATS[title]
             { title: title, format: format, optional: OPTIONAL[title] }
           end
-          Document::Table.build(columns: [{ title: "" }, *columns], rows: rows, notes: notes.compact)
+          Document::Table.new(columns: ["", *columns], rows: rows, notes: notes.compact)
         end
 
         def row(choice)
@@ -151,8 +151,7 @@ module Larder
           return Document::Prose.new(text: "No other bandwidth, round trip, size or number of reads alone does.") if
             rows.empty?
 
-          Document::Table.build(columns: ["", "is", "if", "the advice is"].map { |title| { title: title } }, rows: rows,
-                                notes: [EACH])
+          Document::Table.new(columns: ["", "is", "if", "the advice is"], rows: rows, notes: [EACH])
         end
 
         def lines

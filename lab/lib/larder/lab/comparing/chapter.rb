@@ -23,9 +23,8 @@ module Larder
         FORMATS = { "seconds" => "seconds", "bytes" => "bytes", "share" => "percent" }.freeze
         WORDS = { worse: "worse", better: "better", alike: "no difference is shown",
                   unknown: "too busy to tell" }.freeze
-        COLUMNS = [{ title: "" }, { title: "first", align: "right", optional: 1 }, { title: "second", align: "right" },
-                   { title: "second to first", format: "ratio" },
-                   { title: "found from", format: "percent", optional: 2 }, { title: "" }].freeze
+        COLUMNS = ["", { title: "first", format: "number", optional: 1 }, ["second", "number"],
+                   ["second to first", "ratio"], { title: "found from", format: "percent", optional: 2 }, ""].freeze
         BLIND = "--fail-on decides nothing, because the machine was too busy to tell in every measure: measure both " \
                 "sides again when nothing else runs."
         private_constant :NAMED, :ALIKE, :FORMATS, :WORDS, :COLUMNS, :BLIND
@@ -155,7 +154,7 @@ module Larder
           sure, found = [1.0 - Bench::Changes::ALARM, Bench::Stats::POWER].map { |share| percent(share) }
           notes = ["second to first: all intervals hold at once in #{sure} of comparisons.",
                    "found from: a change of this size is found in #{found} of comparisons."]
-          Document::Table.build(columns: COLUMNS, rows: rows, notes: notes)
+          Document::Table.new(columns: COLUMNS, rows: rows, notes: notes)
         end
       end
     end

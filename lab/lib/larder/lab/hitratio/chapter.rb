@@ -52,7 +52,7 @@ module Larder
           cells = (NAMES.keys | @policies).map do |policy|
             [NAMES.fetch(policy, policy), *SIZES.each_index.flat_map { |at| pair(policy, at) }]
           end
-          table = Document::Table.build(columns: [{ title: "policy" }, *columns], rows: cells, notes: [*NOTES, loops])
+          table = Document::Table.new(columns: ["policy", *columns], rows: cells, notes: [*NOTES, loops])
           Document::Section.new(title: "The published misses", headline: true, blocks: [table])
         end
 
@@ -78,10 +78,10 @@ module Larder
           @rows.group_by(&:trace).map do |name, rows|
             columns = rows.map { |row| { title: row.size, format: "share", group: "misses" } }
             lines = @policies.map { |policy| [policy, *rows.map { |row| row.miss_ratio(policy) }] }
-            table = Document::Table.build(columns: [{ title: "policy" }, *columns], rows: lines,
-                                          notes: [*rows.map { |row| size(row) }, NOTE])
+            table = Document::Table.new(columns: ["policy", *columns], rows: lines,
+                                        notes: [*rows.map { |row| size(row) }, NOTE])
             Document::Section.new(title: "#{name}: #{Figures.thousands(rows.first.requests)} requests",
-                                  blocks: [table, (curves(name, rows) if rows.size > 1)].compact)
+                                  blocks: [table, (curves(name, rows) if rows.size > 1)])
           end
         end
 
@@ -94,9 +94,9 @@ module Larder
         def curves(name, rows)
           series = @policies.map do |policy|
             points = rows.map { |row| [row.capacity.fdiv(row.footprint), row.miss_ratio(policy)] }.sort
-            { label: policy, points: points }
+            { "label" => policy, "points" => points }
           end
-          Document::Curves.build(
+          Document::Curves.new(
             title: "Misses by size of the cache: #{name}", sentence: "The table has the figures.",
             x: { title: "cache, of the bytes of all objects", scale: "log", format: "share" },
             y: { title: "misses, of all requests", format: "share" }, series: series

@@ -69,15 +69,14 @@ module Larder
         end
 
         def misses
-          policies = POLICIES.map { |policy| { title: policy, format: "share" } }
           rows = curve.map { |row| [row.capacity, *POLICIES.map { |policy| row.miss_ratio(policy) }] }
-          table = Document::Table.build(columns: [{ title: "size", format: "bytes" }, *policies], rows: rows)
+          table = Document::Table.new(columns: [["size", "bytes"], *POLICIES.product(["share"])], rows: rows)
           return [table] if curve.size < 2
 
           series = POLICIES.each.with_index(1).map do |policy, at|
-            { label: policy, points: rows.map { |row| row.values_at(0, at) } }
+            { "label" => policy, "points" => rows.map { |row| row.values_at(0, at) } }
           end
-          [table, Document::Curves.build(title: SIZED, sentence: suiting, series: series,
+          [table, Document::Curves.new(title: SIZED, sentence: suiting, series: series,
                                          x: { title: "size of the cache", scale: "log", format: "bytes" },
                                          y: { title: "misses, of all reads", format: "share" })]
         end
@@ -96,10 +95,9 @@ module Larder
             [space, reads.size, reads.count(&:last).fdiv(reads.size), items.size, items.sum(&:size) / items.size,
              items.sum(&:compute) / items.size]
           end
-          columns = { "keyspace" => nil, "reads" => "integer", "hits" => "share", "keys" => "integer",
-                      "mean size" => "bytes", "mean computation" => "seconds" }
-          Document::Table.build(columns: columns.map { |title, format| { title: title, format: format } },
-                                rows: rows.sort_by { |row| -row[1] }.first(20))
+          columns = ["keyspace", ["reads", "integer"], ["hits", "share"], ["keys", "integer"], ["mean size", "bytes"],
+                     ["mean computation", "seconds"]]
+          Document::Table.new(columns: columns, rows: rows.sort_by { |row| -row[1] }.first(20))
         end
       end
     end

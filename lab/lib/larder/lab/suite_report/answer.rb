@@ -29,8 +29,10 @@ module Larder
         # @return [Document::Answer]
         def to_answer
           texts = { "One server" => one_server, "Several servers" => several_servers }
-          Document::Answer.new(sentences: texts.map { |about, found| Document::Answer.sentence(about, *found) },
-                               chart: @share.chart)
+          sentences = texts.map do |about, (text, verdict)|
+            { "about" => about, "text" => text, "verdict" => verdict&.to_s }
+          end
+          Document::Answer.new(sentences: sentences, chart: @share.chart)
         end
 
         private

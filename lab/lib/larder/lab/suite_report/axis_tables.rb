@@ -50,8 +50,8 @@ module Larder
           rows = points.flat_map do |axes, all|
             lines(all, figures).map { |cells| [*axes.slice(*leading).values, *cells] }
           end
-          Document::Table.build(caption: caption, columns: columns(leading, figures, blocks), rows: rows,
-                                notes: rows.flatten.grep(/ \*\z/).any? ? [LIKENESS] : [])
+          Document::Table.new(caption: caption, columns: columns(leading, figures, blocks), rows: rows,
+                              notes: rows.flatten.grep(/ \*\z/).any? ? [LIKENESS] : [])
         end
 
         # A line has one size, unless its blocks work on different values.
@@ -61,11 +61,11 @@ module Larder
         end
 
         def columns(leading, figures, blocks)
-          [*leading.map { |name| { title: name } }, { title: "" },
+          [*leading, "",
            *figures.each_with_index.map do |name, at|
              { title: FIGURES[name].first, format: FIGURES[name].last, optional: at }
            end,
-           *blocks.map { |block| { title: block.heading, format: "seconds", align: "right" } }]
+           *blocks.map { |block| [block.heading, "seconds"] }]
         end
 
         def lines(blocks, figures)

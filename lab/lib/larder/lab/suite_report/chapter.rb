@@ -142,7 +142,7 @@ module Larder
 
         # Nil without contents.
         def section(title, *blocks, **how)
-          Document::Section.new(title: title, blocks: blocks.compact, **how) if blocks.any?
+          Document::Section.new(title: title, blocks: blocks, **how) if blocks.any?
         end
 
         def published
@@ -161,12 +161,11 @@ module Larder
 
         def decisive
           blocks = decisive_blocks
-          columns = blocks.map { |block| { title: block.title, format: "ratio", align: "right" } }
           rows = (@findings.ranking(blocks.first) | @findings.rows).select { |row| compared?(row) }
-          Document::Table.build(columns: [{ title: "" }, *columns],
-                                rows: rows.map { |row| [row, *blocks.map { |block| compared(row, block) }] },
-                                notes: ["The row of #{@findings.base} has its times. " \
-                                        "#{Bench::Verdict::MARKS[:alike]}: #{Bench::Verdict::EXPLAINED}."])
+          Document::Table.new(columns: ["", *blocks.map { |block| [block.title, "ratio"] }],
+                              rows: rows.map { |row| [row, *blocks.map { |block| compared(row, block) }] },
+                              notes: ["The row of #{@findings.base} has its times. " \
+                                      "#{Bench::Verdict::MARKS[:alike]}: #{Bench::Verdict::EXPLAINED}."])
         end
 
         def compared?(row) = @plan.suite.registry.fetch(row).compared?
@@ -184,14 +183,14 @@ module Larder
         end
 
         def table(block)
-          columns = [{ title: "" }, { title: "µs/#{block.unit}", format: "micros", plot: "log" },
-                     { title: "times #{@findings.base}", format: "ratio" },
+          columns = ["", { title: "µs/#{block.unit}", format: "micros", plot: "log" },
+                     ["times #{@findings.base}", "ratio"],
                      { title: "page faults/#{block.unit}", format: "number", optional: 1 }]
           ranking = @findings.ranking(block)
           missing = (@plan.rows - ranking).map { |row| @findings.missing(row, block) }
           found = ranking.size > 1 ? @findings.clause(ranking.last, ranking.first, block) : "nothing to compare"
-          Document::Table.build(columns: columns, rows: ranking.map { |row| cells(row, block) } + missing,
-                                notes: ["#{Figures.begun(block.title)}: #{found}."])
+          Document::Table.new(columns: columns, rows: ranking.map { |row| cells(row, block) } + missing,
+                              notes: ["#{Figures.begun(block.title)}: #{found}."])
         end
 
         def cells(row, block)
@@ -215,9 +214,8 @@ module Larder
             growth = at["after"].zip(at["before"]).map { |after, before| after - before }
             [row, *[at["before"], at["after"], growth].map { |bytes| bytes.sort[(bytes.size - 1) / 2] }]
           end
-          columns = %w[before after growth].map { |title| { title: title, format: "bytes" } }
-          table = Document::Table.build(columns: [{ title: "" }, *columns], rows: rows.sort_by { |row| row[2] },
-                                        notes: [MEMORY])
+          table = Document::Table.new(columns: ["", *%w[before after growth].product(["bytes"])], notes: [MEMORY],
+                                      rows: rows.sort_by { |row| row[2] })
           section("Memory of servers", table, folded: true) if rows.any?
         end
 

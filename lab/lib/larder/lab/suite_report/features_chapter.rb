@@ -68,8 +68,8 @@ module Larder
             tested = groups.fetch(key) { [[key, "not tested: it took no part in this run"]] }
             [*tested.map { |row, *cells| [row, *marked(row, cells)] }, ["#{title} (published)", *published]]
           end
-          Document::Table.build(columns: table.columns.map(&:to_h), rows: rows + groups.fetch(nil, []),
-                                notes: [NOTE, *Published.of("features").remarks])
+          Document::Table.new(columns: table.columns, rows: rows + groups.fetch(nil, []),
+                              notes: [NOTE, *Published.of("features").remarks])
         end
 
         def marked(row, cells)

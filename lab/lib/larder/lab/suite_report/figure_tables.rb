@@ -23,7 +23,7 @@ module Larder
           @blocks.map do |block|
             about = Document::Prose.new(text: "#{Reports::Figures.begun(block.about)}.") if block.about
             parts = [about, table(block), *block.curves.map { |curve| curve(block, curve) }]
-            Document::Section.new(title: Reports::Figures.begun(block.title), blocks: parts.compact, headline: true)
+            Document::Section.new(title: Reports::Figures.begun(block.title), blocks: parts, headline: true)
           end
         end
 
@@ -69,15 +69,13 @@ module Larder
 
         # The time of a call comes first, where rows take turns.
         def table(block)
-          time = [{ title: "time/#{block.unit}", format: "seconds", align: "right" }] if block.call
-          columns = block.columns.map do |column|
-            { title: column.title, format: column.format, optional: column.optional, align: "right" }
-          end
+          time = [["time/#{block.unit}", "seconds"]] if block.call
+          columns = block.columns.map { |column| column.to_h.slice(:title, :format, :optional) }
           rows = measured(block).map do |row, processes|
             [row, *(@findings.seconds(row, block) if time), *block.columns.map { |column| cell(processes, column) }]
           end
           missing = (@plan.rows - measured(block).keys).map { |row| @findings.missing(row, block) }
-          Document::Table.build(columns: [{ title: "" }, *time, *columns], rows: rows + missing)
+          Document::Table.new(columns: ["", *time, *columns], rows: rows + missing)
         end
 
         def cell(processes, column)
@@ -89,18 +87,18 @@ module Larder
         end
 
         def curve(block, curve)
-          series = measured(block).map { |row, processes| { label: row, points: curve.points.call(processes) } }
-          series.reject! { |line| line[:points].empty? }
+          series = measured(block).map { |row, processes| { "label" => row, "points" => curve.points.call(processes) } }
+          series.reject! { |line| line["points"].empty? }
           return if series.empty?
 
-          Document::Curves.build(title: curve.title, sentence: sentence(curve, series), series: series, x: curve.x,
-                                 y: curve.y)
+          Document::Curves.new(title: curve.title, sentence: sentence(curve, series), series: series, x: curve.x,
+                               y: curve.y)
         end
 
         def sentence(curve, series)
           words = series.map do |line|
-            ends = line[:points].map(&:last).minmax.map { |value| Reports::Cells.text(value, curve.y[:format]) }
-            "#{line[:label]} #{Reports::Cells.range(*ends)}"
+            ends = line["points"].map(&:last).minmax.map { |value| Reports::Cells.text(value, curve.y[:format]) }
+            "#{line["label"]} #{Reports::Cells.range(*ends)}"
           end
           "#{curve.title}, least and most: #{words.join(", ")}."
         end

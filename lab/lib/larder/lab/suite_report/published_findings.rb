@@ -44,11 +44,10 @@ module Larder
 
         # @return [Document::Table] each finding with the same ratio here
         def comparison
-          columns = [{ title: "a/b" }, { title: "published", align: "right" }, { title: "here", format: "ratio" },
-                     { title: "" }]
-          Document::Table.build(columns: columns, rows: @article.findings.map { |finding| cells(finding) },
-                                notes: ["a/b: how many times as fast a is as b, or as small.",
-                                        "Published: #{@article.source}.", *@article.remarks])
+          Document::Table.new(columns: ["a/b", ["published", "number"], ["here", "ratio"], ""],
+                              rows: @article.findings.map { |finding| cells(finding) },
+                              notes: ["a/b: how many times as fast a is as b, or as small.",
+                                      "Published: #{@article.source}.", *@article.remarks])
         end
 
         # As the article gave them: seconds of all calls, means of runs.
@@ -65,9 +64,9 @@ module Larder
           rows = @findings.rows.map do |row|
             [row, *blocks.map { |block| @findings.total(row, block, calls: calls, runs: runs) }]
           end
-          Document::Table.build(columns: [{ title: "" }, *columns], rows: rows,
-                                caption: "Seconds of #{Findings::Figures.thousands(calls)} calls, mean of the first " \
-                                         "#{runs} sessions")
+          Document::Table.new(columns: ["", *columns], rows: rows,
+                              caption: "Seconds of #{Findings::Figures.thousands(calls)} calls, mean of the first " \
+                                       "#{runs} sessions")
         end
 
         private
@@ -119,21 +118,21 @@ module Larder
           end
           reasons = table.rows.keys.map { |row| @findings.reason(row)&.slice(REASON, 1) }
           rows = rows.zip(reasons).map { |cells, reason| [*cells, reason.to_s] } if reasons.any?
-          columns = [{ title: "" }, *table.columns.flat_map { |column| headings(column) }]
-          Document::Table.build(caption: table.caption, rows: rows,
-                                notes: columns.any? { |column| column[:title] == "first" } ? [FIRST] : [],
-                                columns: reasons.any? ? [*columns, { title: "not measured", format: "text" }] : columns)
+          columns = ["", *table.columns.flat_map { |column| headings(column) }]
+          Document::Table.new(caption: table.caption, rows: rows,
+                              notes: columns.any? { |title, _| title == "first" } ? [FIRST] : [],
+                              columns: [*columns, *("not measured" if reasons.any?)])
         end
 
         # A line for each column of the article, with the figures of two rows and their ratio.
         def pairs(table)
           titles = [*table.ratio.map { |row| table.rows.fetch(row).first }, "a/b"]
           columns = titles.zip(["number", "number", "ratio"]).flat_map do |title, format|
-            [{ title: "there", group: title, align: "right" }, { title: "here", group: title, format: format }]
+            [{ title: "there", group: title, format: "number" }, { title: "here", group: title, format: format }]
           end
           rows = table.columns.each_with_index.map { |column, at| [column.title, *pair(table, column, at + 1)] }
-          Document::Table.build(caption: table.caption, columns: [{ title: "" }, *columns], rows: rows,
-                                notes: ["a/b: #{titles.first(2).join("/")}, as the published ratio is."])
+          Document::Table.new(caption: table.caption, columns: ["", *columns], rows: rows,
+                              notes: ["a/b: #{titles.first(2).join("/")}, as the published ratio is."])
         end
 
         def pair(table, column, at)
@@ -147,8 +146,7 @@ module Larder
         def headings(column)
           titles = column.of.map { |key| @suite.fetch(key).cold ? "first" : "warm" }
           titles = ["here"] if titles.one?
-          own = titles.map { |title| { title: title, format: column.format } }
-          [{ title: column.title, align: "right" }, *own]
+          [[column.title, "number"], *titles.product([column.format])]
         end
 
         # With the digits of the article.

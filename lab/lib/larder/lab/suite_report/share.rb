@@ -36,10 +36,10 @@ module Larder
           rows = @request ? @findings.ranking(@request).select { |row| keeps?(row) && of(row) } : []
           return if rows.none? { |row| words(row) }
 
-          Document::Table.build(
+          Document::Table.new(
             caption: "A page of #{READS} cached fragments: the cache's share of a request", notes: [sentence(rows)],
-            columns: [{ title: "" }, { title: "share of the request", format: "percent", plot: "linear" },
-                      { title: "request", format: "seconds" }], rows: rows.map { |row| cells(row) }
+            columns: ["", { title: "share of the request", format: "percent", plot: "linear" }, ["request", "seconds"]],
+            rows: rows.map { |row| cells(row) }
           )
         end
 

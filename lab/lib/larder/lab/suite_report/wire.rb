@@ -31,12 +31,11 @@ module Larder
         def table
           return unless @article&.wire && @blocks.all?
 
-          columns = ["published", "here, compressing", "here, both ways"]
           figures = [published, measured(@blocks.first(1)), measured(@blocks)]
           names = figures.flat_map(&:keys).uniq
           rows = names.map { |name| [name, *figures.map { |all| words(all[name], all.values) }] }
-          Document::Table.build(caption: "The fastest on a wire, by its bandwidth", notes: NOTES, rows: rows,
-                                columns: [{ title: "" }, *columns.map { |title| { title: title } }])
+          Document::Table.new(caption: "The fastest on a wire, by its bandwidth", notes: NOTES, rows: rows,
+                              columns: ["", "published", "here, compressing", "here, both ways"])
         end
 
         private

@@ -35,7 +35,8 @@ module Larder
         test "figures end in one place, also with a drawing, which a terminal goes without" do
           column = { title: "µs", format: "micros", plot: "log" }
           assert_equal ["     µs", "a  1.00", "b   250"],
-                       lines(80, ["", column], ["a", { value: 1e-6, dots: [2e-6] }], ["b", { value: 250e-6 }])
+                       lines(80, ["", column], ["a", { "value" => 1e-6, "dots" => [2e-6] }],
+["b", { "value" => 250e-6 }])
         end
 
         test "findings come first, then warnings, tables and the environment with the command" do
@@ -104,7 +105,7 @@ module Larder
 
         def lines(room, columns, *rows)
           columns = columns.map { |column| column.is_a?(Hash) ? column : { title: column } }
-          TextTable.new(Document::Table.build(columns: columns, rows: rows), room).lines.map(&:text)
+          TextTable.new(Document::Table.new(columns: columns, rows: rows), room).lines.map(&:text)
         end
       end
     end

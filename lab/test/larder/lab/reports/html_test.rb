@@ -101,13 +101,13 @@ module Larder
 
         def hostile(text)
           d = Document
-          table = d::Table.build(caption: text, columns: [{ title: text }, { title: text, plot: "log" }],
+          table = d::Table.new(caption: text, columns: [{ title: text }, { title: text, plot: "log" }],
                                  rows: [[text, { "value" => 1 }], [text, text], [text]], notes: [text])
-          lines = d::Curves.build(title: text, sentence: text, x: { title: text }, y: { title: text },
-                                  series: [{ label: text, points: [[1, 2]] }])
+          lines = d::Curves.new(title: text, sentence: text, x: { title: text }, y: { title: text },
+                                  series: [{ "label" => text, "points" => [[1, 2]] }])
           blocks = [lines, table, d::Prose.new(text: text), d::Code.new(text: text, language: text)]
           chapter = d::Chapter.new(key: text, title: text, lead: text, facts: [text], conclusions: [text],
-                                   warnings: [text], answer: d::Answer.new(sentences: [d::Answer.sentence(text, text)]),
+                                   warnings: [text], answer: { "sentences" => [{ "about" => text, "text" => text }] },
                                    sections: [d::Section.new(title: text, blocks: blocks)])
           d.new(command: text, chapters: [chapter], elapsed: 1,
                 environment: { "cpu" => text, "time" => text, text => text })

@@ -16,7 +16,7 @@ module Larder
           # @param cells [Array<Object>] of the column
           def initialize(column, cells)
             drawn = cells.grep(Hash)
-            axis = Document::Axis.build(title: nil, scale: column.plot, format: column.format)
+            axis = Document::Axis.new(scale: column.plot, format: column.format)
             @scale = Scale.new(axis, drawn.flat_map { |cell| [*cell.values_at("value", "low", "high"), *cell["dots"]] })
           end
 

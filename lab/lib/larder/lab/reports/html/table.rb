@@ -110,7 +110,7 @@ module Larder
             verdict = cell["verdict"] if cell.is_a?(Hash)
             group, before = [at, at - 1].map { |column| @table.columns[column].group }
             names = [("tone-#{Bench::Verdict::COLORS.fetch(verdict.to_sym)}" if verdict),
-                     ("text" if @table.left?(at) && hashes(at).empty?), ("first" if group && group != before)].compact
+                     ("text" if @table.words?(at)), ("first" if group && group != before)].compact
             names.join(" ") if names.any?
           end
 

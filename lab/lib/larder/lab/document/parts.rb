@@ -1,0 +1,196 @@
+# frozen_string_literal: true
+
+# The parts of a document: chapters, in them sections and measures, and in sections tables, charts, lists, prose and
+# code. They are plain data, so that they can be written as JSON and read again. The formats in reports/ decide how they
+# look.
+
+module Larder
+  module Lab
+    class Document
+      # What all parts have in common: their own parts may be given as Hashes, as JSON has them.
+      module Part
+        # The classes of fields that are parts, or lists of parts.
+        CLASSES = { sections: :Section, measures: :Measure, answer: :Answer, chart: :Block, blocks: :Block, x: :Axis,
+                    y: :Axis, columns: :Column }.freeze
+        private_constant :CLASSES
+
+        # @param type [Module] a class of parts, or {Block}
+        # @param given [Hash, Part, Array, nil] one or several
+        # @return [Part, Array, nil] the same as parts; fields that are not known are passed over
+        def self.of(type, given)
+          case given
+          when Array then given.map { |each| of(type, each) }
+          when Hash
+            fields = given.transform_keys(&:to_sym)
+            return Block.of(fields) if type == Block
+
+            type.new(**fields.slice(*type.members))
+          else given
+          end
+        end
+
+        def initialize(**fields)
+          CLASSES.slice(*fields.keys).each do |name, type|
+            fields[name] = Part.of(Document.const_get(type), fields[name])
+          end
+          super
+        end
+
+        # @return [Hash{Symbol=>Object}] plain data
+        def to_h
+          super.transform_values do |value|
+            case value
+            when Part then value.to_h
+            when Array then value.map { |each| each.is_a?(Part) ? each.to_h : each }
+            else value
+            end
+          end
+        end
+      end
+
+      # A part of a section.
+      module Block
+        include Part
+
+        KINDS = %w[table curves list prose code].freeze
+        private_constant :KINDS
+
+        # @param fields [Hash{Symbol=>Object}]
+        # @return [Block] a sentence in place of a kind that is not known
+        def self.of(fields)
+          kind = fields.fetch(:kind)
+          return Part.of(Document.const_get(kind.capitalize), fields) if KINDS.include?(kind)
+
+          Prose.new(text: "This larder-lab does not show blocks of the kind #{kind}.")
+        end
+
+        # @return [String] the name that stands in JSON
+        def kind = self.class.name[/\w+\z/].downcase
+
+        # @return [Hash] plain data, with the kind
+        def to_h = { kind: kind, **super }
+      end
+
+      # A heading with blocks under it. headline: true for what a reader wants first; a page begins with it, a terminal
+      # ends with it. folded: true for details, which a page shows when its reader asks.
+      Section = Struct.new(:title, :headline, :folded, :blocks, keyword_init: true) do
+        include Part
+
+        # @param blocks [Array<Block, Hash, nil>] nil is passed over
+        def initialize(title:, blocks:, headline: false, folded: false)
+          blocks = blocks.compact
+          super
+        end
+      end
+
+      # One column of a table. format: how its numbers are written (see {Reports::Cells}), nil for words; optional: 0
+      # stays however narrow the terminal is, the greatest goes first; group: a heading over neighbours; all groups of a
+      # table have as many; plot: "linear" or "log", the scale of a drawing next to figures.
+      Column = Struct.new(:title, :format, :optional, :group, :plot, keyword_init: true) do
+        include Part
+
+        # @return [Hash]
+        def to_h = super.compact
+      end
+
+      # Cells are Strings, which are shown as they are, numbers in the format of their column, true and false, nil, or
+      # an interval: `{ "value" =>, "low" =>, "high" =>, "same" =>, "verdict" =>, "dots" => }`, where "same" says that
+      # no difference is shown, "verdict", if any, is that of Bench::Verdict, and "dots" are raw samples. A row that is
+      # shorter than the table ends in words that run to the edge: why there are no figures.
+      #
+      # caption: what the table shows; columns: {Column}s, titles, or titles with formats; rows: Arrays of cells; notes:
+      # sentences under it.
+      Table = Struct.new(:caption, :columns, :rows, :notes, keyword_init: true) do
+        include Block
+
+        def initialize(columns:, rows:, caption: nil, notes: [])
+          columns = columns.map { |title, format| title.is_a?(String) ? { title: title, format: format } : title }
+          super
+        end
+
+        # @param at [Integer] a column
+        # @return [Boolean] whether it has words
+        def words?(at) = at.zero? || columns[at].format.nil?
+
+        # @param at [Integer] a column
+        # @return [Boolean] whether its cells begin at the left: words and ratios do, and other figures do not
+        def left?(at) = words?(at) || columns[at].format == "ratio"
+
+        # @return [Array<Array>] without those that end in words
+        def full_rows = rows.select { |row| row.size == columns.size }
+      end
+
+      # An axis. scale: "linear", "log" or "percentile" (of a share from 0 to 1: 0.9, 0.99, 0.999 lie equally far
+      # apart); format: of its numbers, see {Reports::Cells}.
+      Axis = Struct.new(:title, :scale, :format, keyword_init: true) do
+        include Part
+
+        def initialize(title: nil, scale: "linear", format: nil) = super
+      end
+
+      # Lines through points. series: `{ "label" =>, "points" => [[x, y], …] }`.
+      Curves = Struct.new(:title, :sentence, :x, :y, :series, keyword_init: true) do
+        include Block
+
+        # @return [Table] a row for each x, a column for each series
+        def data
+          points = series.map { |line| line["points"].to_h }
+          rows = points.flat_map(&:keys).uniq.sort.map { |at| [at, *points.map { |line| line[at] }] }
+          Table.new(columns: [[x.title, x.format], *series.map { |line| [line["label"], y.format] }],
+                    caption: y.title, rows: rows)
+        end
+      end
+
+      # Sentences, each by itself. items: Array of Strings.
+      List = Struct.new(:items, keyword_init: true) { include Block }
+
+      # A paragraph.
+      Prose = Struct.new(:text, keyword_init: true) { include Block }
+
+      # Something to paste. language: "ruby", "yaml", "sh".
+      Code = Struct.new(:text, :language, keyword_init: true) { include Block }
+
+      # The first screen of a report. sentences: `{ "about" => a kind of application, "text" =>, "verdict" => of
+      # Bench::Verdict, or nil }`, for a reader who reads nothing else; chart: a block, or nil.
+      Answer = Struct.new(:sentences, :chart, keyword_init: true) do
+        include Part
+
+        # @return [Array<String>] each with its kind of application in front
+        def lines = sentences.map { |sentence| "#{sentence["about"]}: #{sentence["text"]}" }
+      end
+
+      # One measured quantity, which `compare` compares with the same quantity of another run. key: stands for the same
+      # quantity in every run: suite, block and row, as "published-a/hit/redis", or suite, block, figure and row, as
+      # "scaling/threads/4/redis"; label: for people; unit: "seconds", "bytes", "per second", "share" or "count";
+      # better: "lower" or "higher"; samples: one for each session of a time, process of a figure, or round.
+      Measure = Struct.new(:key, :label, :unit, :better, :samples, keyword_init: true) { include Part }
+
+      # What one command found out. key: its name; title; lead: what was done, in a sentence or two; facts: how it was
+      # run, short ("n = 10,000", "5 sessions", "seed 7"); conclusions: what follows, in sentences with figures;
+      # warnings: reasons for not believing it; sections: {Section}s; measures: {Measure}s; failed: whether a value was
+      # wrong or nothing could be measured; failures: row, block and reason of each; details: raw samples and settings
+      # as plain data, in a shape of the command's own; answer: the {Answer} of a chapter that has one.
+      Chapter = Struct.new(:key, :title, :lead, :facts, :conclusions, :warnings, :sections, :measures, :failed,
+                           :failures, :details, :answer, keyword_init: true) do
+        include Part
+
+        def initialize(key:, title:, lead: nil, facts: [], conclusions: [], warnings: [], sections: [], measures: [],
+                       failed: false, failures: [], details: {}, answer: nil)
+          super
+        end
+
+        # @return [Boolean]
+        def failed? = failed == true
+
+        # @return [Array<Section>] as a page has them: headlines first
+        def reading_order = sections.partition(&:headline).flatten(1)
+
+        # @return [Array<Section>] as a terminal has them: the first headline last, on the screen when the run has ended
+        def scrolling_order
+          headlines, others = sections.partition(&:headline)
+          others + headlines.reverse
+        end
+      end
+    end
+  end
+end
