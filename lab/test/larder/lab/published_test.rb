@@ -199,7 +199,7 @@ module Larder
         tables = chapter.sections.flat_map(&:blocks).grep(Document::Table)
         lines = tables.flat_map do |table|
           formats = table.columns.map(&:format)
-          table.rows.map { |row| row.zip(formats).map { |cell, format| Reports::Cells.text(cell, format) } }
+          table.rows.map { |row| row.zip(formats).map { |cell, format| Reports::Figures.text(cell, format) } }
         end
         [lines, tables.flat_map { |table| [table.caption, *table.notes] }.join(" ")]
       end

@@ -81,7 +81,7 @@ module Larder
           end
 
           # @param title [String]
-          # @param format [String] of its cells, see {Reports::Cells}
+          # @param format [String] of its cells, see {Reports::Figures}
           # @param more [Hash] see {Column}
           # @yieldparam figures [Hash{String=>Object}] of a process; with `all: true` a list of those of all processes
           # @yieldreturn [Object, nil] the cell

@@ -5,7 +5,7 @@
 
 require_relative "../bench/changes"
 require_relative "../document"
-require_relative "../reports/cells"
+require_relative "../reports/figures"
 require_relative "runs"
 
 module Larder
@@ -147,7 +147,7 @@ module Larder
 
         def table
           rows = changes.map do |change|
-            figures = @sides.map { |side| Reports::Cells.text(side.median(change.key), FORMATS[measure(change).unit]) }
+            figures = @sides.map { |side| Figures.text(side.median(change.key), FORMATS[measure(change).unit]) }
             interval = { "value" => change.ratio, "low" => change.low, "high" => change.high }
             [measure(change).label, *figures, interval, change.detectable - 1.0, WORDS.fetch(verdict(change))]
           end

@@ -83,7 +83,7 @@ module Larder
         end
       end
 
-      # One column of a table. format: how its numbers are written (see {Reports::Cells}), nil for words; optional: 0
+      # One column of a table. format: how its numbers are written (see {Reports::Figures}), nil for words; optional: 0
       # stays however narrow the terminal is, the greatest goes first; group: a heading over neighbours; all groups of a
       # table have as many; plot: "linear" or "log", the scale of a drawing next to figures.
       Column = Struct.new(:title, :format, :optional, :group, :plot, keyword_init: true) do
@@ -121,7 +121,7 @@ module Larder
       end
 
       # An axis. scale: "linear", "log" or "percentile" (of a share from 0 to 1: 0.9, 0.99, 0.999 lie equally far
-      # apart); format: of its numbers, see {Reports::Cells}.
+      # apart); format: of its numbers, see {Reports::Figures}.
       Axis = Struct.new(:title, :scale, :format, keyword_init: true) do
         include Part
 

@@ -1,14 +1,63 @@
 # frozen_string_literal: true
 
+require_relative "../bench/verdict"
+
 module Larder
   module Lab
     module Reports
-      # How numbers are written: three significant digits, thousands apart, units beside them.
+      # How numbers are written: three significant digits, thousands apart, units beside them; and the cells of a
+      # {Document::Table}, by the format of their column.
       module Figures
         # Units of durations, and how many seconds they are.
         UNITS = { 1.0 => "s", 1e-3 => "ms", 1e-6 => "µs", 1e-9 => "ns" }.freeze
+        PREFIXES = ["", "k", "M", "G", "T"].freeze
+        private_constant :PREFIXES
+        # The text of an empty cell.
+        NOTHING = "–"
+        # Behind an interval in which no difference is shown.
+        SAME = Bench::Verdict::MARKS.fetch(:alike)
+        # Of columns and axes.
+        FORMATS = {
+          "text" => :to_s.to_proc,
+          "number" => ->(value) { significant(value) },
+          "integer" => ->(value) { thousands(value.round) },
+          "micros" => ->(seconds) { significant(seconds * 1e6) },
+          "millis" => ->(seconds) { significant(seconds * 1e3) },
+          "seconds" => ->(seconds) { duration(seconds) },
+          "rate" => ->(seconds) { seconds.zero? ? NOTHING : significant(1 / seconds) },
+          "bytes" => ->(bytes) { bytes(bytes) },
+          "megabytes" => ->(bytes) { significant(bytes / 1e6) },
+          "percent" => ->(share) { percent(share) },
+          "share" => ->(share) { "#{format("%.2f", share * 100)} %" },
+          "percentile" => ->(share) { "p#{format("%.6g", (share * 100).round(6))}" },
+          "ratio" => ->(value) { significant(value) }
+        }.freeze
 
         module_function
+
+        # @param value [Object] a cell
+        # @param kind [String, nil] a key of {FORMATS}
+        # @return [String]
+        # @raise [KeyError] for an unknown format
+        def text(value, kind = nil)
+          case value
+          when nil then NOTHING
+          when true then "yes"
+          when false then "no"
+          when String then value
+          when Float::INFINITY then "∞"
+          when Hash then interval(value, kind)
+          else value.to_f.finite? ? FORMATS.fetch(kind || "number").call(value) : NOTHING
+          end
+        end
+
+        # @param low [String] as {text} gives it
+        # @param high [String]
+        # @return [String] "18.2–20.0 µs": a unit that both have stands once
+        def range(low, high)
+          unit = high[/(?<=\d)[^\d]+\z/]
+          "#{unit ? low.delete_suffix(unit) : low}–#{high}"
+        end
 
         # @param number [Numeric]
         # @return [String] three significant digits: "0.812", "28.2", "131", "12,300"
@@ -26,25 +75,13 @@ module Larder
         # @return [String] "12,345,678"
         def thousands(number) = number.to_s.gsub(/(?<=\d)(?=(\d{3})+\z)/, ",")
 
-        # @param seconds [Float]
-        # @return [String] microseconds
-        def micros(seconds) = significant(seconds * 1e6)
-
         # @param bytes [Numeric]
         # @return [String] in the unit that suits: "12 B", "1.02 kB", "256 MB"
-        def bytes(bytes)
-          return "#{bytes.round} B" if bytes.abs < 1000
-
-          scaled(bytes, %w[kB MB GB TB])
-        end
+        def bytes(bytes) = bytes.abs < 1000 ? "#{bytes.round} B" : scaled(bytes, "B")
 
         # @param bits [Numeric] bits a second
         # @return [String] in the unit that suits: "3.17 Gbit/s"
-        def bits(bits)
-          return "#{significant(bits)} bit/s" if bits.abs < 1000
-
-          scaled(bits, %w[kbit/s Mbit/s Gbit/s Tbit/s])
-        end
+        def bits(bits) = scaled(bits, "bit/s")
 
         # @param seconds [Float]
         # @return [String] in the unit that suits: "1.31 µs", "12.5 ms", "3.2 s"
@@ -66,12 +103,19 @@ module Larder
         # @return [String] with a capital, and without changing other letters
         def begun(words) = words[0].upcase + words[1..]
 
-        # Units go up by thousands, from a thousand.
-        def scaled(number, units)
-          power = (Math.log10(number.abs) / 3).floor.clamp(1, units.size)
-          "#{significant(number.fdiv(1000**power))} #{units[power - 1]}"
+        # @param cell [Hash{String=>Object}] value, low, high, same
+        # @return [String] "28.2 (27.0–29.1)"
+        def interval(cell, kind)
+          value, low, high = cell.values_at("value", "low", "high").map { |each| each && text(each, kind) }
+          "#{value}#{" (#{range(low, high)})" if low && high}#{" #{SAME}" if cell["same"]}"
         end
-        private_class_method :scaled
+
+        # Units go up by thousands, from a thousand.
+        def scaled(number, unit)
+          power = number.abs < 1000 ? 0 : (Math.log10(number.abs) / 3).floor.clamp(1, 4)
+          "#{significant(number.fdiv(1000**power))} #{PREFIXES[power]}#{unit}"
+        end
+        private_class_method :interval, :scaled
       end
     end
   end

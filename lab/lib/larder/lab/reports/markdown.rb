@@ -19,7 +19,7 @@ module Larder
           columns = block.columns
           rule = columns.each_index.map { |at| block.left?(at) ? "---" : "--:" }
           rows = block.rows.map do |row|
-            columns.each_with_index.map { |column, at| at < row.size ? Cells.text(row[at], column.format) : "" }
+            columns.each_with_index.map { |column, at| at < row.size ? Figures.text(row[at], column.format) : "" }
           end
           lines = [columns.map(&:title), rule, *rows].map { |row| row.map { |cell| escaped(cell) }.join(" | ") }
           ["", *lines.map { |line| "| #{line} |" }, ""]

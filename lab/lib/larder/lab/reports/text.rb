@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "cells"
+require_relative "figures"
 require_relative "text_table"
 
 module Larder

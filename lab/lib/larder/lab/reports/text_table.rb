@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "cells"
+require_relative "figures"
 
 module Larder
   module Lab
@@ -21,7 +21,7 @@ module Larder
           @table = table
           @room = room
           @cells = table.rows.map do |row|
-            row.each_with_index.map { |cell, at| Cells.text(cell, table.columns[at].format) }
+            row.each_with_index.map { |cell, at| Figures.text(cell, table.columns[at].format) }
           end
         end
 

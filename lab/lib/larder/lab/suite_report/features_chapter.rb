@@ -26,8 +26,8 @@ module Larder
 
           # @return [String]
           def said
-            word = Reports::Cells.text(answer)
-            differs? ? "published: #{Reports::Cells.text(there)}; here: #{word}" : word
+            word = Reports::Figures.text(answer)
+            differs? ? "published: #{Reports::Figures.text(there)}; here: #{word}" : word
           end
         end
 
@@ -76,7 +76,7 @@ module Larder
           differing = answers.select { |each| each.row == row && each.differs? }.map(&:title)
           titles = article.columns.map(&:title)
           cells.zip(titles).map do |cell, title|
-            differing.include?(title) ? "#{Reports::Cells.text(cell)} #{DIFFERENT}" : cell
+            differing.include?(title) ? "#{Reports::Figures.text(cell)} #{DIFFERENT}" : cell
           end
         end
 

@@ -32,7 +32,7 @@ module Larder
           each_column.select { |_, column| column.sentence }.filter_map do |block, column|
             words = measured(block).filter_map do |row, processes|
               value = column.of(processes)
-              "#{row} #{Reports::Cells.text(value, column.format)}" if value
+              "#{row} #{Reports::Figures.text(value, column.format)}" if value
             end
             "#{column.sentence}: #{words.join(", ")}." if words.any?
           end
@@ -97,8 +97,8 @@ module Larder
 
         def sentence(curve, series)
           words = series.map do |line|
-            ends = line["points"].map(&:last).minmax.map { |value| Reports::Cells.text(value, curve.y[:format]) }
-            "#{line["label"]} #{Reports::Cells.range(*ends)}"
+            ends = line["points"].map(&:last).minmax.map { |value| Reports::Figures.text(value, curve.y[:format]) }
+            "#{line["label"]} #{Reports::Figures.range(*ends)}"
           end
           "#{curve.title}, least and most: #{words.join(", ")}."
         end

@@ -5,7 +5,6 @@
 
 require_relative "../bench/verdict"
 require_relative "../published"
-require_relative "../reports/cells"
 require_relative "../reports/figures"
 
 module Larder
@@ -89,7 +88,7 @@ module Larder
         end
 
         # @return [String] "182 µs"
-        def time(row, block) = Reports::Cells.text(seconds(row, block), "seconds")
+        def time(row, block) = Reports::Figures.text(seconds(row, block), "seconds")
 
         # @return [Float, nil] page faults of a call
         def faults(row, block)
@@ -100,12 +99,11 @@ module Larder
         # @return [Array<String>] the rows that were measured in the block, the fastest first
         def ranking(block) = rows.select { |row| seconds(row, block) }.sort_by { |row| seconds(row, block) }
 
-        # @return [Hash, String] a cell for the ratio to the base
+        # @return [Hash, String, nil] a cell for the ratio to the base
         def cell(row, block)
           return "1" if row == base
 
-          estimate = ratio(row, block)
-          estimate ? shown(estimate) : Reports::Cells::NOTHING
+          ratio(row, block)&.then { |estimate| shown(estimate) }
         end
 
         # @param estimate [Bench::Stats::Estimate]

@@ -70,7 +70,7 @@ module Larder
         test "what came of dividing by nothing does not stop a report" do
           document = SampleDocument.build(figures: [1.0, Float::NAN])
           assert_includes Json.new(document).to_s, "null"
-          assert_equal ["–", "∞"], [Float::NAN, Float::INFINITY].map { |value| Cells.text(value, "micros") }
+          assert_equal ["–", "∞"], [Float::NAN, Float::INFINITY].map { |value| Figures.text(value, "micros") }
         end
 
         test "numbers have three significant digits, and units go up by thousands" do
@@ -78,23 +78,23 @@ module Larder
                        99.96 => "100", 131.4 => "131", 12_345 => "12,300", 0 => "0" }
           assert_equal expected.values, expected.keys.map { |number| Figures.significant(number) }
           assert_equal ["0.812", "12 B", "1.02 kB", "3.17 Gbit/s", "1.31 µs", "9.4 %", "28,871 %"],
-                       [Figures.micros(8.12e-7), Figures.bytes(12), Figures.bytes(1024), Figures.bits(3.17e9),
+                       [Figures.text(8.12e-7, "micros"), Figures.bytes(12), Figures.bytes(1024), Figures.bits(3.17e9),
                         Figures.duration(1.31e-6), Figures.percent(0.0941), Figures.percent(288.71)]
         end
 
         test "the columns of all suites and all articles have formats that exist" do
           suites = Suites.names.flat_map { |name| Suites.fetch(name).blocks.flat_map(&:columns) }
           articles = Published.articles.each_value.flat_map(&:tables).flat_map(&:columns)
-          assert_empty (suites + articles).filter_map(&:format).uniq - Cells::FORMATS.keys
-          assert_equal %w[250 3.50], [Cells.text(0.004, "rate"), Cells.text(3_500_000, "megabytes")]
+          assert_empty (suites + articles).filter_map(&:format).uniq - Figures::FORMATS.keys
+          assert_equal %w[250 3.50], [Figures.text(0.004, "rate"), Figures.text(3_500_000, "megabytes")]
         end
 
         test "every cell of every format is text" do
-          Cells::FORMATS.each_key { |format| assert_kind_of String, Cells.text(0.5, format) }
-          assert_equal "–", Cells.text(nil, "micros")
-          assert_equal "yes", Cells.text(true)
-          assert_equal %w[p50 p99.9 p99.9999], [0.5, 0.999, 0.999999].map { |share| Cells.text(share, "percentile") }
-          assert_equal "1.50 ms", Cells.text(0.0015, "seconds")
+          Figures::FORMATS.each_key { |format| assert_kind_of String, Figures.text(0.5, format) }
+          assert_equal "–", Figures.text(nil, "micros")
+          assert_equal "yes", Figures.text(true)
+          assert_equal %w[p50 p99.9 p99.9999], [0.5, 0.999, 0.999999].map { |share| Figures.text(share, "percentile") }
+          assert_equal "1.50 ms", Figures.text(0.0015, "seconds")
         end
 
         private

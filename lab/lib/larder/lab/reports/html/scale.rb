@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../cells"
+require_relative "../figures"
 
 module Larder
   module Lab
@@ -107,7 +107,7 @@ module Larder
 
           # Zeros at the end say nothing.
           def tick(value)
-            label = Cells.text(value, @format).sub(/(\.\d*?)0+(?=\D|\z)/, "\\1").sub(/\.(?=\D|\z)/, "")
+            label = Figures.text(value, @format).sub(/(\.\d*?)0+(?=\D|\z)/, "\\1").sub(/\.(?=\D|\z)/, "")
             Tick.new(place(value), label)
           end
 

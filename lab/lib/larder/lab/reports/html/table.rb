@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../cells"
+require_relative "../figures"
 require_relative "markup"
 require_relative "plot"
 
@@ -87,7 +87,7 @@ module Larder
           end
 
           def shown(cell, at)
-            words(Cells.text(cell.is_a?(Hash) ? cell["value"] : cell, @table.columns[at].format))
+            words(Figures.text(cell.is_a?(Hash) ? cell["value"] : cell, @table.columns[at].format))
           end
 
           # All ranges of a table have one width, so that values end and intervals begin in one line.
@@ -95,14 +95,14 @@ module Larder
             return tag(:span, nil, class: "range") unless cell.is_a?(Hash)
 
             ends = %w[low high].filter_map { |name| cell[name] }
-            low, high = ends.map { |each| Cells.text(each, @table.columns[at].format) }
-            same = tag(:abbr, Cells::SAME, title: Bench::Verdict::EXPLAINED) if cell["same"]
-            tag(:span, (" (#{Cells.range(low, high)})" if high), (" " if same), same, class: "range")
+            low, high = ends.map { |each| Figures.text(each, @table.columns[at].format) }
+            same = tag(:abbr, Figures::SAME, title: Bench::Verdict::EXPLAINED) if cell["same"]
+            tag(:span, (" (#{Figures.range(low, high)})" if high), (" " if same), same, class: "range")
           end
 
           def range_width
             cells = @table.rows.flat_map { |row| row.zip(@table.columns) }.select { |cell, _| cell.is_a?(Hash) }
-            cells.map { |cell, column| Cells.text(cell, column.format)[/ .*/].to_s.size }.max.to_i
+            cells.map { |cell, column| Figures.text(cell, column.format)[/ .*/].to_s.size }.max.to_i
           end
 
           # The first column of a group keeps a distance from the group before.

@@ -37,7 +37,7 @@ module Larder
           test "names differ and have room, whatever the values, the format and the direction" do
             values = [[0, 0], [5, 5], [-2, -2], [1e-9, 1e-9], [0.101, 0.104], [3, 1e12], [0.5, 1e-7, 40], [], [nil, 2]]
             scales = ["linear", "log", "percentile"]
-            scales.product(values, Cells::FORMATS.keys, [true, false]) do |kind, given, format, vertical|
+            scales.product(values, Figures::FORMATS.keys, [true, false]) do |kind, given, format, vertical|
               ticks = scale(given, scale: kind, format: format, vertical: vertical).ticks
               assert_equal ticks.map(&:label).uniq, ticks.map(&:label)
               assert_operator ticks.size, :<=, 8
