@@ -94,7 +94,7 @@ module Larder
 
         # Only a suite about applications has one.
         def answer
-          return unless @plan.suite.blocks.any? { |block| block.key == Share::REQUEST }
+          return unless @plan.suite.blocks.any? { |block| block.key == Answer::REQUEST }
 
           Answer.new(@plan, @findings).to_answer
         end
