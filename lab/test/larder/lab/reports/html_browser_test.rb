@@ -2,7 +2,6 @@
 
 require "test_helper"
 require_relative "../../../../../rakelib/house/browser"
-require_relative "../../../support/rich_document"
 require "support/simulated_runs"
 
 module Larder
@@ -51,7 +50,7 @@ module Larder
           end
         end
 
-        def self.rich = @rich ||= Html.new(RichDocument.build(chapters: 2)).to_s
+        def self.rich = @rich ||= Html.new(SampleDocument.build(chapters: 2)).to_s
 
         def self.overview = @overview ||= Html.new(SimulatedRuns.overview(load: 9.0)).to_s
 
