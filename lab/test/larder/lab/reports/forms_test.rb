@@ -47,13 +47,14 @@ module Larder
         end
 
         test "the answer is the first thing in the terminal and in Markdown, with its warnings" do
-          document = SimulatedRuns.document(SimulatedRuns.pages({ "larder" => 0.2, "redis" => 4.4 }, load: 9.0))
+          document = SimulatedRuns.overview(load: 9.0)
           text = text(document, 80)
           assert text.start_with?("#{Document::QUESTION}\n  - One server: A page of ten fragments takes ")
           places = ["  - Several", "  - Sessions:", "Warnings", "Caches in Rails"].map { |each| text.index(/^#{each}/) }
           assert_equal places.sort, places
           assert_match(/^  Redis +7\d % \(\d\d–\d\d %\) +6\d\d µs$/, text)
-          assert_equal 1, text.scan("Other work was running").size
+          assert_equal 2, text.scan("Other work was running").size # one for each chapter
+          assert_equal 1, text.scan(%r{^  a/b +published +here}).size # in one piece
           assert_operator text.lines.map { |line| line.chomp.size }.max, :<=, 80
           markdown = Markdown.new(document).to_s
           assert markdown.start_with?("## #{Document::QUESTION}\n\n- One server: A page")

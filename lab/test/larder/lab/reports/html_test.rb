@@ -31,7 +31,7 @@ module Larder
                        html)
           assert_includes html, "<td class=\"rest\" colspan=\"3\">dragonfly is not on the PATH"
           assert_match(/<svg[^>]+ role="img" aria-label="Time of a read" aria-describedby="chapter-1-1-3"/, html)
-          assert_match(%r{<p id="chapter-1-1-3">Larder’s p99.9 is 3.8.µs.</p>.+<details><summary>.+<table.+</details>}m, html)
+          assert_match(%r{<p id="chapter-1-1-3">Larder’s p99.9 is 3.8.µs.</p>.+<details>.+<table.+</details>}m, html)
         end
 
         test "no two elements have the same id, and every link leads to one" do

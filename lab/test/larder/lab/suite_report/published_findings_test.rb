@@ -67,15 +67,6 @@ module Larder
           redis.drop(1).each { |seconds| assert_in_delta 1.0, seconds, 0.3 }
         end
 
-        test "both tables fit a terminal of 80 columns in one piece, with the verdict" do
-          terminal = CLI::Terminal.new(StringIO.new)
-          [comparison(AS_PUBLISHED), published(AS_PUBLISHED).totals].each do |table|
-            lines = Reports::Text.new(document(table), terminal: terminal).to_s.lines.map(&:chomp)
-            assert_empty(lines.select { |line| line.size > 80 })
-            assert_equal 1, lines.grep(/#{table.columns.last.title.empty? ? "published +here" : "1 thread"}/).size
-          end
-        end
-
         private
 
         def comparison(...) = published(...).comparison
@@ -89,12 +80,6 @@ module Larder
         def assert_agrees(agreement, ratio, (_published, here, verdict))
           assert_in_delta 1.0, here["value"] / ratio, 0.1
           assert_equal agreement, verdict
-        end
-
-        def document(table)
-          section = Document::Section.new(title: "Findings", blocks: [table])
-          Document.new(command: "stores", chapters: [Document::Chapter.new(key: "a", title: "A", sections: [section])],
-                       environment: {}, elapsed: 1.0)
         end
       end
     end
