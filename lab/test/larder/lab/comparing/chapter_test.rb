@@ -1,10 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/bench/conductor"
 require "larder/lab/comparing/chapter"
-require "larder/lab/suite_report/chapter"
-require "support/simulated_turns"
+require "support/simulated_runs"
 
 module Larder
   module Lab
@@ -13,9 +11,9 @@ module Larder
       class ChapterTest < ActiveSupport::TestCase
         SEEDS = (0...200)
         BLOCKS = %w[fragment json].freeze
-        ROWS = (1..13).map { |number| "row#{number}" }.freeze
+        ROWS = Contenders.names.first(13).freeze
         # A row in a block.
-        SLOWED = %w[row7 json].freeze
+        SLOWED = [ROWS[6], "json"].freeze
 
         test "equal sides of 26 measures show a difference in at most 8 of 200 comparisons" do
           alarms = SEEDS.count { |seed| shown(compare(seed)).any? }
@@ -24,7 +22,7 @@ module Larder
 
         test "a measure of 26 that became 1.1 times as slow is found, and no other" do
           found = SEEDS.count do |seed|
-            shown(compare(seed, slowed: { SLOWED => 1.1 })) == [["applications/json/row7", :worse]]
+            shown(compare(seed, slowed: { SLOWED => 1.1 })) == [["applications/json/#{ROWS[6]}", :worse]]
           end
           assert_operator found, :>=, 160
         end
@@ -39,10 +37,10 @@ module Larder
         test "all sessions of several reports count together, so that smaller changes are found" do
           one, three = [1, 3].map { |reports| compare(5, slowed: { SLOWED => 1.1 }, reports: reports) }
           assert_operator three.changes.first.detectable, :<, one.changes.first.detectable
-          assert_equal [["applications/json/row7", :worse]], shown(three)
+          assert_equal [["applications/json/#{ROWS[6]}", :worse]], shown(three)
         end
 
-        test "the report of a suite holds what is compared, and the reference is in no table" do
+        test "the report of a suite holds what is compared" do
           compared = compare(1, report: true)
           keys = BLOCKS.product(ROWS).map { |at| "applications/#{at.join("/")}" }
           assert_equal keys.sort, compared.changes.map(&:key).sort
@@ -88,35 +86,23 @@ module Larder
           Dir.mkdir(dir)
           reports.times do |at|
             factors = [*ROWS, Bench::ReferenceLoop::KEY].to_h { |row| [row, machine] }
-            samples = SimulatedTurns.new(factors, blocks: BLOCKS, passes: 3, seed: seed + (1000 * at), slowed: slowed,
-                                                  **noise).samples
-            document = Document.new(command: "applications", elapsed: 1.0, environment: {},
-                                    chapters: [report ? suite_report(samples) : shortened(samples)])
+            how = { blocks: BLOCKS, passes: 3, seed: seed + (1000 * at), slowed: slowed, **noise }
+            chapter = report ? SimulatedRuns.chapter(factors, rows: ROWS, **how) : shortened(factors, **how)
+            document = Document.new(command: "applications", elapsed: 1.0, environment: {}, chapters: [chapter])
             File.write(File.join(dir, "#{at}.json"), JSON.generate(document.to_h))
           end
           Runs.new(dir)
         end
 
         # The report without sentences, tables and charts.
-        def shortened(samples)
+        def shortened(factors, **how)
+          samples = SimulatedTurns.new(factors, **how).samples
           measures = BLOCKS.product(ROWS).map do |block, row|
             Document::Measure.new(key: "applications/#{block}/#{row}", label: row, unit: "seconds", better: "lower",
                                   samples: samples.of(row, block).session_seconds)
           end
           Document::Chapter.new(key: "applications", title: "Applications", measures: measures,
                                 details: { samples: samples.map(&:to_h) })
-        end
-
-        def suite_report(samples)
-          suite = Suites.fetch("applications")
-          plan = Bench::Plan.new(suite: suite, rows: ROWS, blocks: BLOCKS.map { |key| suite.fetch(key) }, seed: 1)
-          chapter = Contenders.stub(:fetch, Class.new(Contender) { @title = "Store" }) do
-            SuiteReport::Chapter.new(SuiteReport::Run.new({}, {}, {}, {}), plan, samples,
-                                     environment: { load_average: 0.1, cores: 2 }).to_chapter
-          end
-          assert_empty(chapter.sections.flat_map(&:blocks).grep(Document::Table).flat_map(&:rows)
-                              .select { |row| row.first == Bench::ReferenceLoop::KEY })
-          chapter
         end
       end
     end
