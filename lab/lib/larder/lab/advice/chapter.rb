@@ -15,14 +15,14 @@ module Larder
         # The fastest choices, which are shown besides the best of each store; and equals that are named.
         SHOWN = 8
         NAMED = 4
-        # Columns that a narrow terminal goes without, and formats other than seconds.
-        OPTIONAL = { "bytes" => 2, "read" => 1, "write" => 1 }.freeze
-        FORMATS = { "bytes" => "integer" }.tap { |formats| formats.default = "seconds" }.freeze
+        # Columns that a narrow terminal goes without.
+        CALLS = %w[read write].map { |title| { title: title, format: "seconds", optional: 1 } }.freeze
+        BYTES = { title: "bytes", format: "integer", optional: 2 }.freeze
         SUMS = "Sums of what was measured: a hit is a read of the file; a miss is a read of the server and a write " \
                "of the file. Other machines see a change after that time, and at most after the other, whatever fails."
         EACH = "Each by itself, and the nearest of those tried: 1, 2, 5, 10 and so on. A change counts where the " \
                "advice is shown to be slower in a way that matters, or must not be chosen."
-        private_constant :TITLE, :LEAD, :SHOWN, :NAMED, :OPTIONAL, :FORMATS, :SUMS, :EACH
+        private_constant :TITLE, :LEAD, :SHOWN, :NAMED, :CALLS, :BYTES, :SUMS, :EACH
 
         # @param run see {SuiteReport::Chapter}
         # @param question [Question]
@@ -118,15 +118,8 @@ module Larder
           notes = ["#{mark}. A store without codecs is as it comes.",
                    ("†: something speaks against it, see below." if (rows - @ranking.candidates).any?),
                    ("Choices that are not shown: #{more}." if more.positive?)]
-          table(["a call", "times #{@best}", "read", "write", "bytes"], rows.map { |choice| row(choice) }, *notes)
-        end
-
-        def table(titles, rows, *notes)
-          columns = titles.map do |title|
-            format = title.start_with?("times") ? "ratio" : FORMATS[title]
-            { title: title, format: format, optional: OPTIONAL[title] }
-          end
-          Document::Table.new(columns: ["", *columns], rows: rows, notes: notes.compact)
+          Document::Table.new(columns: ["", ["a call", "seconds"], ["times #{@best}", "ratio"], *CALLS, BYTES],
+                              rows: rows.map { |choice| row(choice) }, notes: notes.compact)
         end
 
         def row(choice)
@@ -141,7 +134,8 @@ module Larder
             calls = [way.read, way.write].map { |cost| @ranking.model.seconds(cost) }
             [way.title, @machines.seconds(way), *calls, way.seen, way.bound]
           end
-          table(["a call", "read", "write", "seen after", "at most"], rows, SUMS)
+          columns = ["", ["a call", "seconds"], *CALLS, ["seen after", "seconds"], ["at most", "seconds"]]
+          Document::Table.new(columns: columns, rows: rows, notes: [SUMS])
         end
 
         def changes

@@ -7,7 +7,7 @@ module Larder
   module Lab
     module Reports
       # A document for the terminal: the answer, then what was found in each chapter, then its tables, which fit the
-      # width. Charts are their sentences, with their figures where no table stands next to them.
+      # width. Charts of lines are their sentences, because a table of figures stands next to them.
       class Text
         # Columns before what is under a title.
         INDENT = 2
@@ -40,8 +40,7 @@ module Larder
           [part(chapter.title, paragraph(chapter.lead), paragraph(chapter.facts.join(", ")), level: 2),
            section("Findings", list(chapter.conclusions)), section("Warnings", list(warnings)),
            *order(chapter).map do |each|
-             tabled = each.blocks.any? { |block| block.kind == "table" }
-             section(each.title, *each.blocks.flat_map { |block| block(block, tabled) })
+             section(each.title, *each.blocks.flat_map { |block| block(block) })
            end]
         end
 
@@ -53,14 +52,14 @@ module Larder
         end
 
         # @return [Array<Array<String>>] lines of each part
-        def block(block, tabled = false)
+        def block(block)
           case block.kind
           when "table"
             [[*paragraph(block.caption), *table(block), *block.notes.flat_map { |note| paragraph(note) }]]
           when "list" then [list(block.items)]
           when "prose" then [paragraph(block.text)]
           when "code" then [code(block)]
-          else [paragraph(block.sentence), *(block(block.data) unless tabled)]
+          else [paragraph(block.sentence)]
           end
         end
 
@@ -71,9 +70,7 @@ module Larder
         end
 
         def table(block)
-          TextTable.new(block, @terminal.width - INDENT).lines.map do |line|
-            line.heading ? @terminal.paint(line.text, :dim) : line.text
-          end
+          TextTable.new(block, @terminal.width - INDENT).lines { |heading| @terminal.paint(heading, :dim) }
         end
 
         def list(sentences)

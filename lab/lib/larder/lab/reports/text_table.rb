@@ -11,8 +11,6 @@ module Larder
         GAP = "  "
         # Ends what had to be cut.
         CUT = "…"
-        # A line, and whether it is a heading.
-        Line = Struct.new(:text, :heading)
         private_constant :GAP, :CUT
 
         # @param table [Document::Table]
@@ -25,10 +23,12 @@ module Larder
           end
         end
 
-        # @return [Array<Line>] no wider than the room, without trailing blanks
-        def lines
-          parts.map { |columns| [*headings(columns), *body(columns)] }
-               .inject { |one, other| [*one, Line.new(""), *other] }
+        # @yieldparam heading [String] a line
+        # @yieldreturn [String] how it is shown
+        # @return [Array<String>] no wider than the room, without trailing blanks
+        def lines(&shown)
+          parts.map { |columns| [*headings(columns).map(&shown), *body(columns)] }
+               .inject { |one, other| [*one, "", *other] }
         end
 
         private
@@ -58,7 +58,7 @@ module Larder
         def headings(columns)
           titles = columns.map { |at| @table.columns[at].title.to_s }
           groups = group_line(columns) if @table.columns.any?(&:group)
-          [*groups, line(columns, titles)].map { |text| Line.new(text, true) }
+          [*groups, line(columns, titles)]
         end
 
         def group_line(columns)
@@ -71,7 +71,7 @@ module Larder
         def body(columns)
           @cells.map do |cells|
             full = cells.size == @table.columns.size
-            Line.new(full ? line(columns, cells.values_at(*columns)) : running(cells))
+            full ? line(columns, cells.values_at(*columns)) : running(cells)
           end
         end
 

@@ -106,7 +106,7 @@ module Larder
 
         def lines(room, columns, *rows)
           columns = columns.map { |column| column.is_a?(Hash) ? column : { title: column } }
-          TextTable.new(Document::Table.new(columns: columns, rows: rows), room).lines.map(&:text)
+          TextTable.new(Document::Table.new(columns: columns, rows: rows), room).lines(&:itself)
         end
       end
     end

@@ -58,14 +58,12 @@ module Larder
           def row(cells)
             full = cells.size == @table.columns.size
             set = cells.each_with_index.map do |cell, at|
-              if at.zero? && cell != "" then tag(:th, shown(cell, at), scope: "row")
+              if at.zero? then tag(:th, shown(cell, at), scope: "row")
               elsif full || at < cells.size - 1 then figure(cell, at)
               else tag(:td, shown(cell, at), class: "rest", colspan: (@table.columns.size - at) + @plots.compact.size)
               end
             end
-            # A row without a name belongs to the one above.
-            names = [("own" if own?(cells)), ("more" if cells.first == "")].compact.join(" ")
-            tag(:tr, set, class: (names unless names.empty?))
+            tag(:tr, set, class: ("own" if own?(cells)))
           end
 
           def own?(cells) = Html.ours?(cells.first) || cells.grep(/\Alarder(?: \(.+\))?\z/i).any?
