@@ -18,7 +18,8 @@ module Larder
         DECISIVE = /(\d[\d.,]* \([\d.,]+–[\d.,]+\) times as long)/
         NAMES = { "yjit" => "YJIT", "cpu" => "Processor", "memory_bytes" => "Memory",
                   "load_average" => "Load before the run" }.freeze
-        private_constant :PAGE, :STYLE, :DECISIVE, :NAMES
+        FAILED = "A value was wrong, or nothing could be measured. Do not use the figures before you know why."
+        private_constant :PAGE, :STYLE, :DECISIVE, :NAMES, :FAILED
 
         # @param label [String]
         # @return [Boolean] whether this is Larder
@@ -58,6 +59,13 @@ module Larder
           words = [("failed" if chapter.failed?), ("#{count} warning#{"s" if count > 1}" if count.positive?)].compact
           tag(:small, words.join(", ")) if words.any?
         end
+
+        # Nil without contents.
+        def box(kind, title, sentences, *more, level: heading)
+          tag(:div, tag(level, title), *more, list(sentences), class: kind) if sentences.any? || more.any?
+        end
+
+        def terms(pairs) = join(pairs.map { |name, value| tag(:div, tag(:dt, name), tag(:dd, value)) })
 
         # The decisive figure stands out.
         def decisive(text)
