@@ -101,14 +101,20 @@ module Larder
       def chapters_as_seen_from(here)
         return chapters if environment.values_at(*PLACE) == here.values_at(*PLACE)
 
-        cores = environment["cores"] && "#{environment["cores"]} cores"
-        place = [environment["cpu"], cores, *environment.values_at("kernel", "ruby")].compact.join(", ")
+        place = machine(*environment.values_at("kernel", "ruby"))
         chapters.map do |chapter|
           chapter.dup.tap do |copy|
             copy.facts = [*chapter.facts, "measured on #{place}"]
             copy.warnings = [*chapter.warnings, APART]
           end
         end
+      end
+
+      # @param more [Array<String, nil>] facts about it
+      # @return [String] "A CPU, 2 cores", and these facts
+      def machine(*more)
+        cpu, cores = environment.values_at("cpu", "cores")
+        [cpu, cores && "#{cores} core#{"s" if cores != 1}", *more].compact.join(", ")
       end
 
       # @return [Array<Measure>] of all chapters

@@ -3,6 +3,7 @@
 # Shows the progress of a run: one line that is rewritten on a terminal, a few plain lines elsewhere.
 
 require_relative "clock"
+require_relative "reports/figures"
 require "larder/cli/terminal"
 
 module Larder
@@ -30,7 +31,7 @@ module Larder
         @done = -1
         @expected = seconds
         @begun = now
-        estimate = seconds && ", about #{duration(seconds)}"
+        estimate = seconds && ", about #{Reports::Figures.span(seconds)}"
         @terminal.puts("#{title}: #{steps} #{steps == 1 ? nouns.first : nouns.last}#{estimate}")
       end
 
@@ -41,7 +42,7 @@ module Larder
       def step(label, left: nil)
         @done += 1
         left ||= @done.positive? ? (now - @begun) * (@steps - @done) / @done : @expected
-        left &&= ", #{duration(left)} left,"
+        left &&= ", #{Reports::Figures.span(left)} left,"
         return draw("#{@done}/#{@steps}#{left} #{label}") if @terminal.interactive?
 
         # Where lines stay, a tenth of them will do.
@@ -58,13 +59,6 @@ module Larder
 
       # @return [void]
       def finish = wipe
-
-      # @param seconds [Float]
-      # @return [String] "45 s" or "3 min 20 s"
-      def duration(seconds)
-        whole = [seconds.round, 1].max
-        whole < 60 ? "#{whole} s" : "#{whole / 60} min#{" #{whole % 60} s" unless (whole % 60).zero?}"
-      end
 
       private
 

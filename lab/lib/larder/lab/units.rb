@@ -16,8 +16,6 @@ module Larder
       # Bytes.
       SIZES = { "" => 1, "b" => 1, "kb" => 10**3, "mb" => 10**6, "gb" => 10**9, "tb" => 10**12, "kib" => 1 << 10,
                 "mib" => 1 << 20, "gib" => 1 << 30, "tib" => 1 << 40 }.freeze
-      # The word for a network without a limit.
-      UNLIMITED = %w[none unlimited].freeze
 
       module_function
 
@@ -26,10 +24,8 @@ module Larder
       # @return [Float] seconds
       # @raise [UsageError] naming the offender and the forms
       def duration(text, option)
-        return 0.0 if text.strip == "0"
-
-        seconds = quantity(text, DURATIONS)
-        seconds ? seconds.to_f : refuse(option, text, "a duration is written 200us, 0.5ms, 2s, 5min, or 0")
+        seconds = text.strip == "0" ? 0 : quantity(text, DURATIONS)
+        seconds&.to_f || refuse(option, text, "a duration is written 200us, 0.5ms, 2s, 5min, or 0")
       end
 
       # @param text [String] "1gbit", "100mbit", "2.5 Gbit/s", "none"
@@ -37,7 +33,7 @@ module Larder
       # @return [Float, nil] bits a second; nil: no limit
       # @raise [UsageError] naming the offender and the forms
       def bandwidth(text, option)
-        return nil if UNLIMITED.include?(text.strip.downcase)
+        return nil if %w[none unlimited].include?(text.strip.downcase)
 
         bits = quantity(text.sub(%r{/s\s*\z}i, ""), BANDWIDTHS)
         return bits.to_f if bits&.positive?
@@ -50,8 +46,8 @@ module Larder
       # @return [Integer] bytes
       # @raise [UsageError] naming the offender and the forms
       def size(text, option)
-        bytes = quantity(text, SIZES)
-        bytes ? bytes.round : refuse(option, text, "a size is written 64kb, 10gb, 512MiB, or as a number of bytes")
+        quantity(text, SIZES)&.round ||
+          refuse(option, text, "a size is written 64kb, 10gb, 512MiB, or as a number of bytes")
       end
 
       def quantity(text, units)

@@ -92,6 +92,13 @@ module Larder
           "#{significant(seconds / factor)} #{unit}"
         end
 
+        # @param seconds [Float]
+        # @return [String] "45 s" or "3 min 20 s"
+        def span(seconds)
+          whole = [seconds.round, 1].max
+          whole < 60 ? "#{whole} s" : "#{whole / 60} min#{" #{whole % 60} s" unless (whole % 60).zero?}"
+        end
+
         # @param fraction [Float]
         # @return [String] "3.1 %"
         def percent(fraction)

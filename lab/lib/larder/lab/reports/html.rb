@@ -98,19 +98,12 @@ module Larder
 
         # Circumstances of a run that are needed to judge it.
         def facts
-          cpu, cores, bytes = @document.environment.values_at("cpu", "cores", "memory_bytes")
-          cores &&= "#{cores} core#{"s" if cores != 1}"
-          machine = [cpu, cores, bytes && Figures.bytes(bytes)].compact.join(", ")
-          time, ruby, yjit = @document.environment.values_at("time", "ruby", "yjit")
+          time, ruby, yjit, bytes = @document.environment.values_at("time", "ruby", "yjit", "memory_bytes")
+          machine = @document.machine(bytes && Figures.bytes(bytes))
           time &&= "#{time[0, 16].tr("T", " ")} UTC"
           { "When" => time, "Machine" => words(machine), "Ruby" => ruby.to_s[/\Aj?ruby [\w.]+|.*/i], "YJIT" => yjit,
-            "Took" => took(@document.elapsed), "By" => "larder-lab #{@document.version}" }
+            "Took" => Figures.span(@document.elapsed), "By" => "larder-lab #{@document.version}" }
             .reject { |_, value| value.to_s.empty? }
-        end
-
-        def took(seconds)
-          minutes = (seconds / 60).floor
-          minutes.positive? ? "#{minutes} min #{(seconds % 60).round} s" : Figures.duration(seconds)
         end
 
         # The environment in full.

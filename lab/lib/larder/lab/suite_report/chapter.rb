@@ -8,7 +8,6 @@ require_relative "axis_tables"
 require_relative "figure_tables"
 require_relative "findings"
 require_relative "published_findings"
-require_relative "wire"
 
 module Larder
   module Lab
