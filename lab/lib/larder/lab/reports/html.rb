@@ -25,6 +25,10 @@ module Larder
         # @return [Boolean] whether this is Larder
         def self.ours?(label) = label.to_s.match?(/\Alarder\b/i)
 
+        # @param verdict [String, nil]
+        # @return [String, nil] the class of its color
+        def self.tone(verdict) = verdict && "tone-#{Bench::Verdict::COLORS.fetch(verdict.to_sym)}"
+
         # @param document [Document]
         def initialize(document)
           @document = document
@@ -72,8 +76,9 @@ module Larder
           join(text.split(DECISIVE).map { |part| part.match?(DECISIVE) ? tag(:strong, words(part)) : words(part) })
         end
 
-        def tone(verdict)
-          "tone-#{Bench::Verdict::COLORS.fetch(verdict.to_sym)}" if verdict
+        # A sentence of the answer.
+        def answered(about, text, verdict)
+          tag(:section, tag(:h2, about), tag(:p, decisive(text)), class: Html.tone(verdict))
         end
 
         # @param id [String] of the block

@@ -105,10 +105,9 @@ module Larder
 
           # The first column of a group keeps a distance from the group before.
           def kind(at, cell = nil)
-            verdict = cell["verdict"] if cell.is_a?(Hash)
             group, before = [at, at - 1].map { |column| @table.columns[column].group }
-            names = [("tone-#{Bench::Verdict::COLORS.fetch(verdict.to_sym)}" if verdict),
-                     ("text" if @table.words?(at)), ("first" if group && group != before)].compact
+            names = [(Html.tone(cell["verdict"]) if cell.is_a?(Hash)), ("text" if @table.words?(at)),
+                     ("first" if group && group != before)].compact
             names.join(" ") if names.any?
           end
 
