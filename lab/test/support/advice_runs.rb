@@ -2,6 +2,7 @@
 
 require "larder/lab/advice/chapter"
 require "larder/lab/suites"
+require_relative "simulated_turns"
 
 # Runs of the suite `matrix` whose times are known: those of a store and of the codecs, added up.
 module AdviceRuns
@@ -20,24 +21,19 @@ module AdviceRuns
 
   # @param noise [Float] by how much processes and turns differ
   # @return [Array(Larder::Lab::SuiteReport::Run, Larder::Lab::Bench::Plan, Larder::Lab::Bench::Samples)]
-  def run(stores: STORES, codecs: CODECS, sessions: 6, noise: 0.004)
+  def run(stores: STORES, codecs: CODECS, sessions: 6, noise: 0.001)
     suite = L::Suites.fetch("matrix")
     blocks = suite.blocks.select { |block| codecs.key?(block.axes.values) && block.key !~ /bytes|given/ }
     plan = L::Bench::Plan.new(suite: suite, rows: stores.keys, blocks: blocks, seed: 1)
-    random = Random.new(3)
-    samples = L::Bench::Samples.new
     recorded = stores.to_h { |row, _| [row, { "versions" => {}, "figures" => {} }] }
-    stores.keys.product(blocks) do |row, block|
+    tens = stores.keys.product(blocks).to_h do |row, block|
       read, write, bytes = codec(codecs, row, block)
       recorded[row]["figures"][block.key] = { "bytes" => [bytes] }
-      seconds = (block.heading == "read" ? read + stores[row].first : write + stores[row].last) * 1e-6
-      (0...sessions).to_a.product([0, 1], (0...4).to_a).each do |session, copy, pass|
-        taken = seconds * Math.exp((random.rand - 0.5) * noise)
-        samples.add(L::Bench::Samples::Turn.new(row: row, block: block.key, copy: copy, session: session, pass: pass,
-                                                seconds: taken, cpu: taken, calls: 10, faults: 0))
-      end
+      [[row, block.key], (block.heading == "read" ? read + stores[row].first : write + stores[row].last) / 10.0]
     end
-    [L::SuiteReport::Run.new({}, {}, recorded, {}), plan, samples]
+    turns = SimulatedTurns.new(stores.transform_values { 1.0 }, seed: 3, blocks: blocks.map(&:key), sessions: sessions,
+                               passes: 4, slowed: tens, turn: noise, pass: 0, process: 0, disturbed: 0)
+    [L::SuiteReport::Run.new({}, {}, recorded, {}), plan, turns.samples]
   end
 
   # @param answers [Hash{Symbol=>String}] of a {Larder::Lab::Advice::Question}

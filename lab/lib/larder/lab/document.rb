@@ -27,18 +27,9 @@ module Larder
       # Stands for an answer about sessions that no chapter measured.
       SESSIONS = "Not measured in this run; `larder-lab sessions` measures them."
 
-      # @return [String] the command that was run
-      attr_reader :command
-      # @return [String] what was typed, with its options
-      attr_reader :line
-      # @return [Array<Chapter>]
-      attr_reader :chapters
-      # @return [Hash{String=>Object}] see {Environment}
-      attr_reader :environment
-      # @return [Float] seconds that the run took
-      attr_reader :elapsed
-      # @return [String] version of the lab that ran it
-      attr_reader :version
+      # The command, and the line that was typed; {Chapter}s; facts of the {Environment}; the seconds that the run took,
+      # and the version of the lab that ran it.
+      attr_reader :command, :line, :chapters, :environment, :elapsed, :version
 
       # @param path [String]
       # @return [Document]

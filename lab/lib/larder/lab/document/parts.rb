@@ -29,6 +29,7 @@ module Larder
           end
         end
 
+        # @param fields [Hash] of the class
         def initialize(**fields)
           CLASSES.slice(*fields.keys).each do |name, type|
             fields[name] = Part.of(Document.const_get(type), fields[name])
