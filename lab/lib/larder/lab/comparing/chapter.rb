@@ -29,15 +29,12 @@ module Larder
                 "sides again when nothing else runs."
         private_constant :NAMED, :ALIKE, :FORMATS, :WORDS, :COLUMNS, :BLIND
 
-        # @param before [Runs]
-        # @param after [Runs]
         # @param fail_on [Float, nil] share by which a measure may be worse
         def initialize(before, after, fail_on: nil)
           @sides = [before, after]
           @fail_on = fail_on
         end
 
-        # @return [Document::Chapter]
         def to_chapter
           Document::Chapter.new(
             key: "compare", title: "Two sets of reports",
@@ -57,7 +54,6 @@ module Larder
           end
         end
 
-        # @param change [Bench::Changes::Change]
         # @return [Symbol] :worse, :better, :alike or :unknown
         def verdict(change)
           return change.verdict if WORDS.key?(change.verdict)

@@ -11,6 +11,7 @@ require_relative "../suites"
 module Larder
   module Lab
     # Finds the differences between two sets of reports.
+    # @api private
     module Comparing
       # The reports of one side.
       class Runs
@@ -19,7 +20,6 @@ module Larder
         COPIES = 2
         private_constant :LOOP, :COPIES
 
-        # @return [Array<Document>]
         attr_reader :documents
 
         # @param path [String] a report that --json wrote, or a directory of them

@@ -9,6 +9,7 @@ module Larder
     module Reports
       # A document as one HTML file that asks for nothing else: no network, no script, no typeface. It is well-formed
       # XML as well. html/page.erb is the page, and html/page.css its looks.
+      # @api private
       class Html
         include Markup
 
@@ -21,22 +22,18 @@ module Larder
         FAILED = "A value was wrong, or nothing could be measured. Do not use the figures before you know why."
         private_constant :PAGE, :STYLE, :DECISIVE, :NAMES, :FAILED
 
-        # @param label [String]
         # @return [Boolean] whether this is Larder
         def self.ours?(label) = label.to_s.match?(/\Alarder\b/i)
 
-        # @param verdict [String, nil]
         # @return [String, nil] the class of its color
         def self.tone(verdict) = verdict && "tone-#{Bench::Verdict::COLORS.fetch(verdict.to_sym)}"
 
-        # @param document [Document]
         def initialize(document)
           @document = document
           @chapters = document.chapters.each_with_index.map { |chapter, at| [chapter, "chapter-#{at + 1}"] }
           @answer = document.answer
         end
 
-        # @return [String]
         def to_s = Template.new(File.read(PAGE), trim_mode: "-").result(binding)
 
         private

@@ -22,8 +22,6 @@ module Larder
         READ = "fragment"
         READS = 10
 
-        # @param plan [Bench::Plan]
-        # @param findings [Findings]
         def initialize(plan, findings)
           @findings = findings
           @absent = plan.rows.select { |row| findings.reason(row) }
@@ -33,7 +31,6 @@ module Larder
           @block = [*answers, *plan.blocks].compact.find { |block| findings.ranking(block).any? }
         end
 
-        # @return [Document::Answer]
         def to_answer
           sentences = { "One server" => one_server, "Several servers" => several_servers }
           Document::Answer.new(chart: chart, sentences: sentences.map do |about, (text, verdict)|

@@ -19,8 +19,6 @@ module Larder
                     "answering" => ["server's read", "seconds"], "computed" => %w[computed integer] }.freeze
         private_constant :LIKENESS, :FIGURES
 
-        # @param plan [Bench::Plan]
-        # @param findings [Findings]
         def initialize(plan, findings)
           @rows = plan.rows
           @findings = findings
@@ -93,8 +91,6 @@ module Larder
                  "compressing: with the time of compressing alone, as the article measured it."].freeze
         private_constant :NOTES
 
-        # @param plan [Bench::Plan]
-        # @param findings [Findings]
         def initialize(plan, findings)
           @article = Published.of(plan.suite.key)
           @findings = findings

@@ -12,6 +12,7 @@ require_relative "published_findings"
 module Larder
   module Lab
     # Turns the samples of a suite into a chapter of a report.
+    # @api private
     module SuiteReport
       # The chapter of a suite that names it.
       autoload :FeaturesChapter, File.expand_path("features_chapter", __dir__)
@@ -32,8 +33,6 @@ module Larder
         private_constant :MEMORY
 
         # @param conductor [Bench::Conductor, Run] after its run
-        # @param plan [Bench::Plan]
-        # @param samples [Bench::Samples]
         # @param environment [Hash{Symbol=>Object}] see {Environment}, from before the run
         # @param base [String, nil] the row that others are compared with; nil: that of the suite, if it was measured
         def initialize(conductor, plan, samples, environment:, base: nil)
@@ -48,7 +47,6 @@ module Larder
           @figures = FigureTables.new(plan, @findings)
         end
 
-        # @return [Document::Chapter]
         def to_chapter
           Document::Chapter.new(
             key: @plan.suite.key, title: @plan.suite.title, lead: @plan.suite.question, facts: facts,

@@ -21,10 +21,8 @@ module Larder
           # @return [Boolean] whether both were given
           def compared? = !there.nil? && !OPEN.include?(answer)
 
-          # @return [Boolean]
           def differs? = compared? && answer != there
 
-          # @return [String]
           def said
             word = Reports::Figures.text(answer)
             differs? ? "published: #{Reports::Figures.text(there)}; here: #{word}" : word

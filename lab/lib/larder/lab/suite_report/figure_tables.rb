@@ -10,8 +10,6 @@ module Larder
     module SuiteReport
       # The figures of a run, by the columns and curves of its blocks.
       class FigureTables
-        # @param plan [Bench::Plan]
-        # @param findings [Findings]
         def initialize(plan, findings)
           @plan = plan
           @findings = findings

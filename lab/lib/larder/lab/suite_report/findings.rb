@@ -21,8 +21,6 @@ module Larder
         # @return [Array<String>] the rows that were measured
         attr_reader :rows
 
-        # @param plan [Bench::Plan]
-        # @param samples [Bench::Samples]
         # @param base [String, nil] a row; nil: that of the suite, or else the first that was measured
         # @param recorded [Hash{String=>Hash}] row => what a run has recorded of it, see {Bench::Conductor}
         # @param absent [Hash{String=>Bench::Absence}] rows that were left out
@@ -106,7 +104,6 @@ module Larder
           ratio(row, block)&.then { |estimate| shown(estimate) }
         end
 
-        # @param estimate [Bench::Stats::Estimate]
         # @return [Hash, String] a cell for it, with its verdict; an exact one has no interval
         def shown(estimate)
           verdict = Bench::Verdict.of(estimate)

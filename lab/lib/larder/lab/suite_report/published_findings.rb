@@ -13,7 +13,6 @@ module Larder
       # The findings of the {Published::Article} that a suite repeats. All of them are listed, measured here or not.
       class PublishedFindings
         # @param plan [Bench::Plan] of a suite that has an article
-        # @param findings [Findings]
         def initialize(plan, findings)
           @suite = plan.suite
           @article = Published.of(@suite.key)

@@ -23,7 +23,6 @@ module Larder
           SIZE = 1000
           private_constant :DASHES, :COLOURS, :MARKED, :SIZE
 
-          # @param block [Document::Curves]
           def initialize(block)
             own = block.series.map { |line| Html.ours?(line["label"]) }
             @series = block.series.zip(own, looks(own))
@@ -33,7 +32,6 @@ module Larder
           end
 
           # @param labels [Hash{Symbol=>String}] for those who do not see it
-          # @return [Markup::Raw]
           def to_html(**labels)
             room = @y.ticks.map { |tick| tick.label.size }.max.to_i
             plane = tag(:svg, horizontals, verticals, lines, width: "100%", height: 290, role: "img", **labels,

@@ -10,14 +10,11 @@ module Larder
         module Markup
           # Markup that is finished. Only this module makes it.
           class Raw < String
-            # @return [Raw]
             def to_s = self
           end
 
           # A template whose insertions are escaped unless they are {Raw}.
           class Template < ERB
-            # @param compiler [ERB::Compiler]
-            # @return [void]
             def set_eoutvar(compiler, variable = "_erbout")
               super
               compiler.insert_cmd = "#{variable}.<< join"
@@ -34,24 +31,19 @@ module Larder
 
           module_function
 
-          # @param name [Symbol]
           # @param content [Array<String, Array, nil>] text, markup, or Arrays of them
           # @param attributes [Hash{Symbol=>Object}] underscores become hyphens; nil leaves one out
-          # @return [Raw]
           def tag(name, *content, **attributes)
             given = attributes.compact.map { |key, value| " #{key.to_s.tr("_", "-")}=\"#{join(value)}\"" }.join
             Raw.new("<#{name}#{given}#{content.empty? ? "/>" : ">#{join(*content)}</#{name}>"}")
           end
 
-          # @param content [Array<Object, Array, nil>]
           # @return [Raw] one after another
           def join(*content)
             Raw.new(content.flatten.map { |part| part.is_a?(Raw) ? part : escape(part.to_s) }.join)
           end
 
           # Figures of a sentence stay in one line with their units and intervals.
-          # @param sentence [String, nil]
-          # @return [Raw]
           def words(sentence)
             join(sentence.to_s.split(SPECIAL).map do |part|
               case part
@@ -63,14 +55,10 @@ module Larder
             end)
           end
 
-          # @param sentences [Array<String>]
-          # @return [Raw]
           def list(sentences, **attributes)
             tag(:ul, sentences.map { |sentence| tag(:li, words(sentence)) }, **attributes)
           end
 
-          # @param text [String]
-          # @return [String]
           def escape(text)
             ERB::Util.html_escape(text.encode(Encoding::UTF_8).scrub("\u{FFFD}").gsub(IMPOSSIBLE, "\u{FFFD}"))
           end

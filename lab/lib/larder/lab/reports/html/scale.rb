@@ -21,14 +21,11 @@ module Larder
           NINES = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999].freeze
           private_constant :STEPS, :ROOM, :LEVELS, :SHORT, :MANTISSAS, :NINES
 
-          # @return [Array<Tick>]
           attr_reader :ticks
           # @return [String] of the axis
           attr_reader :title
 
-          # @param axis [Document::Axis]
           # @param values [Array<Numeric, nil>] that are shown
-          # @param vertical [Boolean]
           def initialize(axis, values, vertical: false)
             @values = values.compact.map(&:to_f).select(&:finite?)
             @values = [0.0, 1.0] if @values.empty?
@@ -39,7 +36,6 @@ module Larder
             @ticks = @ticks.each_slice(2).map(&:first) until @ticks.size < 2 || apart?(vertical)
           end
 
-          # @param value [Numeric]
           # @return [Float] percent of the axis from its lower end; values beyond an end are there
           def place(value)
             span = project(@high) - project(@low)

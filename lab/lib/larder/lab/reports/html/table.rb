@@ -12,7 +12,6 @@ module Larder
         class Table
           include Markup
 
-          # @param table [Document::Table]
           # @param label [String] its name, where it has no caption
           def initialize(table, label:)
             @table = table
@@ -121,7 +120,6 @@ module Larder
         class Plot
           include Markup
 
-          # @param column [Document::Column]
           # @param cells [Array<Object>] of the column
           def initialize(column, cells)
             drawn = cells.grep(Hash)
@@ -129,8 +127,6 @@ module Larder
             @scale = Scale.new(axis, drawn.flat_map { |cell| [*cell.values_at("value", "low", "high"), *cell["dots"]] })
           end
 
-          # @param cell [Object]
-          # @return [Markup::Raw]
           def to_html(cell)
             drawn = drawing(cell) if cell.is_a?(Hash)
             tag(:td, drawn, class: "plot", aria_hidden: "true")
