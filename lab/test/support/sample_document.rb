@@ -30,7 +30,7 @@ module SampleDocument
     measure = { key: "stores/hit/a", label: "a, \"hit\"", unit: "seconds", better: "lower", samples: figures }
     D::Chapter.new(key: "stores", title: number == 1 ? "Stores" : "Stores, number #{number}", failed: number == 2,
                    failures: (number == 2 ? ["file, read of a fragment: a wrong value"] : []),
-                   lead: "What was done | with *marks*, <b>all</b> & `Rails.cache.fetch([\"key\", i]) { \"Hello!\" }`.",
+                   lead: "It was done | with *marks*, <b>all</b> & `Rails.cache.fetch([\"key\", i]) { \"Hello!\" }`.",
                    facts: ["n = 10,000", "5 sessions", "seed 7"],
                    conclusions: ["Larder’s hit takes 1.10 µs (1.05–1.14): 17.3 times (16.8–18.0) as fast as others’."],
                    warnings: ["Other processes kept 0.9 of 2 cores busy: intervals may be too narrow."],

@@ -7,7 +7,7 @@
 module Larder
   module Lab
     class Document
-      # What all parts have in common: their own parts may be given as Hashes, as JSON has them.
+      # Makes parts, and plain data of them. The parts of a part may be given as Hashes, as JSON has them.
       module Part
         # The classes of fields that are parts, or lists of parts.
         CLASSES = { sections: :Section, measures: :Measure, answer: :Answer, chart: :Block, blocks: :Block, x: :Axis,

@@ -5,8 +5,8 @@ require_relative "../bench/verdict"
 module Larder
   module Lab
     module Reports
-      # How numbers are written: three significant digits, thousands apart, units beside them; and the cells of a
-      # {Document::Table}, by the format of their column.
+      # Writes numbers, with three significant digits, thousands apart and units; and the cells of a {Document::Table},
+      # by the format of their column.
       module Figures
         # Units of durations, and how many seconds they are.
         UNITS = { 1.0 => "s", 1e-3 => "ms", 1e-6 => "µs", 1e-9 => "ns" }.freeze
@@ -16,7 +16,7 @@ module Larder
         NOTHING = "–"
         # Behind an interval in which no difference is shown.
         SAME = Bench::Verdict::MARKS.fetch(:alike)
-        # Of columns and axes.
+        # How columns and axes are written.
         FORMATS = {
           "text" => :to_s.to_proc,
           "number" => ->(value) { significant(value) },
