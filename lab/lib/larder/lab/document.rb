@@ -108,9 +108,6 @@ module Larder
         [cpu, cores && "#{cores} core#{"s" if cores != 1}", *more].compact.join(", ")
       end
 
-      # @return [Array<Measure>] of all chapters
-      def measures = chapters.flat_map(&:measures)
-
       # @return [Answer, nil] of the first chapter that has one, with a sentence about sessions
       def answer
         found = answering&.answer or return

@@ -6,16 +6,16 @@ require "support/report_schema"
 module Larder
   module Lab
     class DocumentTest < ActiveSupport::TestCase
+      setup { @document = JSON.parse(JSON.generate(SampleDocument.build.to_h)) }
+
       test "a document comes back from JSON as it went there" do
-        there = JSON.generate(SampleDocument.build.to_h)
-        assert_equal there, JSON.generate(Document.from_h(JSON.parse(there)).to_h)
+        assert_equal @document, JSON.parse(JSON.generate(Document.from_h(@document).to_h))
       end
 
       test "a document with every kind of block has the published shape of its version, and others are found" do
-        document = JSON.parse(JSON.generate(SampleDocument.build.to_h))
-        assert_empty ReportSchema.errors(document)
-        document["chapters"][0]["measures"][0]["samples"] = ["much"]
-        refute_empty ReportSchema.errors(document)
+        assert_empty ReportSchema.errors(@document)
+        @document["chapters"][0]["measures"][0]["samples"] = ["much"]
+        refute_empty ReportSchema.errors(@document)
         assert_includes ReportSchema.errors({}).join, "missing required properties"
         assert_equal "larder-lab-#{Document::SCHEMA[:version]}.json", File.basename(ReportSchema::FILE)
       end
@@ -38,15 +38,13 @@ module Larder
       end
 
       test "a field of a block that is not known is passed over, because the schema allows more" do
-        document = JSON.parse(JSON.generate(SampleDocument.build.to_h))
-        document["chapters"][0]["sections"][0]["blocks"].each { |block| block["new"] = 1 }
-        assert_equal JSON.generate(SampleDocument.build.to_h), JSON.generate(Document.from_h(document).to_h)
+        @document["chapters"][0]["sections"][0]["blocks"].each { |block| block["new"] = 1 }
+        assert_equal JSON.generate(SampleDocument.build.to_h), JSON.generate(Document.from_h(@document).to_h)
       end
 
       test "a block of a kind that is not known is a sentence, and the rest of the report is read" do
-        document = JSON.parse(JSON.generate(SampleDocument.build.to_h))
-        document["chapters"][0]["sections"][0]["blocks"][1] = { "kind" => "stacked", "parts" => [] }
-        blocks = Document.from_h(document).chapters.first.sections.first.blocks
+        @document["chapters"][0]["sections"][0]["blocks"][1] = { "kind" => "stacked", "parts" => [] }
+        blocks = Document.from_h(@document).chapters.first.sections.first.blocks
         assert_equal "This larder-lab does not show blocks of the kind stacked.", blocks[1].text
         assert_equal SampleDocument.blocks.size, blocks.size
       end

@@ -34,7 +34,7 @@ module Larder
         end
 
         # @return [Hash{String=>Document::Measure}] by key, of all reports
-        def measures = @measures ||= documents.flat_map(&:measures).to_h { |measure| [measure.key, measure] }
+        def measures = all.transform_values(&:last)
 
         # @return [Hash{String=>Array<Float>}] key of a measure => logarithms: of a suite, one for each session; of
         #   other commands, one for each report
@@ -47,8 +47,7 @@ module Larder
         # @param key [String] of a measure
         # @return [Float] the median of its samples in all reports
         def median(key)
-          measures = documents.flat_map(&:measures).select { |measure| measure.key == key }
-          Bench::Stats.median(measures.flat_map(&:samples))
+          Bench::Stats.median(all.fetch(key).flat_map(&:samples))
         end
 
         # @return [Array<Float>] seconds of the laps of the reference loop
@@ -63,6 +62,8 @@ module Larder
         rescue KeyError, ArgumentError, NoMethodError
           raise UsageError, "#{path}: the turns of #{chapter.key} are missing or damaged; measure again"
         end
+
+        def all = @all ||= chapters.flat_map(&:measures).group_by(&:key)
 
         def chapters = documents.flat_map(&:chapters)
 

@@ -30,7 +30,7 @@ module Larder
         # With the warnings that touch it.
         def answer
           found = @document.answer or return
-          [part(Document::QUESTION, list(found.lines), *(block(found.chart) if found.chart), level: 2),
+          [part(Document::QUESTION, list(found.lines), *([block(found.chart)] if found.chart), level: 2),
            section("Warnings", list(@document.answering.warnings))]
         end
 
@@ -38,9 +38,7 @@ module Larder
           warnings = chapter.equal?(@document.answering) ? [] : chapter.warnings
           [part(chapter.title, paragraph(chapter.lead), paragraph(chapter.facts.join(", ")), level: 2),
            section("Findings", list(chapter.conclusions)), section("Warnings", list(warnings)),
-           *order(chapter).map do |each|
-             section(each.title, *each.blocks.flat_map { |block| block(block) })
-           end]
+           *order(chapter).map { |each| section(each.title, *each.blocks.map { |block| block(block) }) }]
         end
 
         def order(chapter) = chapter.scrolling_order
@@ -50,15 +48,15 @@ module Larder
           part(title, *contents) if contents.any?(&:any?)
         end
 
-        # @return [Array<Array<String>>] lines of each part
+        # @return [Array<String>] lines
         def block(block)
           case block.kind
           when "table"
-            [[*paragraph(block.caption), *table(block), *block.notes.flat_map { |note| paragraph(note) }]]
-          when "list" then [list(block.items)]
-          when "prose" then [paragraph(block.text)]
-          when "code" then [code(block)]
-          else [paragraph(block.sentence)]
+            [*paragraph(block.caption), *table(block), *block.notes.flat_map { |note| paragraph(note) }]
+          when "list" then list(block.items)
+          when "prose" then paragraph(block.text)
+          when "code" then code(block)
+          else paragraph(block.sentence)
           end
         end
 

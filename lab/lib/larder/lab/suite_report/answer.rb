@@ -44,7 +44,7 @@ module Larder
         def one_server
           return "Nothing could be measured." unless @findings.base
 
-          compared(@findings.base, "store that all processes share") { |each| Contenders.fetch(each).shared? }
+          compared(@findings.base, "store that all processes share", &:shared?)
         end
 
         def several_servers
@@ -53,16 +53,14 @@ module Larder
             return "Larder in front of a shared store was not measured: #{why}."
           end
 
-          compared(LEVELS, "shared server", " The server was on this machine, without a network.") do |each|
-            Contenders.fetch(each).server
-          end
+          compared(LEVELS, "shared server", " The server was on this machine, without a network.", &:server)
         end
 
         def compared(row, kind, more = "", &candidate)
           return "#{subject} was not measured with #{@findings.name(row)}." unless @findings.seconds(row, @block)
 
           begun = "#{subject} takes #{@findings.time(row, @block)} with #{@findings.name(row)}."
-          other = rivals(row).find(&candidate)
+          other = rivals(row).find { |each| candidate.call(Contenders.fetch(each)) }
           return "#{begun} No other #{kind} was measured." unless other
 
           found = @findings.clause(other, row, @block, words: Bench::Verdict::SENTENCES, kind: kind)

@@ -18,7 +18,7 @@ module Larder
             assert_equal [["2MiB", 2 << 20], ["50%", 16_793_600]], rows.map { |row| row.values_at("size", "capacity") }
             rows.each { |row| assert_equal(Lab::Hitratio::Policies.names, row["outcomes"].map { |one| one["policy"] }) }
             assert_equal [4096, 83_968], rows.map { |row| row["object_bytes"] }
-            measure = document.measures.find { |one| one.key == "hitratio/made.trace/50%/larder" }
+            measure = document.chapters.first.measures.find { |one| one.key == "hitratio/made.trace/50%/larder" }
             assert_equal [rows.last["outcomes"].first["miss_ratio"]], measure.samples
             curves = document.chapters.first.sections.last.blocks.last
             assert_equal Lab::Hitratio::Policies.names, curves.series.map { |line| line["label"] }
