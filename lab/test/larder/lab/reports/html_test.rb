@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "nokogiri"
 require "support/simulated_runs"
 
 module Larder
@@ -64,16 +65,11 @@ module Larder
           assert_match(%r{<details id="\S+" class="fold"><summary>Page of ten fragments</summary>}, html)
         end
 
-        test "of several chapters the contents have the first finding and the number of warnings" do
-          assert_match(%r{number 2</a> <small>failed, 1 warning</small> <span>Larder’s hit takes 1\.10},
-                       page(SampleDocument.build(chapters: 2)))
-        end
-
-        test "a chapter that failed says so" do
-          failed = page(SampleDocument.build(chapters: 2))
-          assert_includes failed, "This run failed"
-          assert_includes failed, "<li>file, read of a fragment: a wrong value</li>"
-          refute_includes page(SampleDocument.build), "This run failed"
+        test "of several chapters the contents have the first finding and warnings, and one that failed says why" do
+          html = page(SampleDocument.build(chapters: 2))
+          assert_match(%r{number 2</a> <small>failed, 1 warning</small> <span>Larder’s hit takes 1\.10}, html)
+          assert_equal 1, html.scan("This run failed").size
+          assert_includes html, "<li>file, read of a fragment: a wrong value</li>"
         end
 
         test "a document without anything in it is a page" do
@@ -83,19 +79,62 @@ module Larder
           assert_empty malformed(page(Document.new(command: "stores", chapters: [bare], environment: {}, elapsed: 0.0)))
         end
 
+        test "headings and first cells are headers, and an interval is a part of its cell" do
+          interval = { "value" => 19.1, "low" => 18.2, "high" => 20.0, "same" => true }
+          html = table([{ title: "" }, { title: "times", format: "ratio" }, { title: "µs", format: "micros" }],
+                       [["a", interval, 1.31e-6], ["b", "1", nil]])
+          assert_includes html, "<th scope=\"col\">times</th><th scope=\"col\">µs</th>"
+          assert_includes html, "<th scope=\"row\">a</th><td data-label=\"times\">19.1" \
+                                "<span class=\"range\"> (18.2–20.0) " \
+                                "<abbr title=\"no difference is shown\">≈</abbr></span></td>" \
+                                "<td data-label=\"µs\">1.31</td>"
+          assert_includes html, "<td data-label=\"times\">1<span class=\"range\"></span></td>" \
+                                "<td data-label=\"µs\">–</td>"
+        end
+
+        test "a row that says why runs to the edge, and neighbours of a group have a heading of their own" do
+          html = table([{ title: "" }, { title: "µs", format: "number", group: "hit" },
+                        { title: "µs", format: "number", group: "miss" }],
+                       [["a", 1, 2], ["b", "not measured: none"]])
+          assert_includes html, "<td class=\"rest\" colspan=\"2\">not measured: none</td>"
+          assert_includes html, "<th scope=\"colgroup\" colspan=\"1\" class=\"group\">hit</th>"
+          assert_includes html, "<td class=\"first\" data-label=\"miss, µs\">2.00</td>"
+        end
+
+        test "a figure has the color of its verdict, and Larder's row stands out" do
+          cells = %w[slower faster alike].map { |verdict| { "value" => 2.0, "verdict" => verdict } }
+          html = table([{ title: "" }, { title: "times", format: "ratio" }], cells.map { |cell| ["a", cell] })
+          assert_equal %w[own warning soft], html.scan(/<td class="tone-(\w+)"/).flatten
+          html = table([{ title: "" }, { title: "policy" }], [["larder", ""], ["a", "lru"], ["", "larder"]])
+          assert_equal %w[own own], html.scan(/<tr class="([^"]+)"/).flatten
+        end
+
+        test "twelve lines differ without colour, and the one that stands out is unbroken" do
+          series = ["larder", *("a".."l")].map { |name| { "label" => name, "points" => [[1, 2], [2, 3]] } }
+          dashes = curves(series).scan(/<path d="M[\d L]+" class="\w+"(?: stroke-dasharray="([^"]+)")?/).flatten
+          assert_nil dashes.first
+          assert_equal 13, dashes.uniq.size
+        end
+
+        test "charts without anything to show are drawn all the same" do
+          [[], [["a", "why"]], [["a", nil]], [["a", { "value" => 0.0 }]]].each do |rows|
+            assert_match(/<table/, plotted(rows))
+          end
+          assert_match(/<svg/, curves([]))
+          unknown = [[], [[1, nil]]].map { |points| { "label" => "a", "points" => points } }
+          assert_match(/<svg/, curves(unknown, scale: "log"))
+        end
+
+        test "of many samples few are drawn" do
+          drawn = plotted([["a", { "value" => 500, "dots" => (1..5000).to_a }]])
+          assert_operator drawn.scan("<circle").size, :<=, 1002
+        end
+
         private
 
         def page(document) = Html.new(document).to_s
 
-        # REXML comes with Ruby, but not with this bundle.
-        def malformed(html)
-          program = "require \"rexml/document\"; REXML::Document.new($stdin.read)"
-          errors, status = Bundler.with_unbundled_env do
-            Open3.capture2e(RbConfig.ruby, "-e", program, stdin_data: html)
-          end
-          skip "REXML is not installed with this Ruby" if errors.include?("rexml/document (LoadError)")
-          status.success? ? "" : errors
-        end
+        def malformed(html) = Nokogiri::XML(html).errors
 
         def hostile(text)
           d = Document
@@ -109,6 +148,16 @@ module Larder
                                    sections: [d::Section.new(title: text, blocks: blocks)])
           d.new(command: text, chapters: [chapter], elapsed: 1,
                 environment: { "cpu" => text, "time" => text, text => text })
+        end
+
+        def table(columns, rows)
+          Html::Table.new(Document::Table.new(columns: columns, rows: rows), label: "A table").to_html
+        end
+
+        def plotted(rows) = table([{ title: "" }, { title: "time", format: "seconds", plot: "log" }], rows)
+
+        def curves(series, **axis)
+          Html::Lines.new(Document::Curves.new(title: "", sentence: "", x: {}, y: axis, series: series)).to_html
         end
       end
     end
