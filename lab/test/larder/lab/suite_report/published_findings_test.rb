@@ -16,47 +16,39 @@ module Larder
         AS_PUBLISHED = { "redis" => 1.0, "memcached" => 1.0, "valkey" => 1.5, "dicedb" => 1.5, "litecache" => 0.25,
                          "solid_cache-postgresql" => 2.0 }.freeze
 
+        # Findings with the same ratio here, and whether that agrees; of several rows the one that differs least.
+        RATIOS = { "litecache/redis: hit, 1 thread" => [4.0, "as published"],
+                   "redis/valkey: miss, 1 thread" => [1.5, "as published"],
+                   "memcached/redis: hit, 1 thread" => [1.0, "as published"],
+                   "valkey/memcached: hit, 5 as published" => [1 / 1.5, "otherwise"],
+                   "next/pg: miss, 1 thread" => [2.0 / 1.5, "as published"],
+                   "redis/next: hit, 5 as published" => [1.0, "otherwise"] }.freeze
+
         test "each has the same ratio as measured here, and whether that agrees" do
-          found = comparison(AS_PUBLISHED).rows.to_h { |name, *cells| [name, cells] }
-          assert_agrees "as published", 4.0, found.fetch("litecache/redis: hit, 1 thread")
-          assert_agrees "as published", 1.5, found.fetch("redis/valkey: miss, 1 thread")
-          assert_agrees "as published", 1.0, found.fetch("memcached/redis: hit, 1 thread")
-          assert_agrees "otherwise", 1.5, found.fetch("valkey/memcached: hit, 5 as published").then { |cells|
-            [cells[0], cells[1].merge("value" => 1 / cells[1]["value"]), cells[2]]
-          }
-          assert_equal ["far more", "not measured", ""], found.fetch("redis/dragonfly: hit, 1 thread")
+          RATIOS.each { |name, (ratio, agreement)| assert_agrees agreement, ratio, comparison(AS_PUBLISHED)[name] }
+          assert_equal ["far more", "not measured", ""], comparison(AS_PUBLISHED)["redis/dragonfly: hit, 1 thread"]
         end
 
-        test "a published factor that the interval does not hold is more or less so" do
-          { 0.5 => "less so", 0.1 => "more so" }.each do |factor, words|
-            found = comparison({ "redis" => 1.0, "litecache" => factor }).rows.first
-            assert_equal ["litecache/redis: hit, 1 thread", words], found.values_at(0, 3)
+        test "a factor that the interval does not hold is more or less so, and the opposite is reversed" do
+          { 0.5 => "less so", 0.1 => "more so", 2.0 => "reversed" }.each do |factor, words|
+            found = comparison({ "redis" => 1.0, "litecache" => factor })
+            assert_equal words, found["litecache/redis: hit, 1 thread"].last
           end
         end
 
-        test "a finding about several rows shows the one that differs least" do
-          found = comparison(AS_PUBLISHED).rows.to_h { |name, *cells| [name, cells] }
-          assert_agrees "as published", 2.0 / 1.5, found.fetch("next/pg: miss, 1 thread")
-          assert_agrees "otherwise", 1.0, found.fetch("redis/next: hit, 5 as published")
-        end
-
         test "a finding about two blocks compares one row with itself" do
-          slowed = { %w[litecache miss] => 3.0 }
-          found = comparison(AS_PUBLISHED, slowed: slowed).rows.to_h { |name, *cells| [name, cells] }
-          assert_agrees "as published", 3.0, found.fetch("litecache, miss: 5 threads/1")
+          found = comparison(AS_PUBLISHED, slowed: { %w[litecache miss] => 3.0 })
+          assert_agrees "as published", 3.0, found["litecache, miss: 5 threads/1"]
         end
 
         test "where nothing was published, the ratio measured here is shown without a comparison" do
           rows = { "solid_cache-postgresql-prewarmed" => 1.0, "solid_cache-postgresql-tuned" => 1.3 }
-          found = comparison(rows).rows.find { |row| row[1] == "not given" }
-          assert_agrees "", 1.3, found.drop(1)
+          assert_agrees "", 1.3, comparison(rows)["pg-tuned, hit: with pg_prewarm/without"]
         end
 
-        test "the opposite of a finding is reversed, and a busy machine claims nothing" do
-          found = comparison({ "redis" => 1.0, "litecache" => 2.0 }).rows.first
-          assert_equal ["litecache/redis: hit, 1 thread", "reversed"], found.values_at(0, 3)
+        test "a busy machine claims nothing" do
           busy = comparison({ "redis" => 1.0, "litecache" => 1.0 }, turn: 1.0, process: 0.6, disturbed: 0.5)
-          assert_equal ["too busy to tell", ""], busy.rows.first.drop(2)
+          assert_equal ["too busy to tell", ""], busy["litecache/redis: hit, 1 thread"].drop(1)
         end
 
         test "seconds of all calls are a table, with every row that was measured" do
@@ -69,7 +61,8 @@ module Larder
 
         private
 
-        def comparison(...) = published(...).comparison
+        # Cells by the name of a finding.
+        def comparison(...) = published(...).comparison.rows.to_h { |name, *cells| [name, cells] }
 
         def published(factors, **how)
           plan = Bench::Plan.new(suite: Suites.fetch(SUITE), rows: factors.keys)
