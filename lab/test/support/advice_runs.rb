@@ -33,13 +33,13 @@ module AdviceRuns
     end
     turns = SimulatedTurns.new(stores.transform_values { 1.0 }, seed: 3, blocks: blocks.map(&:key), sessions: sessions,
                                passes: 4, slowed: tens, turn: noise, pass: 0, process: 0, disturbed: 0)
-    [L::SuiteReport::Run.new({}, {}, recorded, {}), plan, turns.samples]
+    [L::SuiteReport::Run.new(recorded: recorded), plan, turns.samples]
   end
 
   # @param answers [Hash{Symbol=>String}] of a {Larder::Lab::Advice::Question}
   def ranking(answers = {}, **how)
     run, plan, samples = run(**how)
-    findings = L::SuiteReport::Findings.new(plan, samples, recorded: run.recorded)
+    findings = L::SuiteReport::Findings.new(plan, samples, run)
     L::Advice::Ranking.new(question(answers), L::Advice::Model.new(plan, samples, findings))
   end
 

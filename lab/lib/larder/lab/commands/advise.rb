@@ -105,8 +105,8 @@ module Larder
           suite = Suites.fetch(chapter.key)
           plan = Bench::Plan.new(suite: suite, blocks: suite.blocks.select { |block| measured.include?(block.key) },
                                  **details.fetch("settings").transform_keys(&:to_sym))
-          [SuiteReport::Run.new(session.absent, session.skipped, session.recorded, {}), plan,
-           session.turns.inject(Bench::Samples.new, :add)]
+          run = SuiteReport::Run.new(absent: session.absent, skipped: session.skipped, recorded: session.recorded)
+          [run, plan, session.turns.inject(Bench::Samples.new, :add)]
         rescue KeyError, ArgumentError, TypeError => error
           raise UsageError, "#{path}: its samples cannot be read: #{error.message}"
         end

@@ -16,9 +16,6 @@ module Larder
     module SuiteReport
       # The chapter of a suite that names it.
       autoload :FeaturesChapter, File.expand_path("features_chapter", __dir__)
-      # The parts of a run that a chapter needs; a {Bench::Conductor} has them, too.
-      Run = Struct.new(:absent, :skipped, :recorded, :spent)
-
       # Makes the chapter.
       class Chapter
         Figures = Reports::Figures
@@ -40,8 +37,7 @@ module Larder
           @plan = plan
           @samples = samples
           @environment = environment
-          @findings = Findings.new(plan, samples, base: base, recorded: conductor.recorded, absent: conductor.absent,
-                                                  skipped: conductor.skipped)
+          @findings = Findings.new(plan, samples, conductor, base: base)
           @published = PublishedFindings.new(plan, @findings) if Published.of(plan.suite.key)
           @axes = AxisTables.new(plan, @findings)
           @figures = FigureTables.new(plan, @findings)

@@ -10,6 +10,12 @@ require_relative "../reports/figures"
 module Larder
   module Lab
     module SuiteReport
+      # The parts of a run that a chapter needs; a {Bench::Conductor} has them, too. absent: rows that were left out;
+      # skipped: row and block => why it was not measured; recorded: row => what was recorded of it; spent: seconds.
+      Run = Struct.new(:absent, :skipped, :recorded, :spent, keyword_init: true) do
+        def initialize(absent: {}, skipped: {}, recorded: {}, spent: {}) = super
+      end
+
       # Rows of one run, compared with one of them. A row is a name in the registry of the suite, a block is a
       # {Bench::Suite::Block}; nil is what was not measured. A row that broke the rules has nothing that counts, of the
       # sessions before that neither.
@@ -22,15 +28,10 @@ module Larder
         attr_reader :rows
 
         # @param base [String, nil] a row; nil: that of the suite, or else the first that was measured
-        # @param recorded [Hash{String=>Hash}] row => what a run has recorded of it, see {Bench::Conductor}
-        # @param absent [Hash{String=>Bench::Absence}] rows that were left out
-        # @param skipped [Hash{Array(String, String)=>String}] row and block => why it was not measured
-        def initialize(plan, samples, base: nil, recorded: {}, absent: {}, skipped: {})
+        def initialize(plan, samples, run = Run.new, base: nil)
           @samples = samples
           @registry = plan.suite.registry
-          @recorded = recorded
-          @absent = absent
-          @skipped = skipped
+          @absent, @skipped, @recorded = run.absent, run.skipped, run.recorded
           @all = plan.rows
           @rows = plan.rows.reject { |row| plan.blocks.all? { |block| series(row, block).empty? } }
           @base = [base, plan.suite.base, *@rows].compact.find { |row| @rows.include?(row) }

@@ -30,7 +30,8 @@ module Larder
 
         setup do
           plan = Bench::Plan.new(suite: SUITE, rows: %w[larder file], seed: 1)
-          @tables = FigureTables.new(plan, Findings.new(plan, Bench::Samples.new, recorded: RECORDED, absent: ABSENT))
+          run = Run.new(recorded: RECORDED, absent: ABSENT)
+          @tables = FigureTables.new(plan, Findings.new(plan, Bench::Samples.new, run))
         end
 
         test "a block's figures of all processes are a table, and rows without them say why" do

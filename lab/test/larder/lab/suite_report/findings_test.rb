@@ -85,8 +85,8 @@ module Larder
 
         def findings(factors, base: nil, absent: {}, **how)
           plan = Bench::Plan.new(suite: Suites.fetch("published-a"), rows: %w[larder memory file redis] & factors.keys)
-          Findings.new(plan, SimulatedTurns.new(factors, seed: 3, blocks: ["hit"], **how).samples, base: base,
-                                                                                                 absent: absent)
+          samples = SimulatedTurns.new(factors, seed: 3, blocks: ["hit"], **how).samples
+          Findings.new(plan, samples, Run.new(absent: absent), base: base)
         end
       end
     end
