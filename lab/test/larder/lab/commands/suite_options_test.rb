@@ -55,23 +55,6 @@ module Larder
           assert_equal 30, parse("--sessions", "2", "--seconds", "30").plans.first.limit_seconds
         end
 
-        test "wrong usage names the option and what is possible" do
-          error = assert_raises(UsageError) { options_of("machines", "--blocks", "hit_500us,hit_yours") }
-          assert_equal "the block hit_yours needs --rtt RTT,TIME", error.message
-          { ["--only", "bogus"] => /unknown contender bogus; known: larder, memory, file/,
-            ["--blocks", "bogus"] => /unknown block bogus; known: miss, hit, miss_published/,
-            ["--sessions", "0"] => /--sessions must be 1 or more, not 0/,
-            ["--turn-ms", "0"] => /--turn-ms must be more than 0, not 0.0/,
-            ["--seconds", "x"] => /invalid argument: --seconds x/,
-            ["--only", "file", "--base", "redis"] => /--base redis is not among the contenders: file/,
-            ["--base", "bogus"] => /unknown contender bogus/,
-            ["--only", "file", "--except", "file"] => /leave no contender/,
-            ["redis"] => /unexpected argument redis/, ["--qui"] => /invalid option: --qui/,
-            ["--require", "nothing_like_it"] => /--require nothing_like_it/ }.each do |arguments, message|
-            assert_match message, assert_raises(UsageError) { parse(*arguments) }.message
-          end
-        end
-
         test "without a seed there is one, so that the run can be repeated" do
           assert_kind_of Integer, parse.plans.first.seed
           assert_equal [12, 12], both("--seed", "12").plans.map(&:seed)
@@ -83,11 +66,6 @@ module Larder
           assert_empty quick.plans.first.rows & quick.left_out
           assert_empty parse("--quick", "--only", "solid_cache-postgresql").left_out
           assert_empty options_of("machines", "--quick").left_out, "they take part in no run of this suite"
-        end
-
-        test "help explains turns, tables and exit codes" do
-          help = here("stores", "--help").out
-          ["take turns", "How to read", "Exit codes", "--blocks"].each { |text| assert_includes help, text }
         end
 
         private
