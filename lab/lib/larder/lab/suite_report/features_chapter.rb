@@ -53,29 +53,26 @@ module Larder
 
         def sections
           first, *others = @figures.sections
-          beside(first) if @plan.blocks.first.key == "published"
+          first.blocks[-1] = compared(first.blocks.last) if @plan.blocks.first.key == "published"
           [first, *others, *reasons, absences, (software if @findings.base)].compact
         end
 
         # Each published row follows the rows that it is about, also where none of them took part.
-        def beside(made) = made.blocks[-1] = compared(made.blocks.last)
-
         def compared(table)
           groups = table.rows.group_by { |row, *| published_row(row) }
           rows = article.rows.flat_map do |key, (title, *published)|
             tested = groups.fetch(key) { [[key, "not tested: it took no part in this run"]] }
-            [*tested.map { |row, *cells| [row, *marked(row, cells)] }, ["#{title} (published)", *published]]
+            [*tested.map { |cells| marked(*cells) }, ["#{title} (published)", *published]]
           end
           Document::Table.new(columns: table.columns, rows: rows + groups.fetch(nil, []),
                               notes: [NOTE, *Published.of("features").remarks])
         end
 
-        def marked(row, cells)
+        def marked(row, *cells)
           differing = answers.select { |each| each.row == row && each.differs? }.map(&:title)
-          titles = article.columns.map(&:title)
-          cells.zip(titles).map do |cell, title|
-            differing.include?(title) ? "#{Reports::Figures.text(cell)} #{DIFFERENT}" : cell
-          end
+          [row, *cells.zip(article.columns).map do |cell, column|
+            differing.include?(column&.title) ? "#{Reports::Figures.text(cell)} #{DIFFERENT}" : cell
+          end]
         end
 
         def article = Published.of("features").tables.first
