@@ -54,7 +54,7 @@ module Larder
                             "it reads #{SCHEMA[:name]} #{SCHEMA[:version]}"
         end
 
-        new(command: hash.fetch("command"), chapters: Part.of(Chapter, hash.fetch("chapters")),
+        new(command: hash.fetch("command"), chapters: hash.fetch("chapters").map { |each| Part.of(:Chapter, each) },
             environment: hash.fetch("environment"), elapsed: hash.fetch("elapsed_seconds"), line: hash["command_line"],
             version: hash.fetch("larder_lab"))
       end

@@ -22,8 +22,11 @@ module Larder
 
       test "what is no document, or of another version, is refused by name" do
         with_directory do |dir|
-          none = /not a report of larder-lab/
-          { "not JSON" => none, "[1]" => none, "{}" => none,
+          damaged = [["chapters", 0], ["chapters", 0, "sections"], ["chapters", 0, "sections", 0, "blocks", 0, "rows"],
+                     ["chapters", 0, "sections", 0, "blocks", 2, "series"]].map do |*parents, name|
+            JSON.generate(JSON.parse(JSON.generate(@document)).tap { |document| document.dig(*parents)[name] = 1 })
+          end
+          { **["not JSON", "[1]", "{}", *damaged].to_h { |text| [text, /not a report of larder-lab/] },
             '{"schema":{"name":"larder-lab","version":99}}' => /larder-lab 99 is not read .* reads larder-lab 1/ }
             .each do |text, message|
             file = File.join(dir, "a.json")

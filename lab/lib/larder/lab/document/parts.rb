@@ -9,31 +9,27 @@ module Larder
     class Document
       # Makes parts, and plain data of them. The parts of a part may be given as Hashes, as JSON has them.
       module Part
-        # The classes of fields that are parts, or lists of parts.
-        CLASSES = { sections: :Section, measures: :Measure, answer: :Answer, chart: :Block, blocks: :Block, x: :Axis,
-                    y: :Axis, columns: :Column }.freeze
-        private_constant :CLASSES
+        # The classes of fields that are lists of parts, and of fields that are one part, or nil.
+        LISTS = { sections: :Section, measures: :Measure, blocks: :Block, columns: :Column }.freeze
+        ONES = { answer: :Answer, chart: :Block, x: :Axis, y: :Axis }.freeze
+        private_constant :LISTS, :ONES
 
-        # @param type [Module] a class of parts, or {Block}
-        # @param given [Hash, Part, Array, nil] one or several
-        # @return [Part, Array, nil] the same as parts; fields that are not known are passed over
+        # @param type [Symbol] the name of a class of parts, or :Block
+        # @param given [Hash, Part, nil]
+        # @return [Part, nil] fields that are not known are passed over
         def self.of(type, given)
-          case given
-          when Array then given.map { |each| of(type, each) }
-          when Hash
-            fields = given.transform_keys(&:to_sym)
-            return Block.of(fields) if type == Block
+          return given if given.nil? || given.is_a?(Part)
 
-            type.new(**fields.slice(*type.members))
-          else given
-          end
+          fields = given.transform_keys(&:to_sym)
+          return Block.of(fields) if type == :Block
+
+          Document.const_get(type).then { |part| part.new(**fields.slice(*part.members)) }
         end
 
         # @param fields [Hash] of the class
         def initialize(**fields)
-          CLASSES.slice(*fields.keys).each do |name, type|
-            fields[name] = Part.of(Document.const_get(type), fields[name])
-          end
+          LISTS.slice(*fields.keys).each { |name, type| fields[name] = fields[name].map { |each| Part.of(type, each) } }
+          ONES.slice(*fields.keys).each { |name, type| fields[name] = Part.of(type, fields[name]) }
           super
         end
 
@@ -60,7 +56,7 @@ module Larder
         # @return [Block] a sentence in place of a kind that is not known
         def self.of(fields)
           kind = fields.fetch(:kind)
-          return Part.of(Document.const_get(kind.capitalize), fields) if KINDS.include?(kind)
+          return Part.of(kind.capitalize, fields) if KINDS.include?(kind)
 
           Prose.new(text: "This larder-lab does not show blocks of the kind #{kind}.")
         end
@@ -106,6 +102,7 @@ module Larder
 
         def initialize(columns:, rows:, caption: nil, notes: [])
           columns = columns.map { |title, format| title.is_a?(String) ? { title: title, format: format } : title }
+          rows, notes = rows.map(&:to_a), notes.to_a
           super
         end
 
@@ -132,6 +129,8 @@ module Larder
       # Lines through points. series: `{ "label" =>, "points" => [[x, y], …] }`.
       Curves = Struct.new(:title, :sentence, :x, :y, :series, keyword_init: true) do
         include Block
+
+        def initialize(x:, y:, series:, **words) = super(x: x.to_h, y: y.to_h, series: series.map(&:to_h), **words)
 
         # @return [Table] a row for each x, a column for each series
         def data
