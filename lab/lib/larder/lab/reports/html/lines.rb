@@ -24,11 +24,12 @@ module Larder
           private_constant :DASHES, :COLOURS, :MARKED, :SIZE
 
           def initialize(block)
-            own = block.series.map { |line| Html.ours?(line["label"]) }
-            @series = block.series.zip(own, looks(own))
-            points = block.series.flat_map { |line| line["points"] }.select(&:all?)
-            @x = Scale.new(block.x, points.map(&:first))
-            @y = Scale.new(block.y, points.map(&:last), vertical: true)
+            labels = block.series.map { |line| line["label"] }
+            own = labels.map { |label| Html.ours?(label) }
+            points = block.series.map { |line| line["points"].select(&:all?).sort_by(&:first) }
+            @series = labels.zip(own, looks(own), points)
+            @x = Scale.new(block.x, points.flatten(1).map(&:first))
+            @y = Scale.new(block.y, points.flatten(1).map(&:last), vertical: true)
           end
 
           # @param labels [Hash{Symbol=>String}] for those who do not see it
@@ -64,28 +65,26 @@ module Larder
 
           # In a drawing of its own, which is stretched to the plane; strokes are not.
           def lines
-            tag(:svg, @series.map { |line, _, look| curve(line, look) }, viewBox: "0 0 #{SIZE} #{SIZE}", width: "100%",
-                                                                         height: "100%", preserveAspectRatio: "none")
+            tag(:svg, @series.map { |_, _, look, points| curve(points, look) },
+                viewBox: "0 0 #{SIZE} #{SIZE}", width: "100%", height: "100%", preserveAspectRatio: "none")
           end
 
-          def curve(line, look)
-            points = line["points"].select(&:all?).sort_by(&:first).map do |x, y|
-              [(@x.place(x) * SIZE / 100).round, ((100 - @y.place(y)) * SIZE / 100).round]
-            end
+          def curve(points, look)
             return if points.empty?
 
-            path = points.map { |point| point.join(" ") }.join("L")
-            marks = points.map { |x, y| "M#{x} #{y}h0" }.join if points.size <= MARKED
-            [tag(:path, d: "M#{path}", **look),
+            placed = points.map do |x, y|
+              "#{(@x.place(x) * SIZE / 100).round} #{((100 - @y.place(y)) * SIZE / 100).round}"
+            end
+            marks = placed.map { |place| "M#{place}h0" }.join if placed.size <= MARKED
+            [tag(:path, d: "M#{placed.join("L")}", **look),
              *(tag(:path, d: marks, class: "#{look[:class]} mark") if marks)]
           end
 
           def names
-            ended = @series.sort_by { |line, *| -line["points"].select(&:all?).max_by(&:first).to_a.fetch(1, 0) }
-            tag(:ul, ended.map do |line, own, look|
+            ended = @series.sort_by { |*, points| -points.last.to_a.fetch(1, 0) }
+            tag(:ul, ended.map do |label, own, look|
               sample = tag(:line, x1: 0, x2: 30, y1: 5, y2: 5, **look)
-              tag(:li, tag(:svg, sample, width: 30, height: 10, aria_hidden: "true"), line["label"],
-                  class: ("own" if own))
+              tag(:li, tag(:svg, sample, width: 30, height: 10, aria_hidden: "true"), label, class: ("own" if own))
             end)
           end
         end
