@@ -22,28 +22,20 @@ module Larder
       # of it.
       Finding = Struct.new(:faster, :slower, :block, :factor, :slower_block, :label, :figure, keyword_init: true) do
         # @return [String] how they compared, in a cell
-        def words
-          factor.is_a?(Numeric) ? "#{factor.to_s.delete_suffix(".0")} ×" : factor || "alike"
-        end
+        def words = factor.is_a?(Numeric) ? "#{factor.to_s.delete_suffix(".0")} ×" : factor || "alike"
 
         # @return [Boolean]
-        def alike?
-          factor.nil? || (factor.is_a?(Numeric) && factor.between?(1 / ROUNDING, ROUNDING))
-        end
+        def alike? = factor.nil? || (factor.is_a?(Numeric) && factor.between?(1 / ROUNDING, ROUNDING))
 
         # @return [Array<Array(String, String, String)>] the pairs of a faster and a slower row, with the block of that
-        def pairs
-          Array(faster).product(Array(slower), Array(slower_block || block))
-        end
+        def pairs = Array(faster).product(Array(slower), Array(slower_block || block))
       end
 
       # A column of a published table: its figures are written in `format`, and measured in the blocks `of` (nil: in
       # none); they are times, or the figure of these blocks that is called `here`.
       Column = Struct.new(:title, :format, :of, :here, keyword_init: true) do
         # @return [Boolean] whether the greater figure is the better one
-        def rate?
-          format == "rate"
-        end
+        def rate? = format == "rate"
       end
 
       # A published table. rows: name of the row in the suite => name in the article, and a figure for each column;
@@ -95,9 +87,7 @@ module Larder
 
       # @param chapter [String]
       # @return [Article, nil]
-      def self.of(chapter)
-        articles[chapter]
-      end
+      def self.of(chapter) = articles[chapter]
 
       # @return [Hash{String=>Article}]
       def self.articles

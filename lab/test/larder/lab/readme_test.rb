@@ -43,9 +43,7 @@ module Larder
         File.read(README, encoding: "UTF-8").scan(table).map { |(rows)| rows.lines }
       end
 
-      def names_of(rows)
-        rows.flat_map { |row| row[/\A\| ([^|]+)/, 1].scan(/`([^`]+)`/).flatten }
-      end
+      def names_of(rows) = rows.flat_map { |row| row[/\A\| ([^|]+)/, 1].scan(/`([^`]+)`/).flatten }
     end
   end
 end

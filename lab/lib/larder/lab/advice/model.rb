@@ -69,9 +69,7 @@ module Larder
         private
 
         # The blocks of a read and a write; nil where one was not chosen.
-        def blocks(choice)
-          %w[read write].map { |heading| @blocks[[heading, choice.serializer, choice.compressor]] }
-        end
+        def blocks(choice) = %w[read write].map { |heading| @blocks[[heading, choice.serializer, choice.compressor]] }
 
         # Turns as they would have been with the network: those of the same session, pass and copy are added up.
         def series(cost)

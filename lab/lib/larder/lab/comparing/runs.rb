@@ -46,14 +46,10 @@ module Larder
 
         # @param key [String] of a measure
         # @return [Float] the median of its samples in all reports
-        def median(key)
-          Bench::Stats.median(all.fetch(key).flat_map(&:samples))
-        end
+        def median(key) = Bench::Stats.median(all.fetch(key).flat_map(&:samples))
 
         # @return [Array<Float>] seconds of the laps of the reference loop
-        def laps
-          @turns.each_value.flat_map { |turns| turns.select { |turn| turn.row == LOOP }.map(&:seconds) }
-        end
+        def laps = @turns.each_value.flat_map { |turns| turns.select { |turn| turn.row == LOOP }.map(&:seconds) }
 
         private
 

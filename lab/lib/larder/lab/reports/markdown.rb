@@ -32,9 +32,7 @@ module Larder
         def paragraph(text) = [escaped(text)].reject(&:empty?)
 
         # Escapes what has a meaning in Markdown.
-        def escaped(text)
-          text.to_s.gsub(/[\\`*_<>\[\]|]/) { |character| "\\#{character}" }.gsub(/\s*\n\s*/, " ")
-        end
+        def escaped(text) = text.to_s.gsub(/[\\`*_<>\[\]|]/) { |character| "\\#{character}" }.gsub(/\s*\n\s*/, " ")
       end
     end
   end

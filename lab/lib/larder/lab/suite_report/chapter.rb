@@ -163,9 +163,7 @@ module Larder
 
         def compared?(row) = @plan.suite.registry.fetch(row).compared?
 
-        def compared(row, block)
-          row == @findings.base ? @findings.time(row, block) : @findings.cell(row, block)
-        end
+        def compared(row, block) = row == @findings.base ? @findings.time(row, block) : @findings.cell(row, block)
 
         def block_sections
           @plan.blocks.reject { |block| block.columns.any? }.map do |block|

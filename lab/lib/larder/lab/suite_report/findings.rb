@@ -133,9 +133,7 @@ module Larder
 
         private
 
-        def series(row, block)
-          @absent[row]&.state == :invalid ? Bench::Series.new([]) : @samples.of(row, block.key)
-        end
+        def series(row, block) = @absent[row]&.state == :invalid ? Bench::Series.new([]) : @samples.of(row, block.key)
 
         def figures(estimate, reverse)
           value, low, high = (estimate.value < 1 ? reverse : estimate).to_h.values_at(:value, :low, :high)

@@ -43,17 +43,11 @@ module Larder
 
         private
 
-        def section(*rows)
-          Chapter.new(rows).to_chapter.sections.first
-        end
+        def section(*rows) = Chapter.new(rows).to_chapter.sections.first
 
-        def notes(*rows)
-          section(*rows).blocks.first.notes.last
-        end
+        def notes(*rows) = section(*rows).blocks.first.notes.last
 
-        def conclusions(*rows)
-          Chapter.new(rows).to_chapter.conclusions
-        end
+        def conclusions(*rows) = Chapter.new(rows).to_chapter.conclusions
 
         def replay(trace, policies, size, **options)
           progress = Progress.new(CLI::Terminal.new(StringIO.new))

@@ -105,9 +105,7 @@ module Larder
 
         private
 
-        def chapter(factors, **how)
-          SimulatedRuns.chapter(factors, recorded: RECORDED.slice(*factors.keys), **how)
-        end
+        def chapter(factors, **how) = SimulatedRuns.chapter(factors, recorded: RECORDED.slice(*factors.keys), **how)
       end
     end
   end

@@ -56,9 +56,7 @@ module Larder
           SimulatedRuns.chapter(factors, suite: "features", rows: answers.keys, recorded: recorded, **how)
         end
 
-        def table(...)
-          chapter(...).sections.first.blocks.last
-        end
+        def table(...) = chapter(...).sections.first.blocks.last
       end
     end
   end

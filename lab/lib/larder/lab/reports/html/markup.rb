@@ -39,9 +39,7 @@ module Larder
           end
 
           # @return [Raw] one after another
-          def join(*content)
-            Raw.new(content.flatten.map { |part| part.is_a?(Raw) ? part : escape(part.to_s) }.join)
-          end
+          def join(*content) = Raw.new(content.flatten.map { |part| part.is_a?(Raw) ? part : escape(part.to_s) }.join)
 
           # Figures of a sentence stay in one line with their units and intervals.
           def words(sentence)

@@ -83,9 +83,7 @@ module Larder
             tag(:tfoot, tag(:tr, @plots.map { |plot| join(*plot&.axis, tag(:td, nil)) }))
           end
 
-          def shown(cell, at)
-            words(Figures.text(cell.is_a?(Hash) ? cell["value"] : cell, @table.columns[at].format))
-          end
+          def shown(cell, at) = words(Figures.text(cell.is_a?(Hash) ? cell["value"] : cell, @table.columns[at].format))
 
           # All ranges of a table have one width, so that values end and intervals begin in one line.
           def range(cell, at)
@@ -162,9 +160,7 @@ module Larder
             end
           end
 
-          def line(from, to, y, **attributes)
-            tag(:line, x1: "#{from}%", x2: "#{to}%", y1: y, y2: y, **attributes)
-          end
+          def line(from, to, y, **attributes) = tag(:line, x1: "#{from}%", x2: "#{to}%", y1: y, y2: y, **attributes)
 
           def cap(at) = tag(:line, x1: "#{at}%", x2: "#{at}%", y1: 7, y2: 15, class: "interval")
         end
