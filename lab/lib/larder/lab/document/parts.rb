@@ -9,7 +9,7 @@ module Larder
     class Document
       # Makes parts, and plain data of them. The parts of a part may be given as Hashes, as JSON has them.
       module Part
-        # The classes of fields that are lists of parts, and of fields that are one part, or nil.
+        # The classes of fields that are lists of parts, in which nil is passed over, and of those that are one, or nil.
         LISTS = { sections: :Section, measures: :Measure, blocks: :Block, columns: :Column }.freeze
         ONES = { answer: :Answer, chart: :Block, x: :Axis, y: :Axis }.freeze
         private_constant :LISTS, :ONES
@@ -28,20 +28,17 @@ module Larder
 
         # @param fields [Hash] of the class
         def initialize(**fields)
-          LISTS.slice(*fields.keys).each { |name, type| fields[name] = fields[name].map { |each| Part.of(type, each) } }
+          LISTS.slice(*fields.keys).each do |name, type|
+            fields[name] = fields[name].compact.map { |each| Part.of(type, each) }
+          end
           ONES.slice(*fields.keys).each { |name, type| fields[name] = Part.of(type, fields[name]) }
           super
         end
 
         # @return [Hash{Symbol=>Object}] plain data
         def to_h
-          super.transform_values do |value|
-            case value
-            when Part then value.to_h
-            when Array then value.map { |each| each.is_a?(Part) ? each.to_h : each }
-            else value
-            end
-          end
+          super.merge((LISTS.keys & members).to_h { |name| [name, self[name].map(&:to_h)] },
+                      (ONES.keys & members).to_h { |name| [name, self[name]&.to_h] })
         end
       end
 
@@ -73,11 +70,7 @@ module Larder
       Section = Struct.new(:title, :headline, :folded, :blocks, keyword_init: true) do
         include Part
 
-        # @param blocks [Array<Block, Hash, nil>] nil is passed over
-        def initialize(title:, blocks:, headline: false, folded: false)
-          blocks = blocks.compact
-          super
-        end
+        def initialize(title:, blocks:, headline: false, folded: false) = super
       end
 
       # One column of a table. format: how its numbers are written (see {Reports::Figures}), nil for words; optional: 0
