@@ -40,6 +40,7 @@ module Larder
         "stores --qui" => /invalid option: --qui/,
         "stores --require nothing_like_it" => /--require nothing_like_it/,
         "stores --only memory --json /nowhere/run.json" => %r{--json /nowhere/run.json: cannot be written},
+        "stores --only memory --html #{__dir__}" => /--html #{__dir__}: it is a directory/,
         "features --only x" => /unknown contender x/,
         "sessions --only x" => /unknown session store x; known: larder, /,
         "compressors --only zip" => /unknown compressor zip; known: none, snappy/,

@@ -7,7 +7,7 @@ module Larder
     module Commands
       class ReportTest < ActiveSupport::TestCase
         test "makes every format again from the JSON of a run" do
-          with_runs("a.json" => SampleDocument.build) do |dir, file|
+          with_run do |dir, file|
             names = %w[html markdown json].to_h { |form| [form, File.join(dir, "again.#{form}")] }
             outcome = lab("report", file, *names.flat_map { |form, path| ["--#{form}", path] })
             assert_equal [0, ""], [outcome.status, outcome.out]
@@ -18,7 +18,7 @@ module Larder
         end
 
         test "a link and a pipe stay what they are, and get the report" do
-          with_runs("a.json" => SampleDocument.build) do |dir, file|
+          with_run do |dir, file|
             target, link, pipe = %w[a.md link.md pipe].map { |name| File.join(dir, name) }
             File.write(target, "")
             File.symlink(target, link)
@@ -33,7 +33,7 @@ module Larder
         end
 
         test "without an output option it is printed as text" do
-          with_runs("a.json" => SampleDocument.build) do |_, file|
+          with_run do |_, file|
             outcome = lab("report", file)
             assert_equal 0, outcome.status
             assert_match(/^Stores\n.*^Findings\n  - Larder’s hit takes 1\.10 µs/m, outcome.out)
@@ -50,26 +50,15 @@ module Larder
           assert_in_delta 2262.6, joined.elapsed
         end
 
-        test "a file that cannot be written is named" do
-          with_runs("a.json" => SampleDocument.build) do |dir, file|
-            { dir => /--html #{dir}: it is a directory/, "/none/a.html" => /cannot be written/ }.each do |path, message|
-              outcome = here("report", file, "--html", path)
-              assert_equal 2, outcome.status
-              assert_match message, outcome.err
-            end
-          end
-        end
-
         private
 
-        def with_runs(runs)
+        def with_run
           with_directory do |dir|
-            files = runs.map { |name, document| File.join(dir, name).tap { |file| write(file, document) } }
-            yield dir, *files
+            file = File.join(dir, "a.json")
+            File.write(file, JSON.generate(SampleDocument.build.to_h))
+            yield dir, file
           end
         end
-
-        def write(file, document) = File.write(file, JSON.generate(document.to_h))
       end
     end
   end
