@@ -57,8 +57,10 @@ module Larder
         setup { skip House::Browser.missing if House::Browser.missing }
 
         test "nothing is asked for, goes wrong, or is wider than its place, and all can be read, light and dark" do
-          [self.class.rich, self.class.overview].product(%w[light dark], [360, 800, 1280]) do |page, scheme, width|
+          papers = { "light" => "rgb(253, 252, 249)", "dark" => "rgb(22, 24, 27)" }
+          [self.class.rich, self.class.overview].product(papers.keys, [360, 800, 1280]) do |page, scheme, width|
             look(page, scheme: scheme, width: width) do |browser|
+              assert_equal papers[scheme], browser.evaluate("getComputedStyle(document.body).backgroundColor")
               assert_empty browser.requests
               assert_empty browser.complaints
               browser.evaluate(OPENED)
@@ -70,13 +72,6 @@ module Larder
               assert_operator widths(browser, ".plot svg, .lines div > svg").min, :>, 180
             end
           end
-        end
-
-        test "the scheme is the reader's" do
-          papers = %w[light dark].map do |scheme|
-            look(scheme: scheme) { |browser| browser.evaluate("getComputedStyle(document.body).backgroundColor") }
-          end
-          assert_equal ["rgb(253, 252, 249)", "rgb(22, 24, 27)"], papers
         end
 
         test "the answer is on the first screen, at a desk with its chart and its warning" do
