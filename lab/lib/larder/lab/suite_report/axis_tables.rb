@@ -134,11 +134,11 @@ module Larder
           others = all - [figures]
           return "nowhere" if others.any? { |size, work| size <= bytes && work <= seconds }
 
-          crossings = others.group_by { |size, _| size < bytes }.transform_values do |some|
+          from, to = others.partition { |size, _| size < bytes }.map do |some|
             bandwidths = some.map { |size, work| 8 * (size - bytes) / (seconds - work) }
             bandwidths.select { |bits| bits.positive? && bits.finite? }
           end
-          range(crossings[true]&.max, crossings[false]&.min)
+          range(from.max, to.min)
         end
 
         def range(from, to)
