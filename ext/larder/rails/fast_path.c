@@ -235,10 +235,10 @@ static VALUE fast_exist(int argc, VALUE *argv, VALUE self) {
     return fast_super(argc, argv);
 }
 
-/* FastPath._leases_held(number) */
-static VALUE set_leases_held(VALUE self, VALUE number) {
-    leases_held = NUM2INT(number);
-    return self;
+/* FastPath._count_leases(change): the number. Holds the GVL, so no other thread changes it at the same time. */
+static VALUE count_leases(VALUE self, VALUE change) {
+    leases_held += NUM2INT(change);
+    return INT2NUM(leases_held);
 }
 
 void fast_path_init(VALUE store_module) {
@@ -250,7 +250,7 @@ void fast_path_init(VALUE store_module) {
     id_read_in_flight = rb_intern("read_in_flight");
     id_refresh = rb_intern("refresh");
     id_note_stamp = rb_intern("note_stamp");
-    rb_define_private_method(rb_singleton_class(module), "_leases_held", set_leases_held, 1);
+    rb_define_private_method(rb_singleton_class(module), "_count_leases", count_leases, 1);
     fast_clock_init(store_module);
     fast_instrumentation_init(module);
     fast_log_init(module);

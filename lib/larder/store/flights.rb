@@ -95,13 +95,14 @@ module Larder
           (2 * (OVERRUNS[key] || 0)).clamp(given, Larder::Cache::MAX_TTL)
         end
 
-        # Tells the fast path how many leases are held by all threads. A thread that died with some, also in a fork,
-        # leaves the number too high, which makes writes with single_flight slower, and nothing else.
+        # Tells the fast path how many leases are held by all threads. C adds to the number, as Ruby may run another
+        # thread between reading and writing it: with a number that is too low, writes ignore leases. A thread that died
+        # with some, also in a fork, leaves the number too high, which makes writes with single_flight slower, and
+        # nothing else.
         #
-        # @return [void]
+        # @return [Integer] the number
         def count_leases(change)
-          @leases = (@leases || 0) + change
-          FastPath.send(:_leases_held, @leases)
+          FastPath.send(:_count_leases, change)
         end
       end
 
