@@ -170,14 +170,16 @@ module Larder
 
       # @return [Array(Object, Hash)] the value, and the options of its write, which the block may have changed
       def compute
-        @running_since = Clock.now
         from = monotonic_now
-        computed = @many ? [@block.call(@call.name), @call.options] : @store.generate(@call, &@block)
-        @running_since = nil
-        computed
-      ensure
-        @took = monotonic_now - from
-        @spent += @took
+        begin
+          @running_since = Clock.now
+          computed = @many ? [@block.call(@call.name), @call.options] : @store.generate(@call, &@block)
+          @running_since = nil
+          computed
+        ensure
+          @took = monotonic_now - from
+          @spent += @took
+        end
       end
     end
   end

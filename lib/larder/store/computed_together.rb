@@ -56,6 +56,7 @@ module Larder
         @block = block
         @stamp = stamp
         @gathering = Gathering.new(store)
+        @flights = {}
         @values = {}
         @of_others = []
         @slow = false
@@ -63,7 +64,7 @@ module Larder
 
       # @return [ComputedTogether]
       def run
-        @flights = @calls.first.single_flight? ? leased_flights : unleased_flights
+        @calls.each { |call| begin_flight(call) }
         found = @level.across_many(@flights) do |flights|
           @of_others = @calls - flights.keys
           compute_in_time(flights)
@@ -75,28 +76,24 @@ module Larder
         @values.update(found)
         self
       ensure
-        @flights&.each_value { |flight| Flights.current.give_up(flight, Clock.now_ms) }
+        @flights.each_value { |flight| Flights.current.give_up(flight, Clock.now_ms) }
       end
 
       private
 
-      # @return [Hash{Call=>Flight}] of the keys whose leases no other caller of this machine has
-      def leased_flights
-        @calls.each_with_object({}) do |call, flights|
-          status, lease = @level.take_lease(call)
-          flights[call] = begin_flight(call, lease) if status == Records::TAKEN
-        rescue Exception # rubocop:disable Lint/RescueException -- the leases end, and it is raised again
-          flights.each_value { |flight| Flights.current.give_up(flight, Clock.now_ms) }
-          raise
-        end
+      # Begins none of a key whose lease another caller of this machine has.
+      def begin_flight(call)
+        token = call.single_flight? ? lease_of(call) : false
+        return if token.nil?
+
+        flight = @flights[call] = Flight.new(@level.records, call.key, token: token)
+        Flights.current.add(flight)
       end
 
-      def unleased_flights
-        @calls.to_h { |call| [call, begin_flight(call, false)] }
-      end
-
-      def begin_flight(call, token)
-        Flights.current.add(Flight.new(@level.records, call.key, token: token))
+      # @return [String, nil] nil: another caller has it, or there is a value
+      def lease_of(call)
+        status, lease = @level.take_lease(call)
+        lease if status == Records::TAKEN
       end
 
       def compute_in_time(flights)

@@ -19,7 +19,9 @@ module Larder
       # Reads of tagged entries that were not written yet: keys of a fiber, and reads of a key.
       MOST_KEYS = 10_000
       MOST_OF_A_KEY = 8
-      private_constant :VARIABLE, :NONE, :OVERRUNS, :MOST_OVERRUNS, :MOST_KEYS, :MOST_OF_A_KEY
+      # No exception of another thread, as of Timeout, comes while the list is changed.
+      NEVER = { Object => :never }.freeze
+      private_constant :VARIABLE, :NONE, :OVERRUNS, :MOST_OVERRUNS, :MOST_KEYS, :MOST_OF_A_KEY, :NEVER
 
       # A fiber's pieces of work of the application, one within the other: their number, and their reads by key.
       Work = Struct.new(:depth, :reads)
@@ -51,10 +53,10 @@ module Larder
         # @param flight [Flight]
         # @return [Object] the block's value
         def within(flight)
-          flights = current.tap { |all| all.add(flight) }
-          yield flight
+          flights = current
+          yield flights.add(flight)
         ensure
-          flights.drop(flight)
+          flights&.drop(flight)
         end
 
         # @return [void]
@@ -127,8 +129,10 @@ module Larder
       # @param flight [Flight]
       # @return [Flight] the same
       def add(flight)
-        @flights += [flight]
-        Flights.count_leases(1) if flight.leased?
+        Thread.handle_interrupt(NEVER) do
+          @flights += [flight]
+          Flights.count_leases(1) if flight.leased?
+        end
         flight
       end
 
@@ -136,12 +140,7 @@ module Larder
       #
       # @return [Boolean] false: it had ended
       def drop(flight)
-        rest = @flights.reject { |other| other.equal?(flight) }
-        return false if rest.size == @flights.size
-
-        @flights = rest
-        Flights.count_leases(-1) if flight.leased?
-        true
+        Thread.handle_interrupt(NEVER) { dropped?(flight) }
       end
 
       # @return [Flight, nil] the last flight of a key that has a lease; or of the process that forked this one while it
@@ -168,9 +167,11 @@ module Larder
       # @param fresh [Integer] seconds for which the old value counts as fresh
       # @return [Boolean, nil]
       def give_up(flight, now_ms = nil, fresh = 0)
-        return unless drop(flight) && flight.token
+        Thread.handle_interrupt(NEVER) do
+          next unless dropped?(flight) && flight.token
 
-        flight.records.lease_end(flight.key, flight.token, fresh * 1000, now_ms)
+          flight.records.lease_end(flight.key, flight.token, fresh * 1000, now_ms)
+        end
       rescue Larder::Error
         false
       end
@@ -216,6 +217,15 @@ module Larder
       end
 
       private
+
+      def dropped?(flight)
+        rest = @flights.reject { |other| other.equal?(flight) }
+        return false if rest.size == @flights.size
+
+        @flights = rest
+        Flights.count_leases(-1) if flight.leased?
+        true
+      end
 
       def here?(flight)
         flight.fiber.equal?(Fiber.current)

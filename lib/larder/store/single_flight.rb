@@ -129,11 +129,10 @@ module Larder
       def with_lease(call, token)
         return yield nil unless token
 
-        flights = Flights.current
-        flight = flights.add(Flight.new(@records, call.key, token: token))
-        yield flight
+        flight = Flight.new(@records, call.key, token: token)
+        yield Flights.current.add(flight)
       ensure
-        flights.give_up(flight, Clock.now_ms) if flight
+        Flights.current.give_up(flight, Clock.now_ms) if flight
       end
 
       # @return [Array, nil] :found and the value; or nil

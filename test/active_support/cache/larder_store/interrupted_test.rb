@@ -3,10 +3,27 @@
 require "support/store_case"
 
 module LarderStoreTests
-  # Threads that run between two steps of another one: the number of leases that C has stays right.
+  # Threads that raise into each other, as Timeout does, and threads that run in between: the list of computations that
+  # a thread has, and the number of leases that C has, stay right.
   class InterruptedTest < StoreCase
     Flights = Larder::Store::Flights
     FLIGHT = { single_flight: true }.freeze
+
+    # Raised by another thread.
+    class Late < RuntimeError; end
+
+    CALLS = {
+      "single flight" => ->(cache, key) { cache.fetch(key, **FLIGHT) { 1 } },
+      "tags" => ->(cache, key) { cache.fetch(key, tags: "tag") { 1 } },
+      "tags of the block" => ->(cache, key) { cache.fetch(key) { |_, options| options.tags = "tag" } },
+      "fetch_multi" => ->(cache, key) { cache.fetch_multi(key, **FLIGHT) { 1 } }
+    }.freeze
+
+    CALLS.each do |name, call|
+      test "an exception of another thread leaves no computation in the list, wherever it comes: #{name}" do
+        [store, shared].each { |cache| everywhere { |key| call.call(cache, key) } }
+      end
+    end
 
     test "a value is stored under its lease, also if another thread's lease ends at that moment" do
       at_the_count, go = Queue.new, Queue.new
@@ -22,6 +39,40 @@ module LarderStoreTests
     end
 
     private
+
+    # @return [ActiveSupport::Cache::LarderStore] with two levels
+    def shared
+      new_store("shared.larder", remote: [:file_store, path_of("far")])
+    end
+
+    # Interrupts the call at each place where Ruby looks for exceptions of other threads.
+    def everywhere
+      place, flights = 0, Flights.current
+      loop do
+        place += 1
+        break unless interrupted_at(place) { yield "key #{place}" }
+
+        assert_empty flights.instance_variable_get(:@flights), "place #{place}"
+      end
+      assert_operator place, :>, 20
+    end
+
+    # @return [Boolean] has the call such a place?
+    def interrupted_at(place)
+      returns = 0
+      trace = TracePoint.new(:return, :b_return) do |point|
+        raise_from_another_thread if point.path.include?("/lib/larder/store/") && (returns += 1) == place
+      end
+      trace.enable(target_thread: Thread.current) { yield }
+      returns >= place
+    rescue Late
+      true
+    end
+
+    def raise_from_another_thread
+      thread = Thread.current
+      Thread.new { thread.raise(Late) }.join
+    end
 
     # Yields just before C gets the number of leases.
     def ending_a_lease
