@@ -5,8 +5,8 @@
 module Larder
   module Remote
     # Calls that fail late are counted. After some of them the breaker is open: no call is made for a pause. Then one
-    # call is the trial, which closes it or opens it again. A call that has not ended for long opens it, too: where the
-    # client has no timeout, it may never end.
+    # call is the trial, which closes it or opens it again. A call that has not ended for long opens it, too, also if it
+    # is the trial: where the client has no timeout, it may never end.
     #
     # A call that fails at once is not counted, as it costs its caller nothing. The breaker interrupts no call. One that
     # is interrupted late, as by Timeout, counts as a failure. Each process has its own breaker.
@@ -17,6 +17,12 @@ module Larder
     class CircuitBreaker
       # No call was made.
       class OpenError < StandardError; end
+
+      # Seconds after which a trial is over that has not ended, where the client has a timeout.
+      LONGEST_TRIAL = 60
+      # No exception of another thread, as of Timeout, comes while the trial is taken off.
+      NEVER = { Object => :never }.freeze
+      private_constant :LONGEST_TRIAL, :NEVER
 
       # @param failures [Integer] after which it opens
       # @param within [Numeric] seconds in which they are counted
@@ -56,9 +62,9 @@ module Larder
         return yield if @calls.key?(caller) # within another call
 
         started = @clock.call
-        watch(started, caller) if @open_until || @hung || @pid != Process.pid
         answered = false
         begin
+          watch(started, caller) if @open_until || @hung || @pid != Process.pid
           @calls[caller] = long ? Float::INFINITY : started
           answer = yield
           answered = true
@@ -85,10 +91,11 @@ module Larder
       def watch(now, caller)
         @mutex.synchronize do
           reset unless @pid == Process.pid
-          trip(now) if @open_until.nil? && hung?(now)
+          trip(now) if @open_until ? trial_over?(now) : hung?(now)
           next unless @open_until
 
           refuse if now < @open_until || @trial
+          @tried_at = now
           @trial = caller
         end
       rescue ThreadError
@@ -108,6 +115,14 @@ module Larder
         hung.any?
       end
 
+      # A trial that hangs opens it once, too.
+      def trial_over?(now)
+        return false unless @trial && now - @tried_at > (@hung || LONGEST_TRIAL)
+
+        @calls.delete(@trial)
+        true
+      end
+
       def trip(now)
         @open_until = now + @pause
         @trial = nil
@@ -117,11 +132,16 @@ module Larder
       def leave(caller, started, answered, error)
         now = @clock.call
         failed = !answered && now - started >= @late && @failure.call(error)
+      ensure
+        Thread.handle_interrupt(NEVER) { settle(caller, now, failed, answered || error) }
+      end
+
+      def settle(caller, now, failed, ended)
         @mutex.synchronize do
           if failed then count(now, @trial.equal?(caller))
           elsif @trial.equal?(caller)
             @trial = nil # if it was interrupted, another call is the trial
-            @open_until = nil if answered || error
+            @open_until = nil if ended
           end
         end
       rescue ThreadError

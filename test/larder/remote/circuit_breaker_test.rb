@@ -8,6 +8,8 @@ module Larder
     class CircuitBreakerTest < ActiveSupport::TestCase
       include Processes
 
+      class Interrupted < RuntimeError; end
+
       setup do
         @now = 1000.0
         @breaker = CircuitBreaker.new(hung: 5, clock: -> { @now }) { |error| error.nil? || error.is_a?(IOError) }
@@ -87,6 +89,35 @@ module Larder
         assert_equal "answer", @breaker.call { "answer" }
       end
 
+      test "after a trial that has not ended for five seconds another call is the trial" do
+        3.times { fail_after(1) }
+        @now += 3
+        gate, inside = Queue.new, Queue.new
+        hanging = Thread.new { @breaker.call { inside.push(true) && gate.pop } }
+        inside.pop
+        @now += 4
+        assert_raises(CircuitBreaker::OpenError) { @breaker.call { flunk } }
+        @now += 2
+        assert_raises(CircuitBreaker::OpenError, "it is open for a pause again") { @breaker.call { flunk } }
+        @now += 3
+        2.times { assert_equal "answer", @breaker.call { "answer" } }
+        gate.push("late")
+        assert_equal "late", hanging.value
+        assert_equal "answer", @breaker.call { "answer" }
+      end
+
+      test "an exception of another thread leaves no trial behind, wherever it comes" do
+        place = 0
+        loop do
+          @breaker.open
+          @now += 3
+          found = interrupted_at(place += 1) { @breaker.call { "answer" } }
+          assert_equal "answer", @breaker.call { "answer" }, "place #{place}"
+          break unless found
+        end
+        assert_operator place, :>, 5
+      end
+
       test "it can be opened for a pause" do
         @breaker.open
         assert_raises(CircuitBreaker::OpenError) { @breaker.call { flunk } }
@@ -105,6 +136,25 @@ module Larder
       end
 
       private
+
+      # Interrupts the call at one of the places where Ruby looks for exceptions of other threads.
+      #
+      # @return [Boolean] has it such a place?
+      def interrupted_at(place)
+        returns = 0
+        trace = TracePoint.new(:return, :b_return) do |point|
+          raise_from_another_thread if point.path.end_with?("/circuit_breaker.rb") && (returns += 1) == place
+        end
+        trace.enable(target_thread: Thread.current) { yield }
+        returns >= place
+      rescue Interrupted
+        true
+      end
+
+      def raise_from_another_thread
+        thread = Thread.current
+        Thread.new { thread.raise(Interrupted) }.join
+      end
 
       def fail_after(seconds)
         assert_raises(IOError) { @breaker.call { (@now += seconds) && raise(IOError) } }
