@@ -66,11 +66,20 @@ module Larder
           end
         end
 
-        # As of LocalLevel.
+        # As of LocalLevel. The entry keeps its tags, with the versions that they had. It is read a second time, so that
+        # it replaces nothing that was written since, and does not bring back what was deleted.
         def store_again(call, entry, seconds)
-          entry.expires_at = Clock.now + seconds
-          write(Call.new(call.name, call.key, { **call.options, expires_in: seconds * 2 }, call.version, call.prefix),
-                entry, nil)
+          asked = @levels.asked
+          stored, names = @failsafe.ask(:read_entry) { unchanged(call.key, entry) }
+          return unless stored
+
+          again = ActiveSupport::Cache::Entry.new(entry.value, expires_at: Clock.now + seconds, version: entry.version)
+          far = @tags.with_value(again, @tags.again(stored.value, entry.value))
+          terms = { **call.options, expires_in: seconds * 2, tags: TagTexts.of(names, call.prefix) }
+          terms = Call.new(call.name, call.key, terms, call.version, call.prefix)
+          @failsafe.guard_write(:write_entry) do
+            write_together({ call.key => again }, terms, asked) { |kept| @remote.write(call.key, far, kept) }
+          end
         end
 
         # As of LocalLevel. The remote store's answer, or the file's where that one will be told later.
@@ -142,6 +151,17 @@ module Larder
         end
 
         private
+
+        # @param entry [ActiveSupport::Cache::Entry] that was read
+        # @return [Array(ActiveSupport::Cache::Entry, Array<String>), nil] the same as the remote store has it, and its
+        #   tags; nil: it was deleted or replaced
+        def unchanged(key, entry)
+          stored = @remote.read(key) or return
+          entries = { key => stored }
+          names = @tags.open(entries)[key]
+          found = entries[key] or return
+          [stored, names] if found.expires_at == entry.expires_at && found.version == entry.version
+        end
 
         # Entries without leases and tags.
         def write_alike(entries, call)

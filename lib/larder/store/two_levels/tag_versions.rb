@@ -135,6 +135,12 @@ module Larder
           marked?(stored) ? [*stored.first(2), value] : value
         end
 
+        # @param entry [ActiveSupport::Cache::Entry]
+        # @return [ActiveSupport::Cache::Entry] the same with another value
+        def with_value(entry, value)
+          Entry.new(value, expires_at: entry.expires_at, version: entry.version)
+        end
+
         private
 
         # @param known [Hash{String=>String}] versions by name
@@ -189,10 +195,6 @@ module Larder
 
         def new_version
           Entry.new(SecureRandom.hex(8))
-        end
-
-        def with_value(entry, value)
-          Entry.new(value, expires_at: entry.expires_at, version: entry.version)
         end
 
         def marked?(value)

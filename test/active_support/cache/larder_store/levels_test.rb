@@ -354,6 +354,35 @@ module LarderStore
       end
     end
 
+    on_both_paths "race_condition_ttl: an old value keeps its tags, whatever those of the caller are" do
+      options = { expires_in: 10, race_condition_ttl: 30 }
+      [[@one, {}], [@one, { tags: "other" }], [machine("named", namespace: "n"), {}]].each do |cache, more|
+        cache.write("k", "old", tags: "t", **options)
+        travel(11, with_usec: true) do
+          cache.fetch("k", **options, **more) do
+            assert_equal "old", cache.read("k")
+            cache.delete_tagged("t")
+            assert_nil cache.read("k")
+            "new"
+          end
+          assert_equal "new", cache.read("k")
+        end
+      end
+    end
+
+    on_both_paths "race_condition_ttl: what another machine deletes or writes since an old value was read stays" do
+      { -> { @two.delete_tagged("t") } => nil, -> { @two.delete("k") } => nil, -> { @two.write("k", 2) } => 2 }
+        .each do |change, left|
+          @one.write("k", "old", expires_in: 10, race_condition_ttl: 30, tags: "t")
+          travel(11, with_usec: true) do
+            entry = @one.send(:read_entry, "k", race_condition_ttl: 30)
+            change.call
+            @one.send(:expired, entry, Larder::Store::Call.new("k", "k", { race_condition_ttl: 30, tags: "t" }))
+            assert_equal [left] * 2, [@one.read("k"), machine("three").read("k")]
+          end
+        end
+    end
+
     on_both_paths "an old value is served, too, if events of reads have a subscriber" do
       options = { expires_in: 10, stale_while_revalidate: 60 }
       machines = { "of one" => @one, "of two" => @two }
