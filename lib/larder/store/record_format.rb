@@ -67,6 +67,12 @@ module Larder
         Entry.new(value, expires_at: expires_at, version: version)
       end
 
+      # @param record [Array] of an entry that does not expire, as {#record_of} answers
+      # @return [Object] its value, a new object
+      def copy_of(record)
+        entry_of(@records.entry_of(record)).value
+      end
+
       # @return [ActiveSupport::Cache::Entry, nil] of what was found, if its value can be read. Not one that has expired
       #   and was not to be served stale: it is there for race_condition_ttl
       def kept_entry_of(found)

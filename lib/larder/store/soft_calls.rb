@@ -9,10 +9,36 @@ module Larder
     # There is one computation for each old value of a process. All its callers wait for that.
     # @api private
     module SoftCalls
+      Entry = ActiveSupport::Cache::Entry
+      UNCOMPRESSED = { compress: false }.freeze
+      private_constant :Entry, :UNCOMPRESSED
+
+      # An entry that several callers get. Each may change the value that it gets: so one of them gets the first object,
+      # and the others get copies, as a read of the cache makes them.
+      class Shared
+        # @param entry [ActiveSupport::Cache::Entry]
+        # @param format [RecordFormat]
+        def initialize(entry, format)
+          @entry = entry
+          @format = format
+          @record = format.record_of(Entry.new(entry.value), UNCOMPRESSED) unless Ractor.shareable?(entry.value)
+        rescue StandardError
+          @record = nil # a value that cannot be stored: its write says so
+        end
+
+        # @param first [Boolean] true for a caller that gets the first object, which no other caller uses
+        # @return [ActiveSupport::Cache::Entry]
+        def entry(first)
+          return @entry if first || @record.nil?
+
+          Entry.new(@format.copy_of(@record), expires_at: @entry.expires_at, version: @entry.version)
+        end
+      end
+
       # The answer of one computation, part by part. Each part is written by the thread that computes, before the event
       # that callers wait for.
       class Call
-        # @return [Array, nil] the value of the block
+        # @return [Shared, nil] an entry with the value of the block
         attr_accessor :value
         # @return [Exception, nil] what the block raised, if that is not a StandardError
         attr_accessor :failure
@@ -31,14 +57,14 @@ module Larder
           @pid = Process.pid
         end
 
-        # @param entry [ActiveSupport::Cache::Entry, nil] what is stored, however old
+        # @param entry [Shared, nil] what is stored, however old
         def see(entry)
           @entry = entry
           @sees = true
           @seen.set
         end
 
-        # @return [ActiveSupport::Cache::Entry, nil]
+        # @return [Shared, nil]
         def seen(seconds)
           @seen.wait(seconds)
           @entry

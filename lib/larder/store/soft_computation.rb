@@ -61,7 +61,7 @@ module Larder
         soft, joined = begin_call(copy) { |later| [@level.kept(later)] }
         return serve_old(copy) unless soft
 
-        entry = @store.reading(@call) { @call.usable(soft.seen(left), :stale_while_revalidate) }
+        entry = @store.reading(@call) { @call.usable(soft.seen(left)&.entry(!joined), :stale_while_revalidate) }
         entry ? hit(entry) : answer(soft, joined)
       end
 
@@ -114,7 +114,7 @@ module Larder
         later = @call.later
         SoftCalls.join([@records, @call.key, later.version, old.expires_at]) do |soft|
           stored = yield later
-          soft.see(stored.first) if stored
+          soft.see(stored.first && shared(stored.first)) if stored
           compute(soft, later) unless stored && settled?(stored.first)
         rescue Exception => e # rubocop:disable Lint/RescueException -- the callers raise it, as without the option
           soft.value = nil
@@ -133,24 +133,36 @@ module Larder
         case status
         when Records::TAKEN
           soft.lease = lease
-          watched = ->(_, options) { @block.call(@call.name, options).tap { |value| soft.value = [value] } }
-          soft.value = Computation.new(@store, later, watched).recompute(lease)
+          watched = lambda do |_, options|
+            @block.call(@call.name, options).tap do |value|
+              soft.value = shared(ActiveSupport::Cache::Entry.new(value))
+            end
+          end
+          soft.value = nil unless Computation.new(@store, later, watched).recompute(lease)
         when Records::LEASED then soft.other = lease
         else
           fresh = later.usable(@level.kept_copy(later.key), nil)
-          fresh ? soft.value = [fresh.value] : soft.refused = true
+          fresh ? soft.value = shared(fresh) : soft.refused = true
         end
       end
 
-      # The value, or the old one at the deadline. If that was deleted, the caller computes.
+      def shared(entry)
+        SoftCalls::Shared.new(entry, @level.format)
+      end
+
+      # The value, or the old one at the deadline. If that was deleted, the caller computes. Until the computation has
+      # ended, the value's first object is used by that.
       def answer(soft, joined)
         done = joined ? join(soft) : soft.done?(left)
         raise soft.failure if done && soft.failure
 
-        found = soft.value || (value_of_other(soft) if done)
+        value = soft.value
+        return value.entry(done && !joined).value if value
+
+        found = value_of_other(soft) if done
         return found.first if found
 
-        old = old_entry(soft) unless soft.refused
+        old = old_entry(soft, joined) unless soft.refused
         return compute_hard unless old
 
         serve_old(old, done && !soft.other ? :stale_if_error : :soft_timeout)
@@ -174,11 +186,11 @@ module Larder
       end
 
       # The old value, unless it was deleted while the block ran.
-      def old_entry(soft)
+      def old_entry(soft, joined)
         return old_copy unless soft.seen?
 
         ended = soft.lease && !soft.done?(0) && @level.lease_over?(@call.key, soft.lease, 0, nil)
-        usable(soft.seen(0)) unless ended
+        usable(soft.seen(0)&.entry(!joined)) unless ended
       end
 
       def old_copy

@@ -74,6 +74,29 @@ module LarderStoreTests
       end
     end
 
+    test "a caller that changes such a value changes neither the copy nor the entry" do
+      with_old do
+        @proxy.hold(WRITES)
+        value = within { @one.fetch("k", { **OLD, soft_timeout: 1 }) { ["new"] } }
+        value << "changed"
+        @proxy.release
+        assert_equal [["new"], ["new"]], [refreshed(@one), @two.read("k")]
+      end
+    end
+
+    test "those who wait for one answer of it have values of their own" do
+      with_old do
+        @two.write("k", ["new"], OLD)
+        @proxy.hold
+        callers = Array.new(2) { Thread.new { @one.fetch("k", LATE) { flunk } } }
+        Thread.pass until callers.all?(&:stop?)
+        @proxy.release
+        values = within { callers.map(&:value) }
+        values.first << "changed"
+        assert_equal [["new", "changed"], ["new"]], values
+      end
+    end
+
     test "while it answers for no leases a call that finds an old value needs none" do
       with_old do
         @proxy.hold(%r{larder/lease})

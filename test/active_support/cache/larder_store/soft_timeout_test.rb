@@ -149,6 +149,18 @@ module LarderStoreTests
       end
     end
 
+    on_both_paths "each of those who wait for one computation has a value of its own, which it may change" do
+      with_old do |gate|
+        callers = Array.new(3) { Thread.new { store.fetch("key", LATE) { gate.pop } } }
+        Thread.pass until callers.all?(&:stop?)
+        gate << ["new"]
+        values = callers.map(&:value)
+        values.each_with_index { |value, number| value << number }
+        assert_equal [["new", 0], ["new", 1], ["new", 2]], values
+        assert_equal ["new"], refreshed
+      end
+    end
+
     on_both_paths "with a full pool the block runs in the caller" do
       with_old do |gate|
         (2 + 100).times { Refreshes.later { |runs| runs && gate.pop } }
