@@ -3,6 +3,7 @@
 # Runs the blocks of stale values, after the response and in a few threads.
 
 require "concurrent/executor/thread_pool_executor"
+require "larder/codecs/reports"
 
 module Larder
   module Store
@@ -24,10 +25,12 @@ module Larder
           Thread.current.thread_variable_set(VARIABLE, waiting + [work])
         end
 
+        # The work is called once. An error of the work itself is the work's to report.
+        #
+        # @yieldparam runs [Boolean] false: it cannot run, as there is no thread, or the application's executor fails
         # @return [Boolean] false: there is no room for it
         def now(&work)
-          # In a thread of its own, as a block may end its thread, and the pool would lack that.
-          pool.post { Thread.new { run(work) }.join }
+          pool.post { run_apart(work) }
         rescue Concurrent::RejectedExecutionError, ThreadError # the latter in the handler of a signal
           false
         end
@@ -58,9 +61,22 @@ module Larder
           now(&work) || work.call(false)
         end
 
-        def run(work)
-          Thread.current.report_on_exception = false # the block's errors are reported by its work
-          Application.in_executor { work.call(true) }
+        # In a thread of its own, as a block may end its thread, and the pool would lack that.
+        def run_apart(work)
+          begun = false
+          Thread.new do
+            Thread.current.report_on_exception = false
+            Application.in_executor do
+              begun = true
+              work.call(true)
+            end
+          end.join
+        rescue StandardError => e
+          raise if begun
+
+          Reports.report(e, source: Reports::STORE)
+        ensure
+          work.call(false) unless begun
         end
 
         def pool

@@ -103,8 +103,8 @@ module Larder
             next [running, true] if running&.pid == Process.pid
 
             call = Call.new
-            begun = Refreshes.now do
-              yield call
+            begun = Refreshes.now do |runs|
+              yield call if runs
             ensure
               call.finish
               @mutex.synchronize { @running.delete(id) }

@@ -161,6 +161,22 @@ module LarderStoreTests
       end
     end
 
+    on_both_paths "if the application's executor fails, or there is no thread, the next call computes" do
+      with_old do
+        broken = ->(*) { raise ThreadError, "there is no thread" }
+        [[Larder::Application, :in_executor], [Thread, :new]].each do |owner, method|
+          reports = reported do
+            owner.stub(method, broken) do
+              assert_equal("old", store.fetch("key", LATE) { flunk })
+              assert Refreshes.await(LONGEST)
+            end
+          end
+          assert_equal ["there is no thread"], reports.map(&:message)
+        end
+        assert_equal("new", store.fetch("key", LATE) { "new" })
+      end
+    end
+
     on_both_paths "with a full pool the block runs in the caller" do
       with_old do |gate|
         (2 + 100).times { Refreshes.later { |runs| runs && gate.pop } }
