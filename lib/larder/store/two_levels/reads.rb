@@ -139,19 +139,28 @@ module Larder
         #
         # @param copy [ActiveSupport::Cache::Entry, nil] of this machine
         # @return [ActiveSupport::Cache::Entry, nil] the copy, if that takes long and the copy may be served
-        def softly(copy, call)
+        def softly(copy, call, &ask)
           return yield unless copy && call.options[:soft_timeout] && call.options[:stale_if_error] &&
                               Call.within?(copy, call.options[:stale_if_error])
 
-          done, found = Concurrent::Event.new, nil
-          begun = Refreshes.now do
-            found = yield
+          done, answer = Concurrent::Event.new, nil
+          begun = Refreshes.now do |runs|
+            answer = outcome_of(&ask) if runs
           ensure
             done.set
           end
           return yield unless begun
+          return @local.used(call.key, copy) unless done.wait(call.options[:soft_timeout].to_f)
 
-          done.wait(call.options[:soft_timeout].to_f) ? found : @local.used(call.key, copy)
+          answer ? answer.call : yield
+        end
+
+        # @return [Proc] answers what the block has, or raises its error
+        def outcome_of
+          found = yield
+          -> { found }
+        rescue Exception => e # rubocop:disable Lint/RescueException -- the caller raises it, as without the option
+          -> { raise e }
         end
       end
     end

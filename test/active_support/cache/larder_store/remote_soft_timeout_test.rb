@@ -189,6 +189,16 @@ module LarderStoreTests
       end
     end
 
+    test "a read raises the error of the remote store with raise_errors" do
+      cache = machine("raising", raise_errors: true)
+      options = { **LATE, stale_while_revalidate: 1 }
+      cache.write("k", "old", options)
+      travel(13.seconds) do
+        @server.stop
+        assert_raises(Larder::RemoteError) { cache.read("k", options) }
+      end
+    end
+
     test "the events say what was served" do
       with_old do
         @proxy.hold
