@@ -64,7 +64,7 @@ module Larder
       attr_reader :scripted_leases
 
       # As of Adapters::Any.
-      def_delegators :@adapter, :bytes?, :matches?, :raw_counters?
+      def_delegators :@adapter, :bytes?, :literal, :matches?, :raw_counters?
 
       # @param given [ActiveSupport::Cache::Store, Symbol, Array, Adapters::Any] a store, what config.cache_store takes,
       #   or the adapter of a store
@@ -269,15 +269,17 @@ module Larder
       #
       # @param prefix [String] what the keys start with; empty: all
       def clear(prefix, options = NO_TERMS)
-        namespace = prefix.delete_suffix(":") unless prefix.empty?
+        namespace = literal(prefix.delete_suffix(":")) unless prefix.empty?
         (@flights ? 2 : 1).times { call(:clear, **options.except(*@hidden), namespace: namespace) }
       end
 
       # @param pattern [Regexp, String] of keys
+      # @return [Integer, true] how many were deleted; true: the store does not say
       def delete_matched(pattern)
         patterns = [pattern]
         patterns.unshift(pattern.is_a?(String) ? Remote.lease_key(pattern) : pattern) if @flights
-        patterns.each { |matcher| call(:delete_matched, matcher, **NO_NAMESPACE) }
+        answer = patterns.map { |matcher| call(:delete_matched, matcher, **NO_NAMESPACE) }.last
+        answer.is_a?(Integer) ? answer : true
       end
 
       # ---- changes that the store computes ----

@@ -46,7 +46,8 @@ module Larder
       #   File.fnmatch? has it with FNM_DOTMATCH: `*`, `?`, `[abc]`, `[a-z]`, `[^a]`, and `\` before a character that
       #   stands for itself; `/` and a leading dot are characters as any other
       # @param options [Hash, nil] :namespace
-      # @return [Integer, nil] how many were deleted; nil where the cache could not serve
+      # @return [Integer, true, nil] how many were deleted; true: the store of `remote:` does not say; nil where the
+      #   cache could not serve
       # @raise [ArgumentError] the matcher is something else
       # @example
       #   cache.delete_matched(/\Aproducts\//)

@@ -79,6 +79,12 @@ module Larder
           method.owner != ActiveSupport::Cache::Store
         end
 
+        # @param text [String] what keys begin with
+        # @return [String] the same in the patterns of its clear and delete_matched
+        def literal(text)
+          text
+        end
+
         # Deletes entries, others before them.
         #
         # @param before [Array<String>]

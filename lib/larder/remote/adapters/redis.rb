@@ -12,6 +12,10 @@ module Larder
     module Adapters
       # RedisCacheStore: Redis, Valkey, or a cluster. Its client is one of the gem redis, or of redis-client.
       class Redis < Server
+        # Characters that have a meaning in its patterns.
+        GLOB = /[*?\[\]\\^]/n
+        private_constant :GLOB
+
         # Its client, which connects later, is otherwise made by the first call. One of a block may connect.
         def self.check(store, options)
           store.redis.then { nil } unless options.key?(:redis)
@@ -73,6 +77,10 @@ module Larder
 
         def matches?(pattern)
           pattern.is_a?(String)
+        end
+
+        def literal(text)
+          text.b.gsub(GLOB) { |character| "\\#{character}" }.force_encoding(text.encoding)
         end
 
         def several?

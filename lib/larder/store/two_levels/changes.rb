@@ -114,7 +114,7 @@ module Larder
         # As of LocalLevel. The remote store raises for a pattern that it does not take. If it does not answer, it will
         # be asked later to delete what matches a glob, or, as a Regexp cannot be listed, everything.
         def delete_matched(matcher)
-          pattern = matcher.pattern
+          pattern = matcher.regexp? ? matcher.pattern : glob_of(matcher)
           later = matcher.regexp? ? [:clear, [""]] : [:delete_matched, [pattern]]
           @failsafe.guard(:delete_matched) do
             next @remote.delete_matched(pattern) unless @remote.matches?(pattern)
@@ -161,6 +161,11 @@ module Larder
           names = @tags.open(entries)[key]
           found = entries[key] or return
           [stored, names] if found.expires_at == entry.expires_at && found.version == entry.version
+        end
+
+        # The namespace is not a part of the glob.
+        def glob_of(matcher)
+          @remote.literal(matcher.prefix) + matcher.pattern.byteslice(matcher.prefix.bytesize..)
         end
 
         # Entries without leases and tags.

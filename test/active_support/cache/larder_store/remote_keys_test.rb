@@ -62,6 +62,18 @@ module LarderStoreTests
       end
     end
 
+    test "a Redis takes the characters of a namespace as they are" do
+      url = start("redis").endpoint.fetch("url")
+      { "t[1]" => "t1", "s*" => "sale", "q?" => "q1", "b\\x" => "bx", "c^\xE9" => "c\xE9" }.each do |name, other|
+        one, two = [name, other].map { |namespace| of_namespace(url, namespace) }
+        { clear: [], delete_matched: ["k*"] }.each do |method, arguments|
+          [one, two].each { |store| store.write("k1", 1) }
+          assert_same true, one.public_send(method, *arguments)
+          assert_equal [nil, nil, 1], [one, of_namespace(url, name), of_namespace(url, other)].map { |s| s.read("k1") }
+        end
+      end
+    end
+
     test "a change of such keys that the remote store has not got is applied when it is back" do
       server = start("redis")
       one, two = %w[one two].map { |name| machine(name, remote: [:redis_cache_store, { url: server.endpoint["url"] }]) }
@@ -91,6 +103,10 @@ module LarderStoreTests
     end
 
     private
+
+    def of_namespace(url, name)
+      machine("of #{@count = @count.to_i + 1}", remote: [:redis_cache_store, { url: url }], namespace: name)
+    end
 
     # @return [String, nil] the first answer that is not the one of a store without `remote:`
     def difference(alone, machines)
