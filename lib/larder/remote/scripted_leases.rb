@@ -30,9 +30,10 @@ module Larder
       end
 
       # @param bytes [String, nil] of the store
+      # @param raw [Boolean, nil] is it a raw entry?
       # @return [ActiveSupport::Cache::Entry, nil]
-      def load(bytes)
-        @client.attempt(:read) { @scripts.load(bytes) } if bytes
+      def load(bytes, raw: false)
+        @client.attempt(:read) { @scripts.load(bytes, raw) } if bytes
       end
 
       # @param wanted [Hash{String=>Array(String, Float, String)}] by key, the bytes of the lease, its seconds, and

@@ -89,9 +89,10 @@ module Larder
         end
 
         # @param bytes [String, nil]
+        # @param raw [Boolean, nil] is it a raw entry?
         # @return [ActiveSupport::Cache::Entry, nil] also one that has expired
-        def load(bytes)
-          bytes && @store.send(:deserialize_entry, bytes)
+        def load(bytes, raw = false)
+          bytes && @store.send(:deserialize_entry, bytes, **(raw ? { raw: true } : {}))
         end
 
         # @param wanted [Array<Array(String, String, String, Float, String)>] names of lease and entry, the bytes of

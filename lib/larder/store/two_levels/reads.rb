@@ -37,8 +37,10 @@ module Larder
           entry unless entry&.expired? && !call.options[:race_condition_ttl]
         end
 
-        # As of LocalLevel.
+        # As of LocalLevel. A raw entry has no copy, and its bytes do not say when it expires.
         def kept(call)
+          return remote_entry(call) if call.options[:raw]
+
           copy = @local.kept(call)
           return copy if copy && !copy.expired? && @machines.trusted?
 
@@ -79,6 +81,8 @@ module Larder
 
         # As of LocalLevel.
         def kept_many(calls)
+          return remote_many(calls) if calls.first&.options&.fetch(:raw, nil)
+
           found = @local.kept_many(calls)
           asked = calls
           asked = calls.reject { |call| found[call] && fresh?(found[call], call) } if @machines.trusted?

@@ -130,7 +130,7 @@ module Larder
           @flight = flight
           @seconds = Flights.seconds(@key, call.lease)
           @text = "#{@remote.outbox.machine}/#{SecureRandom.hex(8)}"
-          @lease = (@remote.scripted_leases.usable? ? Scripts : Steps).new(levels, @key, @text)
+          @lease = lease_by(@remote.scripted_leases.usable? ? Scripts : Steps)
         end
 
         # Answers the value of another machine, or yields to compute it: true, if it is stored. AGAIN means that the
@@ -180,10 +180,11 @@ module Larder
         # @api private
         # @param entries [Hash{String=>ActiveSupport::Cache::Entry}] that no tag has deleted, by key
         # @param names [Hash{String=>Array<String>}] their tags
-        # @return [ActiveSupport::Cache::Entry, nil] if it is the answer. The file has a copy then
+        # @return [ActiveSupport::Cache::Entry, nil] if it is the answer. The file has a copy then, unless it is raw
         def landed(entries, names)
           entry = entries[@key]
           return if entry.nil? || entry.expired? || entry.mismatched?(@call.version)
+          return entry if @call.options[:raw]
 
           record = @levels.copies.record_of(@key, entry, @lease.asked, TagTexts.of(names[@key], @call.prefix), @call)
           @levels.local.store(@key, record, @flight, @call) if record && @flight&.token
@@ -197,6 +198,10 @@ module Larder
         end
 
         private
+
+        def lease_by(kind)
+          kind.new(@levels, @key, @text, raw: @call.options[:raw])
+        end
 
         # @return [Array] true: the lease is taken; nil and an entry; :again: the lease in the file has ended; :alone:
         #   waited as long as it may; or nothing, as the remote store does not answer
@@ -235,7 +240,7 @@ module Larder
           return true if @lease.take(@seconds)
           return false unless scripted? && !@remote.scripted_leases.usable?
 
-          @lease = Steps.new(@levels, @key, @text) # the script was refused
+          @lease = lease_by(Steps) # the script was refused
           @lease.take(@seconds)
         end
 

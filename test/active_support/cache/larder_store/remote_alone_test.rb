@@ -95,6 +95,32 @@ module LarderStore
       end
     end
 
+    on_both_paths "raw values are found with any option of stale values and leases" do
+      one = machine("one")
+      [{ stale_if_error: 60 }, { stale_while_revalidate: 60 }, { early_refresh: true }, { race_condition_ttl: 60 },
+       { stale_if_error: 60, soft_timeout: 60 }, { single_flight: true }].each do |more|
+        options = { raw: true, expires_in: 60, **more }
+        2.times { assert_equal("1", one.fetch("a", options) { "1" }, more) }
+        assert_equal("1", one.fetch("a", options) { flunk }, more)
+        2.times { assert_equal({ "b" => "1", "c" => "1" }, one.fetch_multi("b", "c", options) { "1" }, more) }
+        assert_equal({ "b" => "1", "c" => "1" }, one.fetch_multi("b", "c", options) { flunk }, more)
+        assert_equal ["1", { "a" => "1", "b" => "1" }], [one.read("a", options), one.read_multi("a", "b", options)]
+        one.delete_multi(%w[a b c])
+      end
+    end
+
+    test "of callers that miss a raw value one computes it, on all machines, and no file has it" do
+      one, two = machine("one"), machine("two")
+      [{}, { namespace: "n" }].each do |more|
+        runs = Queue.new
+        callers = [one, one, two].map do |store|
+          Thread.new { store.fetch("k", raw: true, single_flight: true, **more) { runs << sleep(0.2) && "1" } }
+        end
+        assert_equal [%w[1 1 1], 1], [callers.map(&:value), runs.size]
+        assert_equal([[], []], [one, two].map { |store| store.cache.each_key.to_a })
+      end
+    end
+
     test "an entry written with unless_exist is in the way of the next until it expires, and no longer" do
       [{ race_condition_ttl: 2 }, { stale_if_error: 60, stale_while_revalidate: 60 }].each do |terms|
         one = machine("one", **terms)

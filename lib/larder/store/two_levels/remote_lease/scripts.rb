@@ -62,11 +62,13 @@ module Larder
           # @param levels [TwoLevels]
           # @param key [String]
           # @param text [String] of the lease
-          def initialize(levels, key, text)
+          # @param raw [Boolean, nil] is the entry raw?
+          def initialize(levels, key, text, raw: false)
             @levels = levels
             @remote = levels.remote
             @key = key
             @text = text
+            @raw = raw
             @taken = @stored = false
             @held = @old = nil
           end
@@ -92,7 +94,7 @@ module Larder
 
           # @return [ActiveSupport::Cache::Entry, nil] of when the lease was taken, or tried to take
           def entry
-            @remote.scripted_leases.load(@old)
+            @remote.scripted_leases.load(@old, raw: @raw)
           end
 
           # @return [Boolean] was it stored?

@@ -23,12 +23,14 @@ module Larder
           # @param levels [TwoLevels]
           # @param key [String]
           # @param text [String] of the lease
-          def initialize(levels, key, text)
+          # @param raw [Boolean, nil] is the entry raw?
+          def initialize(levels, key, text, raw: false)
             @levels = levels
             @remote = levels.remote
             @key = key
             @lease_key = Remote.lease_key(key)
             @text = text
+            @raw = raw
             @taken = @stored = false
             @old = nil # what was there when it was taken, and had expired or was of another version
           end
@@ -61,7 +63,7 @@ module Larder
           # @return [ActiveSupport::Cache::Entry, nil]
           def entry
             @asked = @levels.asked
-            @old = @remote.read(@key)
+            @old = @remote.read(@key, raw: @raw)
           end
 
           # @return [Boolean] was it stored?
