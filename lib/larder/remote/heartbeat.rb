@@ -101,7 +101,7 @@ module Larder
         Application.in_executor do # the remote store may take a connection to a database
           @remote.write_multi(due.transform_values { ActiveSupport::Cache::Entry.new(@beat) }, KEPT)
         end
-      rescue RemoteError => e
+      rescue StandardError => e # also of the application's executor: the next beat is due all the same
         due.each_value.first.report.call(e)
       end
 
