@@ -208,14 +208,17 @@ module Larder
       def expired(entry, call)
         level.not_used(call.key)
         seconds = call.race
-        if seconds.positive? && call.single_flight?
-          delete_entry(call.key, **call.options) unless level.slow? # which may have a newer one
-        elsif seconds.positive? && Clock.now - entry.expires_at <= seconds
+        if seconds.positive? && !call.single_flight? && Clock.now - entry.expires_at <= seconds
           level.store_again(call, entry, seconds)
         else
-          delete_entry(call.key, **call.options)
+          drop_entry(call)
         end
         nil
+      end
+
+      # The remote store may have a newer entry, and removes an old one itself.
+      def drop_entry(call)
+        level.slow? ? level.drop_expired([call.key]) : delete_entry(call.key, **call.options)
       end
 
       # @return [Boolean] true if the entry can be read
@@ -233,7 +236,7 @@ module Larder
           entry = level.read(call)
           if entry&.expired?
             level.not_used(call.key)
-            delete_entry(call.key, **call.options)
+            drop_entry(call)
             entry = nil
           end
           entry = level.not_used(call.key) if entry&.mismatched?(call.version)

@@ -27,7 +27,7 @@ module Larder
           return remote_entry(call) if call.options[:raw]
 
           found = @local.entry(call.key)
-          copy = found if found && fresh?(found, call)
+          copy = answer_of(found) if found && fresh?(found, call)
           return copy if copy && @machines.trusted?
 
           @local.not_used(call.key) if found
@@ -42,7 +42,8 @@ module Larder
           return remote_entry(call) if call.options[:raw]
 
           copy = @local.kept(call)
-          return copy if copy && !copy.expired? && @machines.trusted?
+          fresh = copy && !copy.expired?
+          return answer_of(copy) if fresh && @machines.trusted?
 
           @local.not_used(call.key, copy) if copy
           softly(copy, call) do
@@ -57,7 +58,7 @@ module Larder
 
           found = @local.read_many(calls)
           trusted = @machines.trusted?
-          copies = found.select { |call, entry| fresh?(entry, call) }
+          copies = found.select { |call, entry| fresh?(entry, call) && answer_of(entry) }
           (trusted ? found.keys - copies.keys : found.keys).each { |call| @local.not_used(call.key) }
           return copies.merge(remote_many(calls - copies.keys)) if trusted
 
@@ -85,7 +86,7 @@ module Larder
 
           found = @local.kept_many(calls)
           asked = calls
-          asked = calls.reject { |call| found[call] && fresh?(found[call], call) } if @machines.trusted?
+          asked = calls.reject { |call| fresh?(found[call], call) && answer_of(found[call]) } if @machines.trusted?
           return found if asked.empty?
 
           asked.each { |call| @local.not_used(call.key, found[call]) if found[call] }
@@ -123,7 +124,16 @@ module Larder
         end
 
         def fresh?(entry, call)
-          !entry.expired? && !entry.mismatched?(call.version)
+          !entry.nil? && !entry.expired? && !entry.mismatched?(call.version)
+        end
+
+        # A copy that was fresh when it was found is the answer, also if its time ends while the call goes on: the entry
+        # of the remote store lives longer.
+        #
+        # @return [ActiveSupport::Cache::Entry] the same
+        def answer_of(copy)
+          copy.expires_at = nil
+          copy
         end
 
         # Copies that may be the answer while the remote store does not answer.

@@ -69,6 +69,36 @@ module LarderStore
       assert_empty @one.read_multi("a", "b", "c", namespace: "n")
     end
 
+    test "a copy whose time ends while it is read is the answer, and the entry of the remote store stays" do
+      stale = { stale_if_error: 60 }
+      calls = { ->(cache) { cache.read("k") } => {}, ->(cache) { cache.fetch("k") { flunk } } => {},
+                ->(cache) { cache.read_multi("k")["k"] } => {},
+                ->(cache) { cache.fetch("k", stale) { flunk } } => stale,
+                ->(cache) { cache.fetch_multi("k", stale) { flunk }["k"] } => stale,
+                ->(cache) { cache.read("k", race_condition_ttl: 1) } => { race_condition_ttl: 1 } }
+      Larder::Store::FastPath.without do
+        calls.each do |call, options|
+          @one.write("k", "v", options)
+          while_its_time_ends(@one) { assert_equal "v", call.call(@one) }
+          assert_equal "v", @two.cache.clear && @two.read("k")
+        end
+      end
+    end
+
+    # A copy is found, and then its time ends.
+    def while_its_time_ends(cache)
+      pass = -> { travel(6.seconds) }
+      cache.level.machines.define_singleton_method(:trusted?) do
+        pass.call
+        pass = -> {}
+        super()
+      end
+      yield
+    ensure
+      cache.level.machines.singleton_class.remove_method(:trusted?)
+      travel_back
+    end
+
     test "a hit in the file is answered in C" do
       @one.write("k", 1)
       assert_equal({ on: true, reasons: [] }, @one.stats[:fast_path])
