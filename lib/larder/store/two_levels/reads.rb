@@ -37,13 +37,13 @@ module Larder
           entry unless entry&.expired? && !call.options[:race_condition_ttl]
         end
 
-        # As of LocalLevel. A raw entry has no copy, and its bytes do not say when it expires.
+        # As of LocalLevel. A raw entry has no copy, and its bytes do not say when it expires. A copy of another version
+        # is not an answer.
         def kept(call)
           return remote_entry(call) if call.options[:raw]
 
           copy = @local.kept(call)
-          fresh = copy && !copy.expired?
-          return answer_of(copy) if fresh && @machines.trusted?
+          return answer_of(copy) if fresh?(copy, call) && @machines.trusted?
 
           @local.not_used(call.key, copy) if copy
           softly(copy, call) do

@@ -69,6 +69,16 @@ module LarderStore
       assert_empty @one.read_multi("a", "b", "c", namespace: "n")
     end
 
+    on_both_paths "the remote store is asked for an entry of another version than the copy's" do
+      [{}, { stale_if_error: 60 }, { stale_while_revalidate: 60 }].each do |options|
+        @one.write("k", "first", version: 1, **options)
+        assert_equal("first", @two.fetch("k", version: 1, **options) { flunk })
+        @one.write("k", "second", version: 2, **options)
+        assert_equal("second", @two.fetch("k", version: 2, **options) { flunk }, options)
+        assert_equal({ "k" => "second" }, @two.fetch_multi("k", version: 2, **options) { flunk }, options)
+      end
+    end
+
     test "a copy whose time ends while it is read is the answer, and the entry of the remote store stays" do
       stale = { stale_if_error: 60 }
       calls = { ->(cache) { cache.read("k") } => {}, ->(cache) { cache.fetch("k") { flunk } } => {},
