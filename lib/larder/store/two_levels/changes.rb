@@ -17,7 +17,9 @@ module Larder
         # Options of raw entries that are not to be lost if the remote store does not take a new value: it keeps the old
         # one. `kept:` is of sessions, and no option of applications.
         KEEPING = %i[unless_exist kept].freeze
-        private_constant :RACE, :WITHOUT_COPY, :KEEPING
+        # Seconds that a caller has to replace an entry that a tag has deleted. No other caller does it then.
+        REPLACING = 5
+        private_constant :RACE, :WITHOUT_COPY, :KEEPING, :REPLACING
 
         # @param levels [TwoLevels]
         def initialize(levels)
@@ -208,11 +210,35 @@ module Larder
           keeping = KEEPING.any? { |option| call.options[option] }
           changed(call.key) do
             if keeping
-              @outbox.expecting([call.key]) { @remote.write(call.key, entry, *terms) } if @levels.ready?
+              @outbox.expecting([call.key]) { write_or_replace(call, entry, terms) } if @levels.ready?
             else
               @outbox.change(:delete, [call.key], [entry]) { @remote.write(call.key, entry, *terms) }
             end
           end
+        end
+
+        # For the remote store an entry that a tag has deleted is still there.
+        #
+        # @return [Boolean] was it stored?
+        def write_or_replace(call, entry, terms)
+          return true if @remote.write(call.key, entry, *terms)
+          return false unless call.options[:unless_exist] && call.options[:tags] && tag_deleted?(call.key)
+
+          alone = "#{Remote.lease_key(call.key)}/replaced"
+          mark = ActiveSupport::Cache::Entry.new("", expires_in: REPLACING)
+          return false unless @remote.write(alone, mark, REPLACING, unless_exist: true)
+
+          begin
+            @remote.delete(call.key) if tag_deleted?(call.key)
+            @remote.write(call.key, entry, *terms)
+          ensure
+            @remote.delete(alone)
+          end
+        end
+
+        def tag_deleted?(key)
+          entries = { key => @remote.read(key) }.compact
+          entries.any? && @tags.open(entries) && entries.empty?
         end
 
         # What another caller deletes or writes at the same time wins in the file. One who has the lease may have read

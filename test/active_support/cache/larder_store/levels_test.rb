@@ -464,6 +464,19 @@ module LarderStore
       assert_nil machine("three").read("a")
     end
 
+    on_both_paths "unless_exist stores in place of an entry that a tag has deleted, once" do
+      options = { unless_exist: true, tags: "t" }
+      [@one, @two].each do |store|
+        assert_equal [true, false], [1, 2].map { |value| store.write("k", value, **options) }
+        @one.delete_tagged("t")
+        written = Array.new(10) { |number| Thread.new { [@one, @two][number % 2].write("k", number, **options) } }
+        assert_equal 1, written.map(&:value).count(true)
+        assert_includes 0..9, @one.read("k")
+        assert_equal @one.read("k"), @two.read("k")
+        @one.delete("k")
+      end
+    end
+
     test "a tag whose version the remote store has lost deletes its entries" do
       @one.write("k", 1, tags: "t")
       remote.delete("larder/tag/t")
