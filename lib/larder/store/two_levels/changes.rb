@@ -173,7 +173,8 @@ module Larder
         # Entries without leases and tags.
         def write_alike(entries, call)
           asked = asked_for(call.of(entries.each_key.first))
-          write_together(entries, call, asked) { |kept| @remote.write_multi(entries, kept) }
+          far = entries.transform_values { |entry| marked(entry, call, asked) }
+          write_together(entries, call, asked) { |kept| @remote.write_multi(far, kept) }
         end
 
         # A write begins now, its value where it began to be computed.

@@ -132,7 +132,9 @@ module Larder
         # @param value [Object] that replaces it
         # @return [Object] the new value with the tags of the old one
         def again(stored, value)
-          marked?(stored) ? [*stored.first(2), value] : value
+          return [*stored.first(2), value] if marked?(stored)
+
+          marked?(value) ? [MARK, {}, value] : value
         end
 
         # @param entry [ActiveSupport::Cache::Entry]

@@ -499,8 +499,23 @@ module LarderStore
 
     test "a value that looks like one with tags is found as it was written" do
       odd = ["larder/tagged/1", { "t" => "x" }, 5]
-      @one.write("k", odd)
-      assert_equal odd, @two.read("k")
+      [->(key) { @one.write(key, odd) }, ->(key) { @one.write_multi({ key => odd }) },
+       ->(key) { @one.fetch_multi(key) { odd } }, ->(key) { @one.write_multi({ key => odd }, tags: "t") }]
+        .each_with_index do |call, key|
+          call.call(key)
+          assert_equal odd, @two.read(key), key
+        end
+    end
+
+    test "so is one that replaces a value by cas" do
+      remote.define_singleton_method(:cas) { |key, _, &block| write(key, block.call(read(key))) }
+      remote.define_singleton_method(:cas_multi) { |*| raise NotImplementedError }
+      odd = ["larder/tagged/1", { "t" => "x" }, 5]
+      ["plain", odd].each do |before|
+        @one.write("k", before)
+        assert @one.cas("k") { |value| value == before ? odd : flunk }
+        assert_equal odd, @two.read("k")
+      end
     end
 
     on_both_paths "if the file cannot be opened, the remote store answers" do
