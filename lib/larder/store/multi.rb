@@ -66,8 +66,7 @@ module Larder
         named = values.transform_keys { |call| Keys::INSTRUMENTS_MANY_KEYS ? call.key : call.name }
         instrument_multi(:write_multi, named, options) do
           entries = values.to_h do |call, value|
-            terms = with_jitter([options]).first
-            [call.key, ActiveSupport::Cache::Entry.new(value, **terms, version: call.version)]
+            [call.key, ActiveSupport::Cache::Entry.new(value, **options, version: call.version)]
           end
           write_multi_entries(entries, flights: flights, **options)
         end
@@ -220,10 +219,19 @@ module Larder
 
       # @return [Hash, nil] the given Hash; nil: not all of it could be stored
       def write_multi_entries(entries, flights: nil, **options)
+        spread(entries, options[:jitter]) if options[:jitter]
         return super(entries, **options) if overridden?(:write_entry)
 
         call = call_for(nil, options)
         (flights ? level.write_many(entries, call, flights) : level.write_many(entries, call)) && entries
+      end
+
+      # As {Entries#with_jitter}: entries that are stored together do not expire together.
+      def spread(entries, jitter)
+        entries.each_value do |entry|
+          life = entry.expires_at && (entry.expires_at - Clock.now)
+          entry.expires_at -= life * rand * jitter if life&.positive?
+        end
       end
 
       def delete_multi_entries(keys, **)

@@ -505,6 +505,22 @@ module LarderStoreTests
       travel(101.seconds) { assert_empty store.read_multi(*0...200) }
     end
 
+    test "jitter spreads entries that are stored together by one call" do
+      names = (0...100).map(&:to_s)
+      calls = { write_multi: ->(cache, how) { cache.write_multi(names.to_h { |name| [name, 1] }, **how) },
+                fetch_multi: ->(cache, how) { cache.fetch_multi(*names, **how) { 1 } },
+                fetch_multi_tagged: ->(cache, how) { cache.fetch_multi(*names, tags: "t", **how) { 1 } } }
+      calls.each do |name, call|
+        { { jitter: 0.5 } => {}, {} => { jitter: 0.5 } }.each do |of_store, of_call|
+          made = new_store("#{name}#{of_call.size}.larder", expires_in: 100, **of_store)
+          call.call(made, of_call)
+          counts = [49, 75, 101].map { |seconds| travel(seconds.seconds) { made.read_multi(*names).size } }
+          assert_equal [100, 0], [counts.first, counts.last], name
+          assert_includes 20..80, counts[1], name
+        end
+      end
+    end
+
     test "beside race_condition_ttl what is kept longest counts" do
       store.fetch("key", race_condition_ttl: 5, **WHILE) { "old" }
       travel(30.seconds) { assert_equal("old", store.fetch("key", race_condition_ttl: 5, **WHILE) { "new" }) }
