@@ -140,7 +140,14 @@ module Larder
       #
       # @return [Boolean] false: it had ended
       def drop(flight)
-        Thread.handle_interrupt(NEVER) { dropped?(flight) }
+        Thread.handle_interrupt(NEVER) do
+          rest = @flights.reject { |other| other.equal?(flight) }
+          next false if rest.size == @flights.size
+
+          @flights = rest
+          Flights.count_leases(-1) if flight.leased?
+          true
+        end
       end
 
       # @return [Flight, nil] the last flight of a key that has a lease; or of the process that forked this one while it
@@ -168,7 +175,7 @@ module Larder
       # @return [Boolean, nil]
       def give_up(flight, now_ms = nil, fresh = 0)
         Thread.handle_interrupt(NEVER) do
-          next unless dropped?(flight) && flight.token
+          next unless drop(flight) && flight.token
 
           flight.records.lease_end(flight.key, flight.token, fresh * 1000, now_ms)
         end
@@ -217,15 +224,6 @@ module Larder
       end
 
       private
-
-      def dropped?(flight)
-        rest = @flights.reject { |other| other.equal?(flight) }
-        return false if rest.size == @flights.size
-
-        @flights = rest
-        Flights.count_leases(-1) if flight.leased?
-        true
-      end
 
       def here?(flight)
         flight.fiber.equal?(Fiber.current)

@@ -130,9 +130,10 @@ module Larder
         return yield nil unless token
 
         flight = Flight.new(@records, call.key, token: token)
-        yield Flights.current.add(flight)
+        flights = Flights.current
+        yield flights.add(flight)
       ensure
-        Flights.current.give_up(flight, Clock.now_ms) if flight
+        flights&.give_up(flight, Clock.now_ms)
       end
 
       # @return [Array, nil] :found and the value; or nil

@@ -130,7 +130,8 @@ module Larder
           @flight = flight
           @seconds = Flights.seconds(@key, call.lease)
           @text = "#{@remote.outbox.machine}/#{SecureRandom.hex(8)}"
-          @lease = lease_by(@remote.scripted_leases.usable? ? Scripts : Steps)
+          kind = @remote.scripted_leases.usable? ? Scripts : Steps
+          @lease = kind.new(levels, @key, @text, raw: call.options[:raw])
         end
 
         # Answers the value of another machine, or yields to compute it: true, if it is stored. AGAIN means that the
@@ -199,10 +200,6 @@ module Larder
 
         private
 
-        def lease_by(kind)
-          kind.new(@levels, @key, @text, raw: @call.options[:raw])
-        end
-
         # @return [Array] true: the lease is taken; nil and an entry; :again: the lease in the file has ended; :alone:
         #   waited as long as it may; or nothing, as the remote store does not answer
         def join(deadline)
@@ -240,7 +237,7 @@ module Larder
           return true if @lease.take(@seconds)
           return false unless scripted? && !@remote.scripted_leases.usable?
 
-          @lease = lease_by(Steps) # the script was refused
+          @lease = Steps.new(@levels, @key, @text, raw: @call.options[:raw]) # the script was refused
           @lease.take(@seconds)
         end
 
