@@ -115,9 +115,9 @@ module Larder
         kept = dropped = 0
         @cache.each_key do |key|
           break if deadline && Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
-          next unless (value = @cache.get(key))
+          next unless (item = @cache.item(key)) # not a read: that would count, and keep the item from eviction
 
-          size = key.bytesize + value.bytesize
+          size = key.bytesize + item.size
           if kept + size <= target_size
             kept += size
           else

@@ -69,10 +69,11 @@ module LarderStoreTests
       assert_equal [1, 1], [store.stats[:hits] - before[:hits], store.stats[:misses] - before[:misses]]
     end
 
-    test "prune drops down to a size" do
+    test "prune drops down to a size, and reads nothing" do
       store.write_multi((0...100).to_h { |i| ["key/#{i}", "v" * 1000] })
       assert_equal 0, store.prune
       dropped = store.prune(20_000)
+      assert_equal [0, 0], store.stats.values_at(:hits, :misses)
       assert_includes 80..90, dropped
       assert_equal 100 - dropped, store.read_multi(*(0...100).map { |i| "key/#{i}" }).size
       assert_equal 0, store.prune(20_000)
