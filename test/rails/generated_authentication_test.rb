@@ -129,6 +129,18 @@ class GeneratedAuthenticationTest < ActiveSupport::TestCase
     RUBY
   end
 
+  test "a user who is deleted together with the rows is known no longer" do
+    assert_equal [true, false, 0], in_application(<<~RUBY)
+      signed_in
+      before = Larder::Sessions.logged_in?(1)
+      User.transaction do
+        Session.where(user_id: 1).destroy_all
+        User.where(id: 1).delete_all
+      end
+      [before, Larder::Sessions.logged_in?(1), Larder::Sessions.for(1).size]
+    RUBY
+  end
+
   test "a session that is revoked opens nothing, and the user's others go on" do
     assert_equal ["disconnect", "/session/new", "welcome", [1, nil]], in_application(<<~RUBY)
       one = signed_in

@@ -65,7 +65,8 @@ module Larder
           env = Sessions.request
           return leave(env) if env && env[Rack::RACK_SESSION]&.[](KEY) == row.id
 
-          Sessions.for(row.user).each { |info| Sessions.revoke(info.handle) if info[KEY] == row.id } if row.user
+          user = row.user || row.user_id or return # the user may have been deleted with the row
+          Sessions.for(user).each { |info| Sessions.revoke(info.handle) if info[KEY] == row.id }
         end
 
         # @api private
