@@ -116,12 +116,21 @@ module Larder
         SETTINGS = "LARDER_LAB_SETTINGS"
         private_constant :SETTINGS
 
-        # Facts of a suite, with the values of one that does not say. `title "Stores"` declares one, `title` answers it.
+        # Facts of a suite, with the values of one that does not say. `title "Stores"` declares one, `title` answers it;
+        # one whose value is a list has all words: `usual "larder", "redis"`.
         {
           title: nil, # a heading
           question: nil, # what it answers
+          command: [], # its name as a command; one line for `larder-lab --help`; the first lines of its own --help
+          answers: [], # keys of blocks that it answers by, in sentences
           base: "larder", # the row that others are compared with, if it was measured
           registry: Contenders, # a CLI::Registry of ContenderDeclarations: where its rows are listed
+          usual: [], # rows that take part unless others are named; none: those of the registry
+          also: [], # rows that take part although they do so only on request elsewhere
+          only_quick_to_start: false, # true: stores whose server takes seconds to start are left out unless named
+          size: Contender::SIZE, # bytes of room that stores and servers get
+          sized: false, # whether the user may choose the size
+          takes: [], # an option for `given` blocks: flag, words of its help, and code that reads what was typed
           bundle: nil, # name of the Gemfile of all its processes; nil: each row has its own
           companion: nil, # name in Servers of the server that all rows use besides their own, one in a session
           sessions: nil, # of a run (a quick one has one) whose figures are counted; nil: times are compared
@@ -130,10 +139,10 @@ module Larder
           adds: nil, # code: adds to its chapter what is not in the figures of blocks
           chapter: nil, # code: class of its chapter, called where a report is made, as workers load none of it
           preload: -> {} # code: loads what blocks need, without a store, before processes are forked
-        }.each do |name, usual|
-          define_method(name) do |value = nil, &code|
-            @facts[name] = code || value if code || value
-            @facts.fetch(name, usual)
+        }.each do |name, default|
+          define_method(name) do |*words, &code|
+            @facts[name] = code || (default.is_a?(Array) ? words : words.first) if code || words.any?
+            @facts.fetch(name, default)
           end
         end
 
@@ -157,49 +166,8 @@ module Larder
           @declared = []
         end
 
-        # Makes the suite a command of `larder-lab`.
-        # @param words [Array<String>] its name; one line for `larder-lab --help`; the first lines of its own --help
-        # @return [Array<String>, nil] these three
-        def command(*words) = words.any? ? @command = words : @command
-
-        # @param keys [Array<Symbol>] blocks that the suite answers by, in sentences; none: no change
-        # @return [Array<String>]
-        def answers(*keys) = keys.any? ? @answers = keys.map(&:to_s) : @answers || []
-
-        # @param rows [Array<String>] contenders that take part although they do so only on request elsewhere; none: no
-        #   change
-        # @return [Array<String>]
-        def also(*rows) = rows.any? ? @also = rows : @also || []
-
-        # @param names [Array<String>] rows that take part unless others are named; none: no change
-        # @return [Array<String>]
-        def usual(*names) = names.any? ? @usual = names : @usual || registry.usual
-
-        # Lets the user give something to blocks that are `given`.
-        # @param flag [String, nil] the option and its argument; nil: no change
-        # @param words [Array<String>] of the help
-        # @yieldparam text [String] as typed
-        # @yieldreturn [String] as blocks get it
-        # @return [Array, nil] flag, words, and what was given as a block
-        def takes(flag = nil, *words, &check) = flag ? @takes = [flag, words, check] : @takes
-
-        # @param bytes [Integer, nil] of room that stores and servers get; nil: no change
-        # @param chosen [Boolean] whether the user may choose another size
-        # @return [Integer]
-        def size(bytes = nil, chosen: sized?)
-          @sized = chosen
-          @size = bytes || @size || Contender::SIZE
-        end
-
-        # @return [Boolean] whether the user may choose the size
-        def sized? = @sized == true
-
-        # Leaves out stores whose server takes seconds to start, unless they are named.
-        # @return [void]
-        def only_quick_to_start = @quick_to_start = true
-
-        # @return [Boolean] see {#only_quick_to_start}
-        def quick_to_start? = @quick_to_start == true
+        # @return [Array<String>] rows that take part unless others are named
+        def usual_rows = usual.empty? ? registry.usual : usual
 
         # Lets the user choose a value, see {Setting}.
         # @param name [Symbol]

@@ -123,9 +123,7 @@ module Larder
         end
       end
 
-      Suites.names.map { |name| Suites.fetch(name) }.select(&:command).each do |suite|
-        Suite.of(*suite.command, [suite.key])
-      end
+      Suites.names.map { |name| Suites.fetch(name) }.each { |suite| Suite.of(*suite.command, [suite.key]) }
     end
   end
 end

@@ -68,13 +68,13 @@ module Larder
         def left_out
           return [] unless @quick
 
-          (@only ? [] : slow(@suites.first.usual)) + (@blocks ? [] : all_blocks.select(&:slow).map(&:key))
+          (@only ? [] : slow(@suites.first.usual_rows)) + (@blocks ? [] : all_blocks.select(&:slow).map(&:key))
         end
 
         # @return [String] contenders and blocks
         def list
           width = (registry.names + all_blocks.map(&:key)).map(&:size).max
-          usual = @suites.flat_map { |suite| suite.usual | suite.also }
+          usual = @suites.flat_map { |suite| suite.usual_rows | suite.also }
           ["Rows (--only, --except, --base):", *listed(width, usual), "", "Blocks (--blocks):",
            *all_blocks.map { |block| "  #{block.key.ljust(width)}  #{block.title}" }, "",
            "#{ON_REQUEST} takes part only where it is named, or all are."].join("\n")
@@ -121,7 +121,7 @@ module Larder
 
         def registry = @suites.first.registry
 
-        def chosen_contenders = @only || (@suites.first.usual - left_out)
+        def chosen_contenders = @only || (@suites.first.usual_rows - left_out)
 
         # An exact number of sessions is not lowered behind the user's back.
         def amounts
@@ -135,7 +135,7 @@ module Larder
         def rows(suite)
           return contenders if @only
 
-          slow = suite.quick_to_start? ? slow(contenders) : []
+          slow = suite.only_quick_to_start ? slow(contenders) : []
           also = @quick ? suite.also - slow(suite.also) : suite.also
           (contenders - slow) | (also - registry.check(@except || []))
         end
@@ -235,7 +235,7 @@ module Larder
 
         def setting_options(options)
           suite = @suites.first
-          options.separator("\nThe load:") if suite.declared.any? || suite.sized?
+          options.separator("\nThe load:") if suite.declared.any? || suite.sized
           suite.declared.reject(&:file).each do |setting|
             words = "#{setting.words} (default #{setting.usual})"
             type, argument = setting.choices ? [setting.choices, "KIND"] : [setting.usual.class, "N"]
@@ -243,7 +243,7 @@ module Larder
               @settings[setting.name] = within(setting, value)
             end
           end
-          size_option(options) if suite.sized?
+          size_option(options) if suite.sized
         end
 
         def some(option, number)
@@ -273,8 +273,8 @@ module Larder
           options.on("--except A,B", Array, "all contenders but these") { |names| @except = names }
           options.on("--blocks A,B", Array, "these blocks of code") { |names| @blocks = names }
           base_option(options)
-          flag, words, check = @suites.first.takes
-          options.on(flag, *words) { |text| @given_text = check.call(text) } if flag
+          *words, check = @suites.first.takes
+          options.on(*words) { |text| @given_text = check.call(text) } if check
           options.on("--require FILE", "load a file that adds contenders", "(see the README of larder-lab)") do |file|
             @requires << (File.exist?(file) ? File.expand_path(file) : file)
           end

@@ -15,9 +15,9 @@ module Larder
           for pages of cached fragments, fragments whose keys hold Active Record objects,
           records, JSON, counters, and the first reads of a process.
         TEXT
-        answers :page, :fragment, :json
+        answers "page", "fragment", "json"
         also "larder-redis", *Contenders::WithoutYjit.rows
-        only_quick_to_start
+        only_quick_to_start true
         preload { Shop.load }
         question "How long does a cache take in what Rails applications do?"
 

@@ -103,7 +103,7 @@ module Larder
           which is not a store: it looks a key up in a Hash and copies the value, the
           least a cache in Ruby does.
         TEXT
-        answers :read_100b, :write_100b, :fetch_hit
+        answers "read_100b", "write_100b", "fetch_hit"
         size Calls::ROOM
         usual "larder", "memory", "file", "litecache", "redis", "floor"
         question "How long does each call take, and what of it is the store's own time?"

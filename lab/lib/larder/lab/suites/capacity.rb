@@ -51,7 +51,8 @@ module Larder
         question "How many objects does a store hold in the room that it gets, and how many bytes does each take?"
         sessions 1
         proofs 0
-        size 16 << 20, chosen: true
+        size 16 << 20
+        sized true
         usual(*Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? })
 
         Capacity::OBJECTS.each do |kind, (name, bytes)|

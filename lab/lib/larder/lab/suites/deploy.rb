@@ -61,7 +61,7 @@ module Larder
         TEXT
         question "How long do the first requests of a new process take, and what is computed again?"
         usual "larder", "redis", "memcached", "solid_cache", "file", "memory"
-        answers :restart, :emptied, :later
+        answers "restart", "emptied", "later"
         preload do
           Shop.load
           Deploy::Pages.compile

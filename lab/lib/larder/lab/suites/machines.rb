@@ -185,8 +185,8 @@ module Larder
         question "What does Larder in front of a remote store save, and how old may an answer be?"
         usual "redis", "larder-redis", "larder-redis-backplane"
         base "larder-redis"
-        answers :hit_500us, :miss_500us, :write_500us
-        takes("--rtt RTT,TIME", "your round trip and local_expires_in,", "such as 12ms,5s", &Machines.method(:parsed))
+        answers "hit_500us", "miss_500us", "write_500us"
+        takes "--rtt RTT,TIME", "your round trip and local_expires_in,", "such as 12ms,5s", Machines.method(:parsed)
         preload { Machines::Traffic.value(0) }
 
         calls = {

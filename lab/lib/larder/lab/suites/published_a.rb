@@ -37,7 +37,7 @@ module Larder
                   published, where each counts from 0, and with five as corrected: misses of
                   keys of their own, hits of shared keys.
                 TEXT
-        answers :hit, :miss, :hit_corrected
+        answers "hit", "miss", "hit_corrected"
         also "solid_cache-postgresql-prewarmed"
         question "How long does the published call take on each store?"
 

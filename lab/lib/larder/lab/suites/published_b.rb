@@ -17,9 +17,9 @@ module Larder
         question "How long do compressors take in each direction, and how many bytes do they leave?"
         registry Codecs::Compressors
         bundle Gemfiles::CODECS
-        takes(*Coded::OPTION) { |text| Coded.source(text) }
+        takes(*Coded::OPTION, Coded.method(:source))
         base "zstd-3"
-        answers :compress_books, :decompress_books, :compress_text
+        answers "compress_books", "decompress_books", "compress_text"
         preload { Coded.load("books", "text") }
 
         ["books", "text", Coded::GIVEN].each do |payload|

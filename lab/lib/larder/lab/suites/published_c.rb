@@ -17,7 +17,7 @@ module Larder
         question "How long do serializers take there and back, and which bring back the value itself?"
         registry Codecs::Serializers
         bundle Gemfiles::CODECS
-        takes(*Coded::OPTION) { |text| Coded.source(text) }
+        takes(*Coded::OPTION, Coded.method(:source))
         answers "round_trip_books", "round_trip_records_50", "round_trip_hash"
         preload { Coded.load("books", "records-50", "hash") }
 

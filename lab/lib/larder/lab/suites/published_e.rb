@@ -23,7 +23,7 @@ module Larder
         registry Sessions::Stores
         companion "mariadb-query-cache"
         usual "larder", "sql-mariadb", "activerecord-mariadb", "memcached", "redis"
-        answers :empty_off, :index_off, :unchanged
+        answers "empty_off", "index_off", "unchanged"
         preload do
           require "rails"
           require "active_record/railtie"

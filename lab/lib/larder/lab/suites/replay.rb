@@ -25,8 +25,8 @@ module Larder
           for that is counted, and not computed again. Without a FILE the trace of the
           demonstration application is replayed.
         TEXT
-        answers :fast, :timed
-        size chosen: true
+        answers "fast", "timed"
+        sized true
         setting :path, Replay::DEMO, "a recording", file: -> { Replay::Findings.trace }
         setting :calls, 20_000, "calls that are read"
         setting :speed, 1.0, "how many times as fast as recorded"

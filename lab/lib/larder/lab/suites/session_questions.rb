@@ -19,7 +19,7 @@ module Larder
         TEXT
         question "How long does it take to find out who is logged in and how many sessions are active?"
         registry SessionStats::Stores
-        answers :logged_in, :active_5m, :use
+        answers "logged_in", "active_5m", "use"
         sessions = { "sessions" => "10,000" }
         preload { require "active_support/all" }
 

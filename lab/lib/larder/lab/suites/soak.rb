@@ -43,7 +43,8 @@ module Larder
         TEXT
         question "Does a full store that evicts stay fast and small?"
         sessions 1
-        size 16 << 20, chosen: true
+        size 16 << 20
+        sized true
         setting :seconds, 10.0, "of calls on each store", quick: 1.0, most: 60
         usual(*Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? })
 

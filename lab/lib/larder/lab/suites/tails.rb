@@ -101,7 +101,7 @@ module Larder
           due in between, as it does for users ("coordinated omission"). Back to back:
           each call begins when the one before has ended, and a stall affects one call.
         TEXT
-        answers :hit_at_rate, :miss_at_rate
+        answers "hit_at_rate", "miss_at_rate"
         question "How slow are the slowest calls, at one rate for all stores and back to back?"
         setting :rate, 1000.0, "calls a second on each store"
         setting :block_seconds, 1.0, "of calls at that rate in each process", quick: 0.2, most: 60

@@ -85,7 +85,7 @@ module Larder
         question "What do round trips and bandwidth do to each store, and to values with and without compression?"
         bundle Gemfiles::CODECS
         usual "larder", "memory", "file", "redis", "valkey", "memcached"
-        takes("--wire RTT,BANDWIDTH", "your network, such as 12ms,50mbit") { |text| Wire.parsed(text) }
+        takes "--wire RTT,BANDWIDTH", "your network, such as 12ms,50mbit", Wire.method(:parsed)
         preload { Coded.load(*Wire::SMALL.keys, Wire::LARGE) }
 
         answers "read_hello_500us", "read_page_500us", "write_page_500us"
