@@ -27,15 +27,6 @@ module Larder
 
       include ContenderDeclaration
 
-      class << self
-        private
-
-        # Where {named} puts it.
-        def registry = facts.fetch(:registry, Contenders)
-
-        def registered_in(registry) = facts[:registry] = registry
-      end
-
       # @return [ActiveSupport::Cache::Store] after {#open}
       attr_reader :store
       # @return [Hash{Symbol=>Object}] what was given to `lookup_store`, for the record

@@ -7,8 +7,7 @@ require_relative "errors"
 
 module Larder
   module Lab
-    # For classes with a private class method `registry`, where {Declarations#named} puts them. Instances live only in
-    # worker processes; the command itself reads the class methods and loads no store.
+    # Instances live only in worker processes; the command itself reads the class methods and loads no store.
     module ContenderDeclaration
       # What a class says of itself. Everything but name and title holds for its subclasses, too.
       module Declarations
@@ -20,32 +19,20 @@ module Larder
         # @return [Hash{Symbol=>Object}] what it and its superclasses have declared
         def facts = @facts ||= superclass.respond_to?(:facts) ? superclass.facts.dup : {}
 
-        # @return [String, nil] name in {Servers} of the server it talks to
-        def server = facts[:server]
-
-        # @return [String, nil] name of the Gemfile in lab/gemfiles that it has for itself
-        def bundle = facts[:bundle]
-
-        # @return [Hash{String=>Array<String>}] gem names and version requirements
-        def gems = facts.fetch(:gems, {})
-
-        # @return [Boolean] whether it takes part only where it is asked for by name
-        def on_request? = facts.key?(:on_request)
-
-        # @return [Boolean] whether a quick run goes without it, unless it is asked for by name, because it takes long
-        def slow_to_start? = facts.key?(:slow_to_start)
-
-        # @return [Boolean] whether all processes of a machine see the same values
-        def shared? = facts.fetch(:shared, true)
-
-        # @return [Boolean] false where every read is a miss by design (the null store)
-        def keeps_values? = facts.fetch(:keeps_values, true)
+        # Facts with the values of a class that does not say.
+        {
+          server: nil, # name in Servers of the server that it talks to
+          bundle: nil, # name of the Gemfile in lab/gemfiles that it has for itself
+          gems: {}, # names and version requirements
+          on_request?: false, # true: it takes part only where it is asked for by name
+          slow_to_start?: false, # true: a quick run goes without it, unless it is asked for by name
+          shared?: true, # whether all processes of a machine see the same values
+          keeps_values?: true, # false: each read is a miss by design (the null store)
+          yjit?: true # whether its processes turn YJIT on where Ruby can
+        }.each { |name, usual| define_method(name) { facts.fetch(name, usual) } }
 
         # @return [Boolean] whether its times say something when they are divided by those of others
         def compared? = keeps_values?
-
-        # @return [Boolean] whether its processes turn YJIT on where Ruby can
-        def yjit? = facts.fetch(:yjit, true)
 
         # Loads what processes of this row and of all others with its Gemfile need, before they are forked. Opens
         # nothing, and loads no store that is not theirs: no row runs with the code of another one.
@@ -73,6 +60,11 @@ module Larder
           registry.register(key, self)
         end
 
+        # Where {named} puts it.
+        def registry = facts.fetch(:registry) { Contenders }
+
+        def registered_in(registry) = facts[:registry] = registry
+
         def needs_gem(name, *requirements) = facts[:gems] = { **gems, name => requirements }
 
         def needs_server(name) = facts[:server] = name
@@ -80,14 +72,13 @@ module Larder
         # Its gems are resolved alone, because they exclude versions that others need, or not everybody has them.
         def bundled_apart(name) = facts[:bundle] = name
 
-        # Its server takes seconds to start, so that a quick run goes without it.
-        def slow_to_start = facts[:slow_to_start] = true
+        def slow_to_start = facts[:slow_to_start?] = true
 
-        def only_on_request = facts[:on_request] = true
+        def only_on_request = facts[:on_request?] = true
 
-        def private_to_process = facts[:shared] = false
+        def private_to_process = facts[:shared?] = false
 
-        def keeps_nothing = facts[:keeps_values] = false
+        def keeps_nothing = facts[:keeps_values?] = false
       end
 
       # @param base [Class]

@@ -21,7 +21,7 @@ module Larder
 
           def declare(registry, name, codec, title, on_request: false, slow: false, **options)
             Class.new(self) do
-              @registry = registry
+              registered_in registry
               @codec = codec.to_s
               @options = options
               only_on_request if on_request
@@ -34,10 +34,6 @@ module Larder
 
           # false of no codec at all, which takes no time
           def compared? = codec != "none"
-
-          private
-
-          attr_reader :registry
         end
 
         # A codec has no entries that another process could read.

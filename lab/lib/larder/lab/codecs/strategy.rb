@@ -16,7 +16,7 @@ module Larder
         ASKED = 20
 
         needs_server "redis" # another process finds the entries there
-        facts[:shared] = true
+        facts[:shared?] = true
 
         def open
           super

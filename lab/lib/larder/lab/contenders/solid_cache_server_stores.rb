@@ -1,31 +1,23 @@
 # frozen_string_literal: true
 
 require_relative "solid_cache/application"
-require_relative "own_database"
-require_relative "own_schema"
+require_relative "own_place"
 
 module Larder
   module Lab
     module Contenders
-      # The base of the contenders whose table is in a server, in a place of the lab's. A subclass has that {#place}.
+      # The base of the contenders whose table is in a server, in a PLACE of the lab's.
       class SolidCacheInServer < SolidCacheApplication
         private
 
+        # @return [String] name of the schema or database
+        attr_reader :place
+
         def connect
           require self.class::CLIENT
-          settle(place)
+          @place = self.class::PLACE.new(endpoint, shown(endpoint["url"])).settle
           super
         end
-
-        # The place of this process, whose tables another process may have made.
-        def settle(place)
-          return place.share if endpoint["private"]
-
-          endpoint["inherited"] ? place.inherit : place.take
-        end
-
-        # @return [String] of the schema or database
-        def place_name = OwnPlace.name_in(endpoint)
 
         def recorded_database
           { database: plain(database.except(:password)), server: ask_database("SELECT VERSION()") }
@@ -42,15 +34,14 @@ module Larder
 
         ADAPTER = "postgresql"
         CLIENT = "pg"
+        PLACE = OwnSchema
 
         # @return [Integer] bytes of the table and its indexes
         def disk_bytes = ask_database("SELECT pg_total_relation_size('solid_cache_entries')").to_i
 
         private
 
-        def place = OwnSchema.new(endpoint["url"], shown(endpoint["url"]), name: place_name)
-
-        def database = { adapter: ADAPTER, url: endpoint["url"], schema_search_path: place_name, **pool }
+        def database = { adapter: ADAPTER, url: endpoint["url"], schema_search_path: place, **pool }
       end
 
       # Solid Cache on a PostgreSQL that is tuned for it: the settings of its server, and an unlogged table, which
@@ -87,7 +78,7 @@ module Larder
         # The extension may be there already, in any schema. The lab's goes with the lab's schema.
         def define_schema
           super
-          ask_database("CREATE EXTENSION IF NOT EXISTS pg_prewarm SCHEMA #{place_name}")
+          ask_database("CREATE EXTENSION IF NOT EXISTS pg_prewarm SCHEMA #{place}")
           @extension = ask_database("SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'pg_prewarm'")
         rescue ActiveRecord::StatementInvalid => error
           raise Unavailable, "this PostgreSQL has no pg_prewarm (Debian: it is in postgresql; elsewhere in " \
@@ -105,20 +96,17 @@ module Larder
 
         ADAPTER = "trilogy"
         CLIENT = "trilogy"
+        PLACE = OwnDatabase
 
         # @return [Integer] bytes of the table and its indexes, as far as the server knows
         def disk_bytes
           ask_database("SELECT SUM(data_length + index_length) FROM information_schema.tables " \
-                       "WHERE table_schema = '#{place_name}'").to_i
+                       "WHERE table_schema = '#{place}'").to_i
         end
 
         private
 
-        def place = OwnDatabase.new(options, shown(endpoint["url"]), name: place_name)
-
-        def database = { adapter: ADAPTER, **options, database: place_name, **pool }
-
-        def options = OwnDatabase.options(endpoint["url"])
+        def database = { adapter: ADAPTER, **OwnDatabase.options(endpoint["url"]), database: place, **pool }
       end
     end
   end

@@ -28,7 +28,7 @@ module Larder
         NAMES.each do |name|
           Contenders.fetch(name).row("#{name}-without-yjit", "#{name} in a process without YJIT") do
             prepend WithoutYjit
-            facts[:yjit] = false
+            facts[:yjit?] = false
             only_on_request
           end
         end

@@ -94,14 +94,13 @@ module Larder
           named "sql-mariadb", "a table on MariaDB, indexed by session_id, user_id and updated_at; SQL by hand"
           needs_gem "trilogy", ">= 2.4"
           needs_server "mariadb"
-          bundled_apart "sessions"
 
           private
 
           def database
             require "trilogy"
-            options = Contenders::OwnDatabase.options(endpoint["url"])
-            { adapter: "trilogy", **options, database: own_place(Contenders::OwnDatabase, options) }
+            { adapter: "trilogy", **Contenders::OwnDatabase.options(endpoint["url"]),
+              database: own_place(Contenders::OwnDatabase) }
           end
 
           # Cut where values go.

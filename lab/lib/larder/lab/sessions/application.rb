@@ -3,7 +3,7 @@
 # Boots the recipes application with one session store, in the process that measures it.
 
 require "json"
-require_relative "../contenders/own_database"
+require_relative "../contenders/own_place"
 require_relative "../errors"
 require_relative "pages"
 require_relative "stack"
@@ -68,7 +68,7 @@ module Larder
         # All rows have one.
         def own_database
           require "trilogy"
-          Contenders::OwnDatabase.new(options, "the database").share
+          Contenders::OwnDatabase.new(@endpoint, "the database").settle
           URI.parse(@endpoint["url"]).tap { |uri| uri.path = "/#{Contenders::OwnPlace::NAME}" }.to_s
         end
 

@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../contender_declaration"
-require_relative "../contenders/own_database"
-require_relative "../contenders/own_schema"
+require_relative "../contenders/own_place"
 require_relative "population"
 
 module Larder
@@ -56,16 +55,11 @@ module Larder
 
         # Has the lab's schema or database.
         # @return [String] its name
-        def own_place(type, server)
-          place = type.new(server, shown(endpoint["url"]), name: Contenders::OwnPlace.name_in(endpoint))
-          apart? ? place.take : place.share
-          place.name
-        end
+        def own_place(type) = type.new(endpoint, shown(endpoint["url"])).settle
 
         def own_schema
           require "pg"
-          { adapter: "postgresql", url: endpoint["url"],
-            schema_search_path: own_place(Contenders::OwnSchema, endpoint["url"]) }
+          { adapter: "postgresql", url: endpoint["url"], schema_search_path: own_place(Contenders::OwnSchema) }
         end
 
         def no_answer(error) = Unavailable.new("its server does not answer: #{error.message.lines.first.to_s.strip}")

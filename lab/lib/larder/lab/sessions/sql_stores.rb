@@ -6,6 +6,7 @@ module Larder
       module Stores
         # activerecord-session_store, in the application's database unless a subclass connects to another one.
         class InSql < Store
+          needs_gem "activerecord-session_store", ">= 2.0"
           configured :active_record_store
 
           # Makes the table: the one of the gem's generator, or the one that SqlBypass makes for itself. Rows and their
@@ -75,27 +76,19 @@ module Larder
         class MariadbStore < InSql
           named "activerecord-mariadb", "activerecord-session_store on MariaDB, a model"
           needs_gem "trilogy", ">= 2.4"
-          needs_gem "activerecord-session_store", ">= 2.0"
-          bundled_apart "sessions"
-        end
 
-        # SqlBypass in place of the model, as the published comparison had it.
-        class MariadbByHand < InSql
-          named "sql-mariadb", "activerecord-session_store's SqlBypass on MariaDB: SQL by hand, as was published"
-          needs_gem "trilogy", ">= 2.4"
-          needs_gem "activerecord-session_store", ">= 2.0"
-          bundled_apart "sessions"
+          # SqlBypass in place of the model, as the published comparison had it.
+          row("sql-mariadb", "activerecord-session_store's SqlBypass on MariaDB: SQL by hand, as was published") do
+            private
 
-          private
-
-          def by_hand? = true
+            def by_hand? = true
+          end
         end
 
         # PostgreSQL as initdb leaves it.
         class PostgresqlStore < InSql
           named "activerecord-postgresql", "activerecord-session_store on PostgreSQL, a model"
           needs_gem "pg", ">= 1.1"
-          needs_gem "activerecord-session_store", ">= 2.0"
           needs_server "postgresql"
           bundled_apart "sessions_postgresql"
 

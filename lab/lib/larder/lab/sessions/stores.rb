@@ -34,13 +34,14 @@ module Larder
         # Connections of a pool, where there is one: as many as Rails has by default.
         POOL = 5
 
+        registered_in Stores
+        bundled_apart "sessions"
+
         class << self
           # @return [Symbol] as `config.session_store` takes it
           def middleware = @middleware || superclass.middleware
 
           private
-
-          def registry = Stores
 
           def configured(name) = @middleware = name
         end
@@ -101,7 +102,6 @@ module Larder
         # Larder's sessions, in a file of their own.
         class LarderStore < Store
           named "larder", "Larder's sessions: one mapped file (:larder_store)"
-          bundled_apart "sessions"
           configured :larder_store
 
           private
@@ -112,7 +112,6 @@ module Larder
         # Rails' default: the session is its encrypted cookie, and nothing is kept.
         class CookieStore < Store
           named "cookie", "the cookie itself, encrypted (:cookie_store, Rails' default)"
-          bundled_apart "sessions"
           configured :cookie_store
 
           # (see Store#keeps?)
@@ -124,7 +123,6 @@ module Larder
           named "memcached", "memcached: :mem_cache_store, by dalli"
           needs_gem "dalli", ">= 3.0.1"
           needs_server "memcached"
-          bundled_apart "sessions"
           configured :mem_cache_store
 
           private
@@ -162,7 +160,6 @@ module Larder
         # CacheStore over files.
         class FileStore < InCache
           named "file", "files: CacheStore over :file_store, a file for each"
-          bundled_apart "sessions"
 
           private
 
@@ -175,7 +172,6 @@ module Larder
           named "redis", "Redis: CacheStore over :redis_cache_store"
           needs_gem "redis", ">= 4.0.1"
           needs_server "redis"
-          bundled_apart "sessions"
 
           private
 

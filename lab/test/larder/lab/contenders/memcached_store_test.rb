@@ -7,7 +7,7 @@ require "larder/lab/contenders"
 module Larder
   module Lab
     module Contenders
-      class MemcachedLockStoreTest < ActiveSupport::TestCase
+      class MemcachedStoreTest < ActiveSupport::TestCase
         test "it answers as a Rails store does, but for an absent key that another computes" do
           skip "memcached is not installed" unless Servers.fetch("memcached").path
           with_directory do |dir|
