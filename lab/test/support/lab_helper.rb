@@ -4,6 +4,7 @@ require "fileutils"
 require "json"
 require "open3"
 require "rbconfig"
+require "socket"
 require "stringio"
 require "tmpdir"
 require "support/report_schema"
@@ -69,6 +70,36 @@ module LabHelper
   def assert_shape(arguments)
     file = arguments.include?("--json") && arguments[arguments.index("--json") + 1]
     assert_empty ReportSchema.errors(JSON.parse(File.read(file))) if file && File.exist?(file)
+  end
+
+  # Skips the test where the program of a server of {Larder::Lab::Servers} is not installed.
+  # @return [Class] the server
+  def needs_server(name)
+    type = Larder::Lab::Servers.fetch(name)
+    type.path ? type : skip("#{type.binary} is not installed")
+  end
+
+  # Yields where a running server listens, as one of the user's.
+  def with_server(name)
+    type = needs_server(name)
+    with_directory do |dir|
+      server = type.new(dir)
+      yield server.start.endpoint
+    ensure
+      server&.stop
+    end
+  end
+
+  # @return [String] all that a server answers until it is silent
+  def speak(endpoint, request)
+    path, host, port = endpoint.values_at("socket", "host", "port")
+    connection = path ? UNIXSocket.new(path) : TCPSocket.new(host, port)
+    connection.write(request)
+    answer = +""
+    answer << connection.readpartial(65_536) while connection.wait_readable(answer.empty? ? 5 : 0.2)
+    answer
+  ensure
+    connection&.close
   end
 
   # Yields a directory that no other run uses.

@@ -12,40 +12,30 @@ module Larder
     # A server for as long as it is needed.
     #
     # @example
-    #   Hosting.for(Contenders.fetch("redis"), dir, urls) do |endpoint, server|
+    #   Hosting.for(Contenders.fetch("redis"), dir) do |endpoint, server|
     #     endpoint["url"]        # endpoint is nil for a contender without a server
-    #     server&.memory_bytes   # server is nil for one of the user's own, too
+    #     server&.memory_bytes   # and so is server
     #   end
+    # @api private
     class Hosting
-      # Yields where the server of a contender listens, and stops it afterwards if it was started here.
-      # @param type [Class] a {Contender}
-      # @param dir [String] the directory of the contender; a private server gets one beside it
-      # @param urls [Hash{String=>String}] running servers of the user's, by names in {Servers}
-      # @param size [Integer] bytes of room that a private server gets
-      # @yieldparam endpoint [Hash{String=>Object}, nil] see {Endpoint}; nil if it needs no server
-      # @yieldparam server [Server, nil] nil if it needs none, or the user's own is used
-      # @return [Object] what the block answers
-      # @raise [Unavailable] if the server cannot be had
-      # @raise [Invalid] if it ends by itself meanwhile
-      def self.for(type, dir, urls = {}, size: Contender::SIZE)
-        hosting = new(type.server, "#{dir}-server", urls, size: size)
+      # Yields where the server of a {Contender} listens (nil if it needs none), and the server; stops it afterwards. The
+      # server gets a directory beside `dir`. Raises Unavailable if it cannot be had, and Invalid if it ends by itself
+      # meanwhile.
+      def self.for(type, dir, size: Contender::SIZE)
+        hosting = new(type.server, "#{dir}-server", size: size)
         hosting.attend { yield hosting.endpoint, hosting.server }
       ensure
         hosting&.stop
       end
 
-      # @return [Hash{String=>Object}, nil] see {Endpoint}; nil without a server
+      # See {Endpoint}; nil without a server.
       attr_reader :endpoint
-      # @return [Server, nil] nil if there is none, or none of the lab's
+      # nil if there is none, or none of the lab's.
       attr_reader :server
 
-      # Starts the server unless a URL is given for it. Who calls this calls {#stop}.
-      # @param name [String, nil] in {Servers}; nil: no server
-      # @param dir [String] a directory that does not exist yet
-      # @param urls [Hash{String=>String}]
-      # @param size [Integer] bytes of room that a private server gets
-      # @param files [ServerFiles, nil] that private servers of a run begin with; nil: it makes its own
-      # @raise [Unavailable]
+      # Starts the server unless a URL is given for it. Who calls this calls {#stop}. `name` is in {Servers} (nil: no
+      # server), as are the names of `urls`; `dir` does not exist yet; `size` is the room of a private server; `files` are
+      # those that the servers of a run begin with (nil: it makes its own).
       def initialize(name, dir, urls = {}, size: Contender::SIZE, files: nil)
         return unless name
 
@@ -53,9 +43,8 @@ module Larder
         urls[name] ? @endpoint = type.given(urls[name]) : start(type, dir, size, files)
       end
 
-      # Yields while the server runs. Without it a contender says many things, and some stores say nothing.
-      # @return [Object] what the block answers
-      # @raise [Invalid] if the server has ended by itself
+      # Yields while the server runs, and answers what the block does. Raises Invalid if the server has ended by itself:
+      # without it a contender says many things, and some stores say nothing.
       def attend
         answer = yield
         raise @server.failure if @server&.failure
@@ -66,7 +55,6 @@ module Larder
       end
 
       # Stops the server, if it was started here, and removes its directory.
-      # @return [void]
       def stop
         return unless @server
 

@@ -7,6 +7,7 @@ require_relative "record/reader"
 module Larder
   module Lab
     # A recording, and how it is replayed.
+    # @api private
     module Replay
       autoload :Findings, File.expand_path("replay/findings", __dir__)
       autoload :Player, File.expand_path("replay/player", __dir__)
@@ -17,16 +18,13 @@ module Larder
 
       module_function
 
-      # @return [Script]
-      # @raise [UsageError] if the recording cannot be read
+      # The {Script} of the chosen recording. Raises UsageError if that cannot be read.
       def script
         path, calls = Suites.fetch("replay").settings.values_at(:path, :calls)
         (@scripts ||= {})[[path, calls]] ||= Script.new(Record::Reader.read(path, calls: calls))
       end
 
       # Replays all of it once, so that the store has what it would have, and counts.
-      # @param scene [Bench::Scene] keeps the player
-      # @return [void]
       def open(scene)
         scene[:player] = Player.new(scene.store, script)
         scene.figures.update(scene[:player].rehearse, { "disk" => scene.contender.disk_bytes }.compact)

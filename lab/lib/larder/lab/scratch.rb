@@ -10,15 +10,12 @@ require_relative "guarded"
 module Larder
   module Lab
     # The directory under which every store of a run keeps its files.
+    # @api private
     class Scratch
-      # @return [String]
       attr_reader :path
 
-      # Makes the directory, yields, and removes it.
-      # @param parent [String, nil] where; nil: the system's directory for temporary files
-      # @yieldparam scratch [Scratch]
-      # @return [Object] what the block answers
-      # @raise [UsageError] if the parent cannot be written
+      # Makes the directory in `parent` (nil: the system's directory for temporary files), yields, and removes it. Raises
+      # UsageError if the parent cannot be written.
       def self.open(parent = nil)
         scratch = new(parent)
         yield scratch
@@ -26,7 +23,6 @@ module Larder
         scratch&.remove
       end
 
-      # @param parent [String, nil]
       def initialize(parent)
         @path = File.realpath(Dir.mktmpdir("larder-lab-", parent))
         @count = 0
@@ -36,8 +32,6 @@ module Larder
       end
 
       # Yields a new empty directory and removes it afterwards.
-      # @yieldparam dir [String]
-      # @return [Object] what the block answers
       def directory
         @count += 1
         dir = File.join(path, @count.to_s)
@@ -47,7 +41,6 @@ module Larder
         FileUtils.rm_rf(dir)
       end
 
-      # @return [void]
       def remove
         FileUtils.rm_rf(path)
         @duty.close

@@ -39,6 +39,7 @@ module Larder
         "stores redis" => /unexpected argument redis/,
         "stores --qui" => /invalid option: --qui/,
         "stores --require nothing_like_it" => /--require nothing_like_it/,
+        "machines --blocks hit_500us,hit_yours" => /the block hit_yours needs --rtt RTT,TIME/,
         "stores --only memory --json /nowhere/run.json" => %r{--json /nowhere/run.json: cannot be written},
         "stores --only memory --html #{__dir__}" => /--html #{__dir__}: it is a directory/,
         "features --only x" => /unknown contender x/,
@@ -112,7 +113,7 @@ module Larder
 
       LIES.each do |words, message|
         test "a wrong value fails the run: #{words}" do
-          skip "redis-server is not installed" if words.include?("overdue") && !Servers.fetch("redis").path
+          needs_server("redis") if words.include?("overdue")
 
           name, *options = words.split
           run = lab(name, *(SHORT unless words.include?("--quick")), *options, "--require", fixture("liar"))

@@ -6,16 +6,6 @@ require "minitest/mock"
 module Larder
   module Lab
     class HostingTest < ActiveSupport::TestCase
-      test "a contender without a server needs no place for one" do
-        with_directory do |dir|
-          Hosting.for(Contenders.fetch("memory"), File.join(dir, "1")) do |endpoint, server|
-            assert_nil endpoint
-            assert_nil server
-          end
-          assert_empty Dir.children(dir)
-        end
-      end
-
       test "a private server runs inside the block, and nothing of it is left after it" do
         type = redis
         with_directory do |dir|
@@ -65,17 +55,6 @@ module Larder
         end
       end
 
-      test "a server of the user's is taken as it is, and nothing is started" do
-        with_directory do |dir|
-          urls = { "redis" => "redis://cache.example:6380/1" }
-          Hosting.for(Contenders.fetch("redis"), File.join(dir, "1"), urls) do |endpoint, server|
-            assert_equal ["cache.example", 6380, false], endpoint.values_at("host", "port", "private")
-            assert_nil server
-          end
-          assert_empty Dir.children(dir)
-        end
-      end
-
       test "a server that cannot start leaves no directory" do
         with_directory do |dir|
           type = Class.new(Servers::Redis) { define_singleton_method(:path) { "/bin/false" } }
@@ -89,9 +68,8 @@ module Larder
       private
 
       def redis
-        type = Contenders.fetch("redis")
-        skip "redis-server is not installed" unless Servers.fetch(type.server).path
-        type
+        needs_server("redis")
+        Contenders.fetch("redis")
       end
     end
   end

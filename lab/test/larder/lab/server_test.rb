@@ -6,11 +6,8 @@ module Larder
   module Lab
     class ServerTest < ActiveSupport::TestCase
       Servers.names.each do |name|
-        type = Servers.fetch(name)
-
         test "#{name} starts, answers, says who it is, and stops" do
-          skip "#{type.binary} is not installed" unless type.path
-
+          type = needs_server(name)
           with_directory do |dir|
             server = type.new(dir).start
             assert_operator server.memory_bytes, :>, 100_000 if File.exist?("/proc/self/status")
@@ -24,8 +21,7 @@ module Larder
         end
 
         slow_test "#{name} listens on a port where the path is too long for a socket" do
-          skip "#{type.binary} is not installed" unless type.path
-
+          type = needs_server(name)
           with_directory do |dir|
             deep = File.join(dir, "d" * 110)
             Dir.mkdir(deep)
@@ -52,11 +48,8 @@ module Larder
       end
 
       ["redis", "postgresql"].each do |name|
-        type = Servers.fetch(name)
-
         test "#{name} that is killed says so, and leaves no process and no shared memory" do
-          skip "#{type.binary} is not installed" unless type.path
-
+          type = needs_server(name)
           with_directory do |dir|
             server = type.new(dir).start
             assert_nil server.failure
@@ -72,9 +65,7 @@ module Larder
 
       ["postgresql", "mariadb"].each do |name|
         slow_test "#{name} starts again where it was killed, with the same files" do
-          type = Servers.fetch(name)
-          skip "#{type.binary} is not installed" unless type.path
-
+          type = needs_server(name)
           with_directory do |dir|
             server = type.new(dir).start
             made = File.stat(File.join(dir, "data")).ino
@@ -91,9 +82,7 @@ module Larder
 
       { "postgresql" => "global/pg_control", "mariadb" => "ibdata1" }.each do |name, sample|
         test "servers of #{name} begin with copies of files that are made once, after a first attempt that failed" do
-          type = Servers.fetch(name)
-          skip "#{type.binary} is not installed" unless type.path
-
+          type = needs_server(name)
           with_directory do |dir|
             files = ServerFiles.new(dir)
             assert_raises(Invalid) { files.copy("mine", "#{dir}/x") { |made| Dir.mkdir(made) && raise(Invalid, "no") } }
@@ -116,46 +105,24 @@ module Larder
         end
       end
 
-      test "as root, PostgreSQL runs as another user, who may enter no other directory of the lab" do
+      test "as root, PostgreSQL runs as another user, for whom the lab's directories are open, and no other ones" do
         skip "needs root" unless Process.euid.zero?
-        skip "postgres is not installed" unless Servers.fetch("postgresql").path
-
+        type = needs_server("postgresql")
         with_directory do |dir|
-          own = File.join(dir, "1-server")
-          Dir.mkdir(own, 0o700)
-          server = Servers.fetch("postgresql").new(own).start
-          assert_not_equal 0, File.stat("/proc/#{server.pid}").uid
-          assert_equal File.stat("/proc/#{server.pid}").uid, File.stat(own).uid
-          assert_equal "40710", File.stat(dir).mode.to_s(8)
-        ensure
-          server&.stop
-        end
-      end
-
-      test "as root, PostgreSQL opens the lab's directories above its own for its user" do
-        skip "needs root" unless Process.euid.zero?
-        skip "postgres is not installed" unless Servers.fetch("postgresql").path
-
-        with_directory do |dir|
-          server = Servers.fetch("postgresql").new(File.join(dir, "7", "own").tap { |own| FileUtils.mkdir_p(own) })
+          own = File.join(dir, "7", "own")
+          FileUtils.mkdir_p(own)
           File.chmod(0o700, File.join(dir, "7"))
-          assert server.start.pid
-          assert_equal(%w[40710 40710], [dir, File.join(dir, "7")].map { |above| File.stat(above).mode.to_s(8) })
-        ensure
-          server&.stop
-        end
-      end
-
-      test "as root, PostgreSQL says which directory its user may not enter" do
-        skip "needs root" unless Process.euid.zero?
-        skip "postgres is not installed" unless Servers.fetch("postgresql").path
-
-        with_directory do |dir|
+          server = type.new(own).start
+          assert_not_equal 0, File.stat(own).uid
+          assert_equal File.stat("/proc/#{server.pid}").uid, File.stat(own).uid
+          assert_equal(%w[40710 40710], [dir, File.dirname(own)].map { |above| mode(above) })
           own = File.join(dir, "closed", "own")
           FileUtils.mkdir_p(own)
-          File.chmod(0o700, File.join(dir, "closed"))
-          error = assert_raises(Unavailable) { Servers.fetch("postgresql").new(own).start }
+          File.chmod(0o700, File.dirname(own))
+          error = assert_raises(Unavailable) { type.new(own).start }
           assert_match(%r{may not enter #{dir}/closed: choose another place with --dir}, error.message)
+        ensure
+          server&.stop
         end
       end
 

@@ -45,18 +45,6 @@ module Larder
 
       private
 
-      def with_server(name)
-        type = Servers.fetch(name)
-        skip "#{type.binary} is not installed" unless type.path
-
-        with_directory do |dir|
-          server = type.new(dir)
-          yield server.start.endpoint
-        ensure
-          server&.stop
-        end
-      end
-
       def run_on(names, url)
         servers = names.map { |name| Contenders.fetch(name).server }.uniq
         outcome = small_run("--only", names.join(","), "--blocks", "hit",
@@ -69,13 +57,6 @@ module Larder
         outcome = run_on(names, url)
         assert_equal 0, outcome.status, outcome.out + outcome.err
         names.each { |name| assert_match(/^  #{name} +\d/, outcome.out) }
-      end
-
-      def speak(endpoint, request)
-        UNIXSocket.open(endpoint["socket"]) do |connection|
-          connection.write(request)
-          connection.readpartial(1000)
-        end
       end
 
       # Names of schemas or databases.

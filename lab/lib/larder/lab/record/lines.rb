@@ -9,6 +9,7 @@ module Larder
       # starts, which its forks inherit, and which ends with them. Keyspaces are hashed, too. Names of templates, which
       # begin the keys of fragments, are written; the first part of any other key is only if `keyspaces` says so, since
       # it may be a person's name. Used by one thread.
+      # @api private
       class Lines
         # Bits of the hashes of a key and of a keyspace.
         KEY_BITS = 48
@@ -30,8 +31,6 @@ module Larder
         Known = Struct.new(:text, :sized)
         private_constant :Known
 
-        # @param store [ActiveSupport::Cache::Store, nil]
-        # @param keyspaces [Boolean]
         def initialize(store, keyspaces: false)
           @store = store
           @keyspaces = keyspaces
@@ -41,7 +40,6 @@ module Larder
         end
 
         # Forgets what the process before a fork has written.
-        # @return [void]
         def begin_process
           @text = +""
           @known = {}
@@ -54,20 +52,13 @@ module Larder
           @from = now
         end
 
-        # @return [Integer] bytes of the lines
         def bytesize = @text.bytesize
 
-        # @return [String] the lines so far, which are then forgotten
+        # The lines so far, which are then forgotten.
         def take = @text.tap { @text = +"" }
 
-        # @param letter [String] of {OPERATIONS}, or "q"
-        # @param start [Float] of the monotonic clock
-        # @param finish [Float]
-        # @param thread [String] an id
-        # @param keys [String, Array<String>, nil]
-        # @param hits [Boolean, Array<String>, nil]
-        # @param ttl [Numeric, Time, nil]
-        # @return [void]
+        # Adds a call. `letter` is one of {OPERATIONS}, or "q"; `start` and `finish` are of the monotonic clock; `keys` is
+        # nil, one or several; `hits` is nil, a boolean, or the keys that were hits; `ttl` is nil, seconds or a Time.
         def add(letter, start, finish, thread, keys, hits, ttl)
           number = @threads[thread] || number(thread)
           return if letter == "q" && (@latest[number] || 0) < start # no call in it
@@ -88,7 +79,6 @@ module Larder
         end
 
         # Looks up sizes, while that takes little of the time.
-        # @return [void]
         def look_up
           while !@unsized.empty? && @looked <= ((now - @from) * LOOKING) + AT_ONCE
             started = now

@@ -10,6 +10,7 @@ module Larder
     module Record
       # Reads a trace. Parts that were cut off are left out; anything else that is wrong is an error. If a file has
       # several recordings, the one with most calls is taken.
+      # @api private
       class Reader
         # Calls that are read, unless the caller says otherwise.
         MOST_CALLS = 1_000_000
@@ -23,18 +24,14 @@ module Larder
         HITS = { "1" => true, "0" => false, "" => nil, nil => nil }.freeze
         private_constant :MEMBER, :GZIP, :LETTERS, :NUMBER, :KEY, :HITS
 
-        # @param path [String]
-        # @return [Boolean] whether the file begins as a trace does
+        # True if the file begins as a trace does.
         def self.trace?(path)
           File.open(path, "rb") { |file| Zlib::GzipReader.new(file).readpartial(MAGIC.size) == MAGIC }
         rescue SystemCallError, Zlib::Error, EOFError
           false
         end
 
-        # @param path [String]
-        # @param calls [Integer] read at most
-        # @return [Recording]
-        # @raise [UsageError] naming the file and what is wrong with it
+        # The {Recording}, with `calls` at most. Raises UsageError naming the file and what is wrong with it.
         def self.read(path, calls: MOST_CALLS) = new(path, calls).read
 
         def initialize(path, most)
@@ -44,7 +41,6 @@ module Larder
           @damaged = 0
         end
 
-        # @see .read
         def read
           File.open(@path, "rb") { |file| read_members(file) }
           found = @recordings.values.max_by { |recording| recording.calls.size }
@@ -69,8 +65,8 @@ module Larder
           end
         end
 
-        # All of it is read before a line is taken, because its checksum is at its end.
-        # @return [Integer] bytes behind it that were read, too
+        # All of it is read before a line is taken, because its checksum is at its end. Answers how many bytes behind it
+        # were read, too.
         def read_member(file)
           member = Zlib::GzipReader.new(file)
           text = member.read(MEMBER).to_s.force_encoding(Encoding::UTF_8)

@@ -6,6 +6,7 @@ module Larder
       # A trace that was read: requests with their calls, and what is known of the values. A write that follows a miss
       # of its key in the same request belongs to that miss; the time from one to the other is that of the computation,
       # unless an event says it.
+      # @api private
       class Recording
         # A call as it was recorded: microseconds, items, and for each whether it was a hit. `ttl` in milliseconds.
         Call = Struct.new(:letter, :start, :finish, :thread, :ttl, :items, :hits)
@@ -31,15 +32,10 @@ module Larder
           @computed = Hash.new { |all, item| all[item] = [] }.compare_by_identity
         end
 
-        # @param key [Object]
-        # @param space [Object, nil] what {#spaces} has its name by
-        # @return [Item]
+        # The {Item} of a key; {#spaces} has its name by `space`.
         def item(key, space = nil) = (@by_key[key] ||= Item.new(key)).tap { |item| item.space ||= space }
 
-        # Links all that was read.
-        # @param damaged [Integer] parts of the file that could not be read
-        # @param others [Integer] recordings that the file also has
-        # @return [self]
+        # Links all that was read. The file has `damaged` parts and `others`, further recordings.
         def complete(damaged:, others:)
           @warnings = doubts(damaged, others)
           @requests = @calls.group_by(&:thread).flat_map { |thread, own| requests_of(thread, own.sort_by(&:start)) }
@@ -51,14 +47,14 @@ module Larder
           self
         end
 
-        # @return [Array<Array(Item, Boolean)>] all reads in their order, and whether each was a hit
+        # All reads in their order: the {Item} of each, and whether it was a hit.
         def reads
           @reads ||= @requests.flat_map do |request|
             request.steps.flat_map { |operation, items, hits| operation == :get ? items.zip(hits) : [] }
           end
         end
 
-        # @return [Float] from the first call to the end of the last request
+        # Seconds from the first call to the end of the last request.
         def seconds
           first, last = @requests.minmax_by(&:start)
           [last.start + last.seconds - first.start, 1e-6].max

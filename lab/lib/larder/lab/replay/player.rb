@@ -8,6 +8,7 @@ module Larder
     module Replay
       # Replays requests on a store. A read that misses stores the value, if the application stored it; the value is
       # not computed, but the time that a hit saves is counted.
+      # @api private
       class Player
         include Clock
 
@@ -15,8 +16,7 @@ module Larder
         LONGEST = 300
         private_constant :LONGEST
 
-        # @param store [ActiveSupport::Cache::Store] gets what was there when recording began
-        # @param script [Script]
+        # The store gets what was there when recording began.
         def initialize(store, script)
           @store = store
           @requests = script.requests
@@ -26,9 +26,8 @@ module Larder
           script.entries.each { |entry| write([entry]) if entry.warm && entry.stored }
         end
 
-        # Replays all requests. Values expire as they did by the recorded times.
-        # @return [Hash{String=>Numeric}] reads, hits, and seconds of computing that hits saved
-        # @raise [Invalid] for a wrong value
+        # Replays all requests. Values expire as they did by the recorded times. Answers reads, hits, and the seconds of
+        # computing that hits saved. Raises Invalid for a wrong value.
         def rehearse
           @requests.each_index do |number|
             @now = @requests[number].start
@@ -38,18 +37,13 @@ module Larder
           { "reads" => @reads, "hits" => @hits, "saved" => @saved }
         end
 
-        # @param number [Integer] of a request; after the last comes the first
-        # @return [Boolean] whether all values were right
+        # Replays a request; after the last comes the first. Answers whether all values were right.
         def play(number)
           steps = @requests[number % @requests.size].steps
           @local ? @store.with_local_cache { run(steps) } : run(steps)
         end
 
-        # Replays requests when they came.
-        # @param speed [Float] how many times as fast
-        # @param window [Float] seconds
-        # @return [Hash{String=>Object}] seconds of a request, how many requests, and percentiles
-        # @raise [Invalid] for a wrong value
+        # Replays requests when they came, `speed` times as fast, for `window` seconds. Raises Invalid for a wrong value.
         def play_on_time(speed:, window:)
           began = now
           taken = @requests.take_while { |request| request.start / speed <= window }.each_index.map do |number|

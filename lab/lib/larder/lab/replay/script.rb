@@ -7,6 +7,7 @@ module Larder
     module Replay
       # A recording with keys and values made again: of the recorded sizes, different under each key, and about three
       # times as long as zlib makes them.
+      # @api private
       class Script
         # An item of the recording with its new key and value.
         Entry = Struct.new(:key, :value, :ttl, :compute, :stored, :counter, :warm)
@@ -18,11 +19,9 @@ module Larder
         TEXT = 1 << 20
         private_constant :TEXT
 
-        # @return [Record::Recording]
         attr_reader :recording
 
-        # @param recording [Record::Recording]
-        # @raise [UsageError] if its values would not fit in memory
+        # Raises UsageError if the values would not fit in memory.
         def initialize(recording)
           @recording = recording
           bytes = recording.items.sum(&:size)
@@ -32,7 +31,7 @@ module Larder
                             "replayed; --calls N reads fewer calls"
         end
 
-        # @return [Array<Entry>] all that are stored or read
+        # All that are stored or read.
         def entries
           @entries ||= recording.items.map.with_index do |item, number|
             Entry.new("#{item.space}/#{item.key}".freeze, value(number, item.size), item.ttl, item.compute,
@@ -40,7 +39,6 @@ module Larder
           end
         end
 
-        # @return [Array<Request>]
         def requests
           @requests ||= begin
             entry_of = recording.items.zip(entries).to_h.compare_by_identity

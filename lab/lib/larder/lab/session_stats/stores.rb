@@ -34,18 +34,13 @@ module Larder
         bundled_apart "sessions"
 
         # Loads the sessions.
-        # @return [self]
-        # @raise [Unavailable] see {Sessions::Row#open}
         def open
           @population = Sessions::Population.new(SESSIONS, at: Sessions::Population.moment(Time.now.to_i))
           @popular = Sessions::Population.sample(SESSIONS, POPULAR, Random.new(SEED))
           super
         end
 
-        # Each question is answered rightly, and a use that is noted is counted.
-        # @param count [Integer] users who are asked about
-        # @return [void]
-        # @raise [Invalid]
+        # Each question about `count` users is answered rightly, and a use that is noted is counted.
         def prove(count)
           QUESTIONS.each do |name, title|
             question = question(name)
@@ -54,8 +49,7 @@ module Larder
           prove_use(@population.of_a_minute_ago(USES))
         end
 
-        # @param name [Symbol] of {QUESTIONS}
-        # @return [#call] asks, and answers whether the answer is right
+        # Code that asks one of the {QUESTIONS}, and answers whether the answer is right.
         def question(name)
           case name
           when :logged_in then about(true) { |_, user| ask(:logged_in, user) }
@@ -67,7 +61,7 @@ module Larder
           end
         end
 
-        # @return [#call] notes a use of a session whose last one was a minute ago; the next call takes it back
+        # Code that notes a use of a session whose last one was a minute ago; the next call takes it back.
         def noting
           uses = to_and_fro(@population.of_a_minute_ago(POPULAR))
           lambda do |turn|
@@ -76,7 +70,7 @@ module Larder
           end
         end
 
-        # @return [Integer] bytes of a session, with everything that answers need
+        # The bytes of a session, with everything that answers need.
         def bytes_each = bytes / SESSIONS
 
         private

@@ -5,7 +5,6 @@
 require "json"
 require_relative "../contenders/own_place"
 require_relative "../errors"
-require_relative "pages"
 require_relative "stack"
 
 module Larder
@@ -13,22 +12,24 @@ module Larder
     module Sessions
       # The application of the published comparison. Its recipes are in MariaDB, as they were there, together with
       # sessions in SQL.
+      # @api private
       class Application
+        # The application. Only a checkout has it.
+        ROOT = File.expand_path("../../../../../examples/recipes", __dir__)
+        MISSING = "the application that pages are asked of is not there: a checkout of Larder has it in " \
+                  "examples/recipes, the gem larder-lab does not"
         # Each process's own, and the same for all session stores.
         CACHE = ["memory_store", { expires_in: 3600 }].freeze
         # The variable of the server that the published comparison changed.
         QUERY_CACHE = "query_cache_type"
 
-        # @return [Stack] the session's middleware as this application has it
+        # The session's middleware as this application has it.
         attr_reader :stack
 
-        # @param store [Store]
-        # @param dir [String] for what it writes
-        # @param endpoint [Hash{String=>Object}, nil] where its database listens; nil: it has a SQLite file
-        # @raise [Unavailable]
+        # It writes into `dir`. Its database listens at `endpoint`; nil: it has a SQLite file.
         def initialize(store, dir, endpoint)
           @endpoint = endpoint
-          raise Unavailable, Pages::MISSING unless Pages.application?
+          raise Unavailable, MISSING unless File.exist?(File.join(ROOT, "config/environment.rb"))
 
           boot(store, File.join(dir, "application"), endpoint ? own_database : File.join(dir, "recipes.sqlite3"))
           store.ready
@@ -36,14 +37,10 @@ module Larder
           @stack = Stack.new(config.session_store, config.session_options, @application.env_config)
         end
 
-        # @param request [Hash{String=>Object}]
-        # @return [Array] as Rack has it
+        # As Rack has it.
         def call(request) = @application.call(request)
 
-        # Goes on with new connections.
-        # @param word [String] "ON" or "OFF"
-        # @return [void]
-        # @raise [Unavailable] if the server cannot
+        # Goes on with new connections, whose query cache is "ON" or "OFF".
         def query_cache(word)
           base = ActiveRecord::Base
           base.establish_connection(**database, variables: { QUERY_CACHE => word })
@@ -61,7 +58,7 @@ module Larder
           sessions = [store.class.middleware, { key: Stack::KEY, **store.options }]
           ENV.update("RAILS_ENV" => "production", "RECIPES_STORAGE" => storage, "RECIPES_DATABASE" => place,
                      "RECIPES_CACHE_STORE" => JSON.generate(CACHE), "RECIPES_SESSION_STORE" => JSON.generate(sessions))
-          require File.join(Pages::APPLICATION, "config/environment")
+          require File.join(ROOT, "config/environment")
           @application = Rails.application
         end
 

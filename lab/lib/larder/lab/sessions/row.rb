@@ -21,8 +21,7 @@ module Larder
         SEED = 1
 
         # @param dir [String] a directory of its own
-        # @param endpoint [Hash{String=>Object}, nil] where its server listens, see {Endpoint}
-        # @param companion [Hash{String=>Object}, nil] where the application's database listens
+        # @param endpoint [Hash, nil] where its server listens, see {Endpoint}; `companion`: the application's database
         def initialize(dir:, endpoint: nil, companion: nil, **)
           @dir = dir
           @endpoint = endpoint

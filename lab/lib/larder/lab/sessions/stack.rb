@@ -13,7 +13,9 @@ require_relative "population"
 module Larder
   module Lab
     module Sessions
-      # Cookies, a session store, and an endpoint which does what a request brings along.
+      # Cookies, a session store, and an endpoint which does what a request brings along. A cookie is "name=value";
+      # nil: the user has none, or keeps the one that he has.
+      # @api private
       class Stack
         # Name of the cookie.
         KEY = "_larder_lab_session"
@@ -37,9 +39,7 @@ module Larder
         private_constant :REQUEST
 
         class << self
-          # @param path [String]
-          # @param cookie [String, nil] "name=value"
-          # @return [Hash{String=>Object}] a request as Rack has it
+          # A request as Rack has it.
           def request(path, cookie = nil)
             path, query = path.split("?", 2)
             env = { **REQUEST, "PATH_INFO" => path, "QUERY_STRING" => query.to_s, "rack.input" => StringIO.new,
@@ -48,8 +48,7 @@ module Larder
             env
           end
 
-          # @param response [Array] as Rack has it
-          # @return [String, nil] "name=value"; nil where the user keeps what he has
+          # The cookie of a response as Rack has it.
           def cookie(response)
             found = response[1].find { |name, _| name.casecmp?("set-cookie") }
             lines = Array(found&.last).flat_map { |line| line.split("\n") }
@@ -57,9 +56,7 @@ module Larder
           end
         end
 
-        # @param type [Class] the store's middleware
-        # @param options [Hash{Symbol=>Object}] what it is configured with
-        # @param settings [Hash{String=>Object}] what the application tells it
+        # `type` is the store's middleware, with `options`; `settings` are those of the application.
         def initialize(type, options, settings)
           @settings = settings
           @bare = ActionDispatch::Cookies.new(->(env) { [200, {}, [env[NUMBER]]] })
@@ -67,21 +64,15 @@ module Larder
           @app = ActionDispatch::Cookies.new(type.new(endpoint, options.dup))
         end
 
-        # Makes a request by way of the session store.
-        # @param act [#call, nil] one of the above; nil: nothing, and without the session store
-        # @param cookie [String, nil] "name=value"
-        # @param number [Integer]
-        # @return [Array(Object, String)] what the endpoint answered, and a cookie (nil: the user keeps what he has)
+        # Makes a request by way of the session store: one of the above; nil: nothing, and without the session store.
+        # Answers the endpoint's answer, and a cookie.
         def visit(act, cookie = nil, number = 0)
           env = { **self.class.request("/", cookie), ACT => act, NUMBER => number, **@settings }
           response = (act ? @app : @bare).call(env)
           [response[2].first, self.class.cookie(response)]
         end
 
-        # Begins a session.
-        # @param user [Integer]
-        # @return [String] its cookie
-        # @raise [Invalid]
+        # Begins a session and answers its cookie.
         def begin_session(user)
           visit(BEGIN_SESSION, nil, user).last or raise Invalid, "a new session got no cookie: it could not be kept"
         end

@@ -10,14 +10,13 @@ module Larder
   module Lab
     module Sessions
       # Begins sessions, proves that they are kept, and sends requests with them: each checks its answer.
+      # @api private
       class Visitors
         # Sessions that must come back before anything is measured, at most.
         PROOFS = 20
         # The first user whose session begins while it is measured.
         NEWCOMERS = 1_000_000_000
 
-        # @param store [Store]
-        # @param stack [Stack]
         def initialize(store, stack)
           @store = store
           @stack = stack
@@ -25,18 +24,14 @@ module Larder
           @written = {}
         end
 
-        # @return [void]
-        # @raise [Invalid] if a session was not kept
         def arrive
           users = Array.new(@store.keeps? ? Row::SESSIONS : Row::POPULAR) { |number| Population.user(number) }
           @cookies = users.each_slice(Row::TOGETHER).flat_map { |some| @store.fill(@stack, some) }
           @popular = Population.sample(users.size, Row::POPULAR, @random)
         end
 
-        # Sessions are there, are changed, and new ones begin; one that nobody began is not there.
-        # @param values [Integer] sessions that must be there
-        # @return [void]
-        # @raise [Invalid]
+        # Sessions are there, `values` of them at most, are changed, and new ones begin; one that nobody began is not
+        # there. Raises Invalid otherwise.
         def prove(values)
           (0...@cookies.size).to_a.sample([values, PROOFS].min, random: @random).each do |number|
             demand(unchanged?(number), "session #{number}")
@@ -47,8 +42,8 @@ module Larder
           demand(nobody.nil?, "a session that nobody began")
         end
 
-        # @param name [Symbol] what each request does: :unchanged, :changed, :new or :none, without a session
-        # @return [#call] makes a request, and answers whether it found what is right
+        # Code that makes a request, and answers whether it found what is right: :unchanged, :changed, :new, or :none,
+        # without a session.
         def work(name)
           popular = @popular[true]
           case name
@@ -59,18 +54,18 @@ module Larder
           end
         end
 
-        # @param application [#call] in the sense of Rack
-        # @param page [Pages::Page]
-        # @return [#call] asks for the page, and answers whether it came, with the right session
-        def page(application, page)
-          request = Stack.request(page.path)
+        # Code that asks the application for a page, and answers whether it came, with the right session. It `begins` a
+        # session, or brings one.
+        def page(path, begins)
+          request = Stack.request(path)
+          application = @store.application
           popular = @popular[false]
           lambda do |turn|
-            cookie = @cookies[popular[turn % popular.size]] unless page.new
+            cookie = @cookies[popular[turn % popular.size]] unless begins
             env = { **request, "rack.input" => StringIO.new }
             env["HTTP_COOKIE"] = cookie if cookie
             response = application.call(env)
-            came?(response) && right?(page, cookie, Stack.cookie(response))
+            came?(response) && right?(begins, cookie, Stack.cookie(response))
           end
         end
 
@@ -104,7 +99,7 @@ module Larder
         end
 
         # A user without a session got one, another one's went on.
-        def right?(page, brought, given) = page.new ? !given.nil? : given.nil? || given == brought || !@store.keeps?
+        def right?(begins, brought, given) = begins ? !given.nil? : given.nil? || given == brought || !@store.keeps?
       end
     end
   end

@@ -3,12 +3,25 @@
 # Declares the published comparison of session stores: pages of a real application, and the session's part of a request
 # by itself.
 
-require_relative "../sessions/pages"
 require_relative "../sessions/stores"
 
 module Larder
   module Lab
     module Suites
+      # The pages of the published comparison, in its order, by the names of their blocks: path, whether each request
+      # begins a session or brings one, and a note.
+      PAGES = {
+        "empty" => ["/empty/index", true, "a line of text, new session"],
+        "welcome" => ["/welcome/index", true, "a page without a query, new session"],
+        "index" => ["/rezept/index", false, "its body cached"],
+        "name" => ["/rezept/myknzlpzl", false, "its body cached"],
+        "show" => ["/rezept/show/713", false, "seven queries"],
+        "category" => ["/rezept/cat/Hauptspeise", false, "a LIKE over text"],
+        "category_page" => ["/rezept/cat/Hauptspeise?page=5", false, "a LIKE over text"],
+        "letter" => ["/rezept/letter/G", false, "by an index"]
+      }.freeze
+      private_constant :PAGES
+
       register("published-e", Bench::Suite.define("published-e") do
         title "Sessions"
         command "sessions", "the cost of sessions in Larder, SQL, memcached, Redis, files or cookies", <<~TEXT
@@ -44,11 +57,11 @@ module Larder
         end
 
         { "off" => "OFF", "on" => "ON" }.each do |suffix, word|
-          Sessions::Pages::ALL.each do |page|
-            block("#{page.key}_#{suffix}", "#{page.path}, query cache #{suffix}", unit: "request", about: page.note) do
+          PAGES.each do |key, (path, begins, note)|
+            block("#{key}_#{suffix}", "#{path}, query cache #{suffix}", unit: "request", about: note) do
               setup do |scene|
                 scene.contender.application.query_cache(word)
-                scene[:visit] = scene.contender.visitors.page(scene.contender.application, page)
+                scene[:visit] = scene.contender.visitors.page(path, begins)
               end
               call { |scene, i| scene[:visit].call(i) }
             end

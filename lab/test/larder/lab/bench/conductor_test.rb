@@ -6,7 +6,6 @@ require "larder/lab/bench/verdict"
 require "larder/lab/progress"
 require "larder/lab/suites"
 require "stringio"
-require_relative "../../../fixtures/bent_codecs"
 require_relative "../../../fixtures/liar"
 
 module Larder
@@ -22,26 +21,6 @@ module Larder
           assert_equal rows.product([0, 1], %w[hit write], [0, 1], [0, 1, 2]).sort, taken.sort
           assert(@samples.all? { |turn| turn.seconds.positive? && turn.cpu.positive? && turn.calls >= 2 })
           assert_equal "memory_store", @conductor.recorded["memory"]["options"]["store"]
-        end
-
-        test "a row that lies is left out with the block in which it lied, and the others go on" do
-          measure("memory", "liar")
-          assert_equal [:invalid, "hit, one thread"], @conductor.absent["liar"].to_h.values_at(:state, :block)
-          assert_match(/a wrong value: call 3 of the block "hit, one thread"/, @conductor.absent["liar"].reason)
-          assert_empty @samples.of("liar", "hit")
-          assert_not_empty @samples.of("memory", "write").sessions
-        end
-
-        test "rows that forget, die, or lack a gem are left out with the reason" do
-          measure("memory", "forgetful", "crasher", "gemless")
-          absent = @conductor.absent.transform_values { |absence| [absence.state, absence.reason] }
-          assert_equal :invalid, absent["forgetful"].first
-          assert_match(/fetch of a stored value answered "the block ran again"/, absent["forgetful"].last)
-          assert_equal [:invalid, "its process was killed by signal 9"], absent["crasher"]
-          assert_nil @conductor.absent["crasher"].block
-          assert_equal :unavailable, absent["gemless"].first
-          assert_match(/the gem no-gem-has-this-name is missing/, absent["gemless"].last)
-          assert_equal %w[memory reference], @samples.map(&:row).uniq.sort
         end
 
         test "the reference loop takes no turns where no row does" do
@@ -74,28 +53,11 @@ module Larder
           assert_equal [["file", 50], ["reference", 10]], @samples.map { |turn| [turn.row, turn.calls] }.uniq.sort
         end
 
-        test "each page is compared with the right one, so that no store can serve another" do
-          measure("memory", "swapper", suite: "applications", blocks: %w[page index])
-          assert_match(/a wrong value: .*"page of ten fragments"/, @conductor.absent["swapper"].reason)
-          assert_not_empty @samples.of("memory", "index").sessions
-        end
-
         test "a run that takes longer than it may has fewer passes, and says where its time went" do
           measure("memory", sessions: 2, passes: 5, limit_seconds: 0.001)
           assert_equal [2, 2], [0, 1].map { |session| @samples.of("memory", "hit").logarithms(session).size }
           assert_equal Pace::KINDS, @conductor.spent.keys
           assert(@conductor.spent.each_value.all?(&:positive?))
-        end
-
-        test "codecs are rows: they take turns, and what their blocks find out besides times is recorded" do
-          measure("none", "zlib", suite: "published-b", blocks: %w[compress_given decompress_given], sessions: 2,
-                                  given: "ruby:'some text ' * 500")
-          assert_empty @conductor.absent
-          assert_equal %w[none reference zlib], @samples.map(&:row).uniq.sort
-          bytes = @conductor.recorded.transform_values { |facts| facts.dig("figures", "compress_given", "bytes") }
-          assert_equal [5000] * 4, bytes["none"]
-          assert_equal 1, bytes["zlib"].uniq.size
-          assert_operator bytes["zlib"].first, :<, 200
         end
 
         test "a codec that loses a byte fails its proof, and one that loses it of long values only at the payload" do
@@ -119,7 +81,7 @@ module Larder
         end
 
         test "of several blocks of first calls each has a process of its own, and slow blocks have one pass" do
-          skip "redis-server is not installed" unless Servers.fetch("redis").path
+          needs_server("redis")
           measure("binary", suite: "published-d", passes: 2, size: 50 << 20,
                             blocks: %w[first_read_50 first_write_50 read_50 write_50000])
           assert_empty @conductor.absent
@@ -142,7 +104,7 @@ module Larder
           suite = Suites.fetch(suite)
           plan = Plan.new(suite: suite, rows: rows, blocks: blocks.map { |key| suite.fetch(key) }, sessions: sessions,
                           passes: passes, turn_seconds: 0.0005, seed: 1, size: size,
-                          requires: [fixture("liar"), fixture("bent_codecs")], **fields)
+                          requires: [fixture("liar")], **fields)
           @samples = Samples.new
           @conductor = Conductor.new(plan, @samples, progress: Progress.new(CLI::Terminal.new(StringIO.new)))
           @conductor.run

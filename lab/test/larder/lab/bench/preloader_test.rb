@@ -4,9 +4,7 @@ require "test_helper"
 require "larder/lab/bench/plan"
 require "larder/lab/bench/seat"
 require "larder/lab/suites"
-require_relative "../../../fixtures/booted"
 require_relative "../../../fixtures/liar"
-require_relative "../../../fixtures/parentage"
 
 module Larder
   module Lab
@@ -33,15 +31,6 @@ module Larder
             assert_equal 2, options.map { |option| option.dig("database", "database") }.uniq.size
           rescue Unavailable => error
             skip error.message
-          end
-        end
-
-        test "a process that was killed is named with its signal, and the others go on" do
-          session do |seats, dir|
-            crasher = seats["crasher", 0]
-            assert_equal "its process was killed by signal 9", assert_raises(Invalid) { crasher.opened }.message
-            assert_empty processes(File.join(dir, "crasher-0"))
-            assert_equal "memory_store", seats["memory", 0].opened.dig("options", "store")
           end
         end
 
@@ -89,7 +78,7 @@ module Larder
         def session
           with_directory do |dir|
             plan = Plan.new(suite: Suites.fetch("published-a"), rows: %w[memory], seed: 1, size: 4 << 20,
-                            requires: %w[booted liar parentage].map { |name| fixture(name) })
+                            requires: [fixture("liar")])
             preloaders = Preloader::Group.new("published-a", dir)
             files = ServerFiles.new(dir)
             seats = []

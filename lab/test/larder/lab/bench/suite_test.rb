@@ -38,13 +38,6 @@ module Larder
           assert_equal (0...5).to_a.product([0, 1]), Array.new(seen.size) { seen.pop }.sort
         end
 
-        test "an answer other than true is a wrong value, with the call's number" do
-          suite = define { block(:odd, "odd ones") { call { |_, number| number == 2 ? "two" : true } } }
-          turn = Turn.new(suite.fetch("odd"), Scene.new(Standing.new({})))
-          turn.take(2)
-          assert_match(/call 2 of the block "odd ones"/, assert_raises(Invalid) { turn.take(1) }.message)
-        end
-
         test "setup keeps what calls and teardown find, and teardown runs before the next block" do
           log = []
           suite = define do

@@ -22,7 +22,7 @@ module Larder
         end
 
         slow_test "a private server is restarted and killed, and met at another address" do
-          skip Servers.fetch("redis").remedy unless Servers.fetch("redis").path
+          needs_server("redis")
 
           (layered, redis), = ask("larder-redis,redis")
           %w[cross_process remote cluster app_killed atomic_increment fork_safe].each do |question|
@@ -34,27 +34,12 @@ module Larder
         end
 
         slow_test "a server of the user's is neither killed nor filled, and keeps nothing of the lab's for long" do
-          skip Servers.fetch("redis").remedy unless Servers.fetch("redis").path
-
-          with_directory do |dir|
-            Hosting.for(Contenders.fetch("redis"), File.join(dir, "theirs")) do |endpoint|
-              (row, *), out = ask("redis", "--redis-url", endpoint["url"])
-              %w[cluster server_killed].each { |question| assert_match(/not the lab's own/, row[question].last) }
-              assert_equal [true, nil], [row["app_killed"].first, row["evicts"]]
-              assert_match(/^  redis +not measured: a server that is not the lab's own is not filled/, out)
-              theirs = UNIXSocket.open(endpoint["socket"]) { |socket| keyspace(socket) }
-              assert_match(/keys=(\d+),expires=\1,/, theirs)
-            end
-          end
-        end
-
-        test "a contender that cannot be had is a row that says why" do
-          with_directory do |dir|
-            outcome = lab("features", "--blocks", "calls", "--dir", dir, "--only", "gemless,null",
-                          "--require", fixture("liar"))
-            assert_equal 0, outcome.status, outcome.err
-            assert_match(/^  gemless +not measured: the gem no-gem-has-this-name is missing/, outcome.out)
-            assert_empty Dir.children(dir)
+          with_server("redis") do |endpoint|
+            (row, *), out = ask("redis", "--redis-url", endpoint["url"])
+            %w[cluster server_killed].each { |question| assert_match(/not the lab's own/, row[question].last) }
+            assert_equal [true, nil], [row["app_killed"].first, row["evicts"]]
+            assert_match(/^  redis +not measured: a server that is not the lab's own is not filled/, out)
+            assert_match(/keys=(\d+),expires=\1,/, speak(endpoint, "INFO keyspace\r\n"))
           end
         end
 
@@ -66,12 +51,6 @@ module Larder
           rows = figures(chapter).values_at(*names.split(","))
           assert_equal [1], rows.flat_map(&:values).flat_map(&:values).map(&:size).uniq
           [rows.map { |blocks| blocks.values.inject(:merge).transform_values(&:first) }, out]
-        end
-
-        # The numbers of keys, and of those that expire, as Redis reports them.
-        def keyspace(socket)
-          socket.write("INFO keyspace\r\n")
-          socket.wait_readable(5) && socket.readpartial(1000)
         end
       end
     end

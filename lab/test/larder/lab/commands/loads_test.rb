@@ -32,7 +32,7 @@ module Larder
         end
 
         test "scaling: a server and a file are measured by threads and by processes" do
-          skip "redis-server is not installed" unless Servers.fetch("redis").path
+          needs_server("redis")
           chapter, out = measured("scaling", "--quick", "--seed", "1", "--only", "redis,file,null")
           assert_match(/^Hits, by threads/, out)
           assert_match(/^  redis +[\d,]+.* +[\d,]+.* +[\d,]+/, out)
@@ -76,7 +76,7 @@ module Larder
         end
 
         test "stampede: dalli's lock answers without a value while another computes" do
-          skip "memcached is not installed" unless Servers.fetch("memcached").path
+          needs_server("memcached")
           chapter, = measured(*STAMPEDE, "--only", "memcached-lock")
           found = figures(chapter).dig("memcached-lock", "absent")
           assert_equal [1], found["runs"].flatten.uniq
@@ -97,7 +97,7 @@ module Larder
         end
 
         test "capacity: each kind of objects is in a fresh server" do
-          skip "memcached is not installed" unless Servers.fetch("memcached").path
+          needs_server("memcached")
           chapter, = measured(*CAPACITY, "--only", "memcached")
           places = figures(chapter)["memcached"].values.flat_map do |block|
             block.values.transpose.map { |values| Suites::Capacity.place(block.keys.zip(values).to_h) }

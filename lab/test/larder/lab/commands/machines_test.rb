@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "redis"
 
 module Larder
   module Lab
@@ -10,7 +9,7 @@ module Larder
       class MachinesTest < ActiveSupport::TestCase
         SMALL = %w[machines --sessions 1 --passes 1 --turn-ms 0.5 --seed 1 --rtt 5ms,200ms].freeze
 
-        setup { skip "redis-server is not installed" unless Servers.fetch("redis").path }
+        setup { needs_server("redis") }
 
         test "times, the share of the file, and ages within their bounds" do
           chapter, out = measured(*SMALL)
@@ -36,16 +35,13 @@ module Larder
         end
 
         slow_test "in a running server of the user's misses take a round trip, and what is stored expires" do
-          with_directory do |dir|
-            server = Servers.fetch("redis-loopback").new(dir).start
-            chapter, = measured(*SMALL, "--redis-url", server.endpoint["url"])
+          with_server("redis-loopback") do |endpoint|
+            chapter, = measured(*SMALL, "--redis-url", endpoint["url"])
             rows = %w[larder-redis larder-redis-backplane]
             assert_trips(seconds_of(chapter), %w[miss read_multi].product(rows), 0.005)
-            redis = ::Redis.new(url: server.endpoint["url"])
-            assert_operator redis.dbsize, :>, 1000
-            assert_equal redis.dbsize, redis.info("keyspace")["db0"][/expires=(\d+)/, 1].to_i
-          ensure
-            server&.stop
+            keys, expiring = speak(endpoint, "INFO keyspace\r\n").scan(/(?:keys|expires)=(\d+)/).flatten.map(&:to_i)
+            assert_operator keys, :>, 1000
+            assert_equal keys, expiring
           end
         end
 

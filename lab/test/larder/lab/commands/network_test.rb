@@ -9,7 +9,7 @@ module Larder
       class NetworkTest < ActiveSupport::TestCase
         SMALL = %w[network --sessions 1 --passes 1 --turn-ms 0.5 --seed 1].freeze
 
-        setup { skip "redis-server is not installed" unless Servers.fetch("redis").path }
+        setup { needs_server("redis") }
 
         test "a store behind the proxy takes its round trips, a local one is measured with it" do
           chapter, out = measured(*SMALL, "--only", "memory,redis", "--blocks", "read_hello_0us,read_hello_5000us")
@@ -20,16 +20,12 @@ module Larder
         end
 
         slow_test "a running server is measured behind the proxy, its keys stay, and it goes on running" do
-          with_directory do |dir|
-            server = Servers.fetch("redis-loopback").new(dir).start
-            speak(server, "SET theirs 1\r\n")
-            run = lab(*SMALL, "--only", "redis", "--redis-url", "redis://127.0.0.1:#{server.endpoint["port"]}/0",
-                      "--wire", "3ms,none", "--blocks", "read_hello_yours,read_none_yours")
+          with_server("redis-loopback") do |endpoint|
+            speak(endpoint, "SET theirs 1\r\n")
+            run = lab(*SMALL, "--only", "redis", "--redis-url", endpoint["url"], "--wire", "3ms,none", "--blocks", "read_hello_yours,read_none_yours")
             assert_equal 0, run.status, run.out + run.err
             assert_operator run.out[/^  redis +22 +([\d.]+) ms$/, 1].to_f, :>=, 3.0
-            assert_match(/\$1\r\n1/, speak(server, "GET theirs\r\n"))
-          ensure
-            server&.stop
+            assert_match(/\$1\r\n1/, speak(endpoint, "GET theirs\r\n"))
           end
         end
 
@@ -48,17 +44,6 @@ module Larder
           assert_equal(["yours"], plan.blocks.map { |block| block.axes.values.first }.uniq)
           assert_equal "0.012,", options_of("network", "--wire", "12ms").plans.first.given
           assert_equal [0.012, nil], Suites::Wire.given("0.012,").then { |wire| [wire.rtt, wire.bandwidth] }
-        end
-
-        private
-
-        def speak(server, words)
-          connection = TCPSocket.new("127.0.0.1", server.endpoint["port"])
-          connection.write(words)
-          sleep 0.05
-          connection.read_nonblock(4096)
-        ensure
-          connection&.close
         end
       end
     end

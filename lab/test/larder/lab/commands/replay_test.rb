@@ -35,10 +35,6 @@ module Larder
           assert_match(/4.00 MB suit this recording: 23 % of reads miss in Larder/, out.gsub(/\s+/, " "))
         end
 
-        test "the help shows how an application records" do
-          assert_match(%r{require "larder/lab/record"}, here("replay", "--help").out)
-        end
-
         private
 
         # A read of two keys: each second request finds the first key, and each but the first the second key. A read of

@@ -8,7 +8,7 @@ module Larder
       # The executable, which is stopped and continued.
       class SuiteTest < ActiveSupport::TestCase
         RUN = %w[--only memory --sessions 4 --passes 1 --turn-ms 1 --seed 8 --blocks].freeze
-        BLOCKS = { "stores" => "hit", "overview" => "hit,json", "advise" => "read_default,write_default" }.freeze
+        BLOCKS = { "stores" => "hit", "overview" => "hit,json" }.freeze
 
         test "a run that is stopped in its third session is continued, and its report has each session once" do
           with_directory do |dir|
@@ -27,15 +27,6 @@ module Larder
             assert_equal kept, chapters["applications"].dig("details", "samples").first(kept.size)
             assert_equal 8, chapters["applications"].dig("details", "settings", "seed")
             assert_equal ["run.json"], Dir.children(dir)
-          end
-        end
-
-        test "an advice is continued as other runs are" do
-          with_directory do |dir|
-            outcome = lab("advise", "--continue", stopped(dir, "advise", 2), env: { "TMPDIR" => dir })
-            assert_equal 1, outcome.status, outcome.err
-            assert_match(/Nothing is advised: something speaks against each choice/, outcome.out)
-            assert_empty Dir.children(dir)
           end
         end
 

@@ -9,7 +9,7 @@ module Larder
     module Contenders
       class MemcachedStoreTest < ActiveSupport::TestCase
         test "it answers as a Rails store does, but for an absent key that another computes" do
-          skip "memcached is not installed" unless Servers.fetch("memcached").path
+          needs_server("memcached")
           with_directory do |dir|
             Hosting.for(MemcachedLockStore, File.join(dir, "cache")) do |endpoint|
               store = MemcachedLockStore.new(dir: dir, endpoint: endpoint).open.store
