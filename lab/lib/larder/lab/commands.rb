@@ -7,6 +7,7 @@ require "larder/cli/registry"
 module Larder
   module Lab
     # The commands of `larder-lab`, see {CLI::Program}.
+    # @api private
     module Commands
       extend CLI::Registry
       holds "command"

@@ -14,7 +14,7 @@ module Larder
 
       # @param name [String]
       # @return [Class]
-      def self.fetch(name) = SingleFlights.own?(name) ? SingleFlights.fetch(name) : super
+      def self.fetch(name) = SingleFlights.own.include?(name) ? SingleFlights.fetch(name) : super
 
       # The contenders of `stampede`: those with which one caller computes a value for all, which no other command
       # measures, and all others.
@@ -24,19 +24,13 @@ module Larder
 
         # Seconds for which an expired value may be served while it is computed again.
         STALE = 5
-        # Of the others, a store of each kind.
-        KINDS = %w[larder memory file redis solid_cache].freeze
 
         class << self
-          # @param name [String]
-          # @return [Boolean] whether one caller computes for all
-          def own?(name) = entries.key?(name)
+          # @return [Array<String>] those with which one caller computes for all
+          def own = entries.keys
 
           # @return [Array<String>]
-          def names = super + Contenders.names
-
-          # @return [Array<String>] those that are measured unless names are given
-          def usual = entries.keys + KINDS
+          def names = own + Contenders.names
 
           # @param name [String]
           # @return [Class]

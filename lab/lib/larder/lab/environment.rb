@@ -9,11 +9,11 @@ require_relative "yjit"
 module Larder
   module Lab
     # Facts about this machine that figures depend on.
+    # @api private
     module Environment
       module_function
 
       # @param directory [String] where the stores keep their files
-      # @return [Hash{Symbol=>Object}]
       def facts(directory)
         {
           ruby: RUBY_DESCRIPTION,
@@ -50,7 +50,6 @@ module Larder
       end
 
       # The type of the mount that holds the directory.
-      # @param directory [String]
       # @return [String, nil] "ext4", "tmpfs"
       def file_system(directory)
         mounts = File.binread("/proc/mounts").lines.map { |line| line.split.values_at(1, 2) }

@@ -18,9 +18,8 @@ module Larder
     #   end
     # @api private
     class Hosting
-      # Yields where the server of a {Contender} listens (nil if it needs none), and the server; stops it afterwards. The
-      # server gets a directory beside `dir`. Raises Unavailable if it cannot be had, and Invalid if it ends by itself
-      # meanwhile.
+      # Yields where the server of a {Contender} listens (nil if it needs none), and the server, which has a directory
+      # beside `dir`; stops it afterwards. Raises Unavailable if it cannot be had, and Invalid if it ends by itself.
       def self.for(type, dir, size: Contender::SIZE)
         hosting = new(type.server, "#{dir}-server", size: size)
         hosting.attend { yield hosting.endpoint, hosting.server }
@@ -33,9 +32,9 @@ module Larder
       # nil if there is none, or none of the lab's.
       attr_reader :server
 
-      # Starts the server unless a URL is given for it. Who calls this calls {#stop}. `name` is in {Servers} (nil: no
-      # server), as are the names of `urls`; `dir` does not exist yet; `size` is the room of a private server; `files` are
-      # those that the servers of a run begin with (nil: it makes its own).
+      # Starts the server unless `urls` has one of the user's. The caller calls {#stop}. `name` is in {Servers} (nil: no
+      # server); `dir` does not exist yet; `size` is the room of a private server; `files` are those that the servers of
+      # a run begin with (nil: it makes its own).
       def initialize(name, dir, urls = {}, size: Contender::SIZE, files: nil)
         return unless name
 

@@ -9,22 +9,19 @@ require "larder/cli/terminal"
 module Larder
   module Lab
     # Says what is being done and how long it will still take.
+    # @api private
     class Progress
       include Clock
 
       BAR = 20
 
-      # @param terminal [Terminal]
       def initialize(terminal)
         @terminal = terminal
       end
 
       # Begins a phase.
-      # @param title [String]
-      # @param steps [Integer]
       # @param seconds [Float, nil] estimate of the whole phase
       # @param nouns [Array<String>] what a step is called, and several
-      # @return [void]
       def start(title, steps, seconds: nil, nouns: %w[process processes])
         wipe
         @steps = steps
@@ -36,9 +33,7 @@ module Larder
       end
 
       # Begins a step, which ends the one before it.
-      # @param label [String]
       # @param left [Float, nil] seconds until all steps have ended; nil: as much for each as for those before
-      # @return [void]
       def step(label, left: nil)
         @done += 1
         left ||= @done.positive? ? (now - @begun) * (@steps - @done) / @done : @expected
@@ -50,14 +45,11 @@ module Larder
       end
 
       # A message that stays.
-      # @param text [String]
-      # @return [void]
       def note(text)
         wipe
         @terminal.puts("  #{text}")
       end
 
-      # @return [void]
       def finish = wipe
 
       private

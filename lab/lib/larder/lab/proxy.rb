@@ -18,6 +18,7 @@ module Larder
     #   proxy = Proxy.new("/run/redis.sock", Proxy::Wire.new(rtt: 0.0005, bandwidth: 1e9), log: "proxy.log").start
     #   proxy.address   # => 37512, a port of 127.0.0.1
     #   proxy.stop
+    # @api private
     class Proxy
       # rtt: seconds there and back; bandwidth: bits a second each way, nil: no limit.
       Wire = Struct.new(:rtt, :bandwidth, keyword_init: true)
@@ -26,10 +27,7 @@ module Larder
       # Where it listens that has no Unix socket.
       HOST = "127.0.0.1"
 
-      # Where a server is found by its endpoint, see {Endpoint}.
-      # @param endpoint [Hash{String=>Object}]
-      # @return [String] path of a Unix socket, or host:port
-      # @raise [Unavailable] it does not say
+      # Where a server is found by its {Endpoint}: path of a Unix socket, or host:port. Raises Unavailable if none.
       def self.target(endpoint)
         return endpoint["socket"] if endpoint["socket"]
         return endpoint.values_at("host", "port").join(":") if endpoint["host"] && endpoint["port"]
@@ -38,12 +36,7 @@ module Larder
       end
 
       # Starts one in front of a server, which listens as the server does: at a Unix socket, or a port. Works in the
-      # present directory.
-      # @param endpoint [Hash{String=>Object}] of the server, see {Endpoint}
-      # @param wire [Wire]
-      # @param name [String] of the socket
-      # @return [Array(Proxy, Hash)] and the server by way of it
-      # @raise [Unavailable]
+      # present directory, where the socket has that name. Answers it, and the server's {Endpoint} by way of it.
       def self.before(endpoint, wire, name)
         path = File.join(Dir.pwd, name) if endpoint["socket"]
         FileUtils.rm_f(path) if path
@@ -51,23 +44,18 @@ module Larder
         [proxy, path ? Endpoint.by_socket(endpoint, path) : Endpoint.by_way_of(endpoint, HOST, proxy.address)]
       end
 
-      # @return [Integer, String] port, or path of the Unix socket, at which the wire is entered
+      # Port, or path of the Unix socket, at which the wire is entered.
       attr_reader :address
-      # @return [Integer, nil] pid of the process
       attr_reader :pid
 
-      # @param target [String] path of the server's Unix socket, or host:port
-      # @param wire [Wire]
-      # @param log [String] file for what goes wrong
-      # @param socket [String, nil] path of the Unix socket to listen on; nil: a port of the loopback interface
+      # `target` is the path of the server's Unix socket, or host:port. It listens on `socket`; nil: on a port of the
+      # loopback interface. `log` is a file for what goes wrong.
       def initialize(target, wire, log:, socket: nil)
         @arguments = [target, wire.rtt.to_s, wire.bandwidth.to_f.to_s, *socket]
         @log = log
       end
 
-      # Starts the process and waits until it listens.
-      # @return [self]
-      # @raise [Unavailable] if it cannot listen, or cannot reach the server
+      # Starts the process and waits until it listens. Raises Unavailable if it cannot, or cannot reach the server.
       def start
         duty_reader, @duty = IO.pipe
         reader, writer = IO.pipe
@@ -82,7 +70,6 @@ module Larder
       end
 
       # Ends the process, and with it all connections.
-      # @return [void]
       def stop
         @duty&.close
         Process.wait(@pid) if @pid

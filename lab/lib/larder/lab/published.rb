@@ -7,6 +7,7 @@ require "yaml"
 module Larder
   module Lab
     # Published comparisons, by the chapters that repeat them.
+    # @api private
     module Published
       FILE = File.expand_path("published.yml", __dir__)
       # The factor of a step that was taken, and not measured by itself.
@@ -42,15 +43,12 @@ module Larder
       # calls: a figure is the time of that number; ratio: nil, or two rows: the table has a line for each column then,
       # with their figures and ratio.
       Table = Struct.new(:caption, :columns, :rows, :calls, :ratio, keyword_init: true) do
-        # @param hash [Hash{String=>Object}]
-        # @return [Table]
         def self.from_h(hash)
           new(caption: hash["caption"], rows: hash["rows"], calls: hash.fetch("calls", 1), ratio: hash["ratio"],
               columns: hash["columns"].map { |column| Column.new(**column.transform_keys(&:to_sym)) })
         end
 
         # In each column, each row and the next worse one, and the best and the worst, as they compare in each block.
-        # @return [Array<Finding>]
         def findings
           columns.each_with_index.select { |column, _| column.of }.flat_map do |column, at|
             figures = rows.transform_values { |_, *all| all[at] }.compact.sort_by(&:last)
@@ -74,8 +72,6 @@ module Larder
       # its "file", and the number of "requests" that identifies it.
       Article = Struct.new(:source, :remarks, :findings, :tables, :short, :totals, :wire, :trace,
                            keyword_init: true) do
-        # @param hash [Hash{String=>Object}]
-        # @return [Article]
         def self.from_h(hash)
           tables = hash.fetch("tables", []).map { |table| Table.from_h(table) }
           given = hash.fetch("findings", []).map { |row| Finding.new(**Finding.members.zip(row).to_h).freeze }
@@ -89,7 +85,6 @@ module Larder
       # @return [Article, nil]
       def self.of(chapter) = articles[chapter]
 
-      # @return [Hash{String=>Article}]
       def self.articles
         @articles ||= YAML.safe_load_file(FILE, aliases: true).transform_values { |hash| Article.from_h(hash) }
       end

@@ -14,7 +14,7 @@ module Larder
     class Scratch
       attr_reader :path
 
-      # Makes the directory in `parent` (nil: the system's directory for temporary files), yields, and removes it. Raises
+      # Makes the directory in `parent` (nil: the system's place for temporary files), yields, and removes it. Raises
       # UsageError if the parent cannot be written.
       def self.open(parent = nil)
         scratch = new(parent)

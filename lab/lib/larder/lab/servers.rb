@@ -7,6 +7,7 @@ require "larder/cli/registry"
 module Larder
   module Lab
     # The servers that contenders talk to, by name.
+    # @api private
     module Servers
       extend CLI::Registry
       holds "server"

@@ -6,7 +6,9 @@ require_relative "errors"
 
 module Larder
   module Lab
-    # Reads what was typed after an option. Upper and lower case are the same, a space before the unit does no harm.
+    # Reads the text that was typed after an option. Upper and lower case are the same, a space before the unit does no
+    # harm. Another text is a UsageError, which names the option and the forms.
+    # @api private
     module Units
       # Seconds.
       DURATIONS = { "ns" => 1e-9, "us" => 1e-6, "µs" => 1e-6, "ms" => 1e-3, "s" => 1.0, "min" => 60.0,
@@ -19,19 +21,13 @@ module Larder
 
       module_function
 
-      # @param text [String] "0.5ms", "200us", "2s", "0"
-      # @param option [String] what it was given to, for the message: "--rtt"
-      # @return [Float] seconds
-      # @raise [UsageError] naming the offender and the forms
+      # The seconds of "0.5ms", "200us", "2s", "0".
       def duration(text, option)
         seconds = text.strip == "0" ? 0 : quantity(text, DURATIONS)
         seconds&.to_f || refuse(option, text, "a duration is written 200us, 0.5ms, 2s, 5min, or 0")
       end
 
-      # @param text [String] "1gbit", "100mbit", "2.5 Gbit/s", "none"
-      # @param option [String] what it was given to
-      # @return [Float, nil] bits a second; nil: no limit
-      # @raise [UsageError] naming the offender and the forms
+      # The bits a second of "1gbit", "100mbit", "2.5 Gbit/s", "none"; nil: no limit.
       def bandwidth(text, option)
         return nil if %w[none unlimited].include?(text.strip.downcase)
 
@@ -41,10 +37,7 @@ module Larder
         refuse(option, text, "a bandwidth is written 10kbit, 100mbit, 1gbit (bits a second), or none")
       end
 
-      # @param text [String] "10gb", "512MiB", "1048576"
-      # @param option [String] what it was given to
-      # @return [Integer] bytes
-      # @raise [UsageError] naming the offender and the forms
+      # The bytes of "10gb", "512MiB", "1048576".
       def size(text, option)
         quantity(text, SIZES)&.round ||
           refuse(option, text, "a size is written 64kb, 10gb, 512MiB, or as a number of bytes")

@@ -6,11 +6,11 @@ module Larder
   module Lab
     # A Rails application turns YJIT on where Ruby lets it, from Ruby 3.3 on; a store without an application would run
     # without it, beside one that brings its own.
+    # @api private
     module Yjit
       module_function
 
       # Does what a Rails application does, in the lab and in each of its workers.
-      # @return [void]
       def enable
         RubyVM::YJIT.enable if can?
       end
@@ -25,7 +25,6 @@ module Larder
         RubyVM::YJIT.runtime_stats[:compiled_iseq_count]
       end
 
-      # @return [Boolean]
       def on?
         (defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?) == true
       end

@@ -23,9 +23,8 @@ module Larder
         class Change
           attr_reader :key
 
-          # @param shown [Boolean] whether there is a difference
-          # @param level [Float] probability of a false alarm that this measure may have
-          # @param allowed [Float] logarithm of the ratio that is not reported
+          # `shown` says whether there is a difference. `level` is the probability of a false alarm that this measure
+          # may have, and `allowed` the logarithm of the ratio that is not reported.
           def initialize(test, shown, level, allowed)
             @key = test.key
             @test = test
@@ -63,9 +62,8 @@ module Larder
           end
         end
 
-        # @param before [Hash{Object=>Array<Float>}] measure => a logarithm for each session or run
-        # @param after [Hash{Object=>Array<Float>}] the same measures; others are left out
-        # @param allowed [Float] changes are reported if the ratio of the greater value to the other is above this
+        # `before` and `after` have a logarithm for each session or run, by measure; those of one side are left out.
+        # Changes are reported if the ratio of the greater value to the other is above `allowed`.
         def initialize(before, after, allowed: 1.0)
           @allowed = Math.log(allowed)
           @tests = (before.keys & after.keys).map { |key| Test.of(key, before[key], after[key]) }.compact

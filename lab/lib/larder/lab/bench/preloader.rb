@@ -30,7 +30,7 @@ module Larder
 
         # Those of a session, each started when its first row is.
         class Group
-          # @param dir [String] for their logs
+          # Their logs are in `dir`.
           def initialize(suite, dir)
             @suite = suite
             @dir = dir
@@ -48,9 +48,7 @@ module Larder
           def stop = @preloaders.each_value(&:stop)
         end
 
-        # @param type [Class] a {ContenderDeclaration}, one of those with its Gemfile
-        # @param log [String] a file, in whose directory it works
-        # @param gemfile [String, nil] nil: that of this process
+        # `type` is one of the rows with its Gemfile (nil: that of this process). It works in the directory of `log`.
         def initialize(suite, type, log:, gemfile: nil)
           @log = log
           @lock = Mutex.new

@@ -21,13 +21,9 @@ module Larder
         # 0, or 1 for the twin.
         attr_reader :copy
 
-        # @param row [String] see {#row}
-        # @param dir [String] does not exist yet
-        # @param preloaders [Preloader::Group] of the session
-        # @param files [ServerFiles] of the run
-        # @param proofs [Integer] values that its store keeps before it is measured
-        # @param companion [Hash{String=>Object}, nil] where the server listens that all rows use, see {Endpoint}
-        # @raise [Unavailable] if its server or its gems cannot be had
+        # `dir` does not exist yet; `preloaders` are those of the session, and `files` those of the run. Its store keeps
+        # `proofs` values before it is measured. The server that all rows use listens at `companion`. Raises Unavailable
+        # if its server or its gems cannot be had.
         def initialize(row, copy, plan:, dir:, preloaders:, files:, proofs: Proving::PROOFS, companion: nil)
           @row = row
           @copy = copy

@@ -58,10 +58,10 @@ module Larder
         end
         # A line for each row. `x` and `y` are its axes; `points` is a proc, as `value` of all processes.
         Curve = Struct.new(:title, :x, :y, :points, keyword_init: true)
-        # A number, or one of the `choices`, that the user may set by an option. `usual` and `quick` are its values
-        # otherwise, `words` its help, and `most` the greatest that it may be. One with a `file` is the path that is
-        # the only argument; `file` is a proc that is called before anything is measured, and refuses a wrong one.
-        Setting = Struct.new(:name, :usual, :quick, :words, :most, :choices, :file, keyword_init: true) do
+        # A number that the user may set by an option. `usual` and `quick` are its values otherwise, `words` its help,
+        # and `most` the greatest that it may be. One with a `file` is the path that is the only argument; `file` is a
+        # proc that is called before anything is measured, and refuses a wrong one.
+        Setting = Struct.new(:name, :usual, :quick, :words, :most, :file, keyword_init: true) do
           # @return [String]
           def option = "--#{name.to_s.tr("_", "-")}"
         end
@@ -174,7 +174,7 @@ module Larder
         # @param usual [Numeric, String]
         # @param words [String] of the help
         # @param quick [Numeric, String] the value of a quick run
-        # @param limits [Hash] `most`, `choices` or `file`
+        # @param limits [Hash] `most` or `file`
         # @return [void]
         def setting(name, usual, words, quick: usual, **limits)
           declared << Setting.new(name: name, usual: usual, quick: quick, words: words, **limits)

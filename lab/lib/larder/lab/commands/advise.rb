@@ -34,10 +34,9 @@ module Larder
         SLOW = %w[marshal message_pack].freeze
         private_constant :ROWS, :BLIND, :DATABASE, :SLOW
 
-        # @return [Advice::Question]
         def question = @question ||= Advice::Question.new(@circumstances)
 
-        # @return [Array<String>] codecs
+        # Codecs.
         def left_out = @quick && !@blocks ? SLOW : []
 
         private

@@ -48,18 +48,15 @@ module Larder
         OTHERS = %w[overview advise all compare report].freeze
         private_constant :LESS, :LESS_QUICKLY, :CHOSEN, :CHOSEN_QUICKLY, :OTHERS
 
-        # @return [Array<String>] names of commands
         def self.parts = Commands.names - OTHERS
 
-        # @param name [String] of a command
-        # @return [Array<String>] its arguments
+        # The arguments of a command.
         def arguments_for(name)
           rows = (@quick ? CHOSEN_QUICKLY : CHOSEN)[name]
           [*("--quick" if @quick), *(["--seed", @seed.to_s] if @seed), *(@quick ? LESS_QUICKLY : LESS)[name],
            *(["--only", rows.join(",")] if rows)]
         end
 
-        # @return [String] names and summaries of the comparisons
         def list
           width = All.parts.map(&:size).max
           All.parts.map { |name| "  #{name.ljust(width)}  #{Commands.fetch(name)::SUMMARY}" }.join("\n")

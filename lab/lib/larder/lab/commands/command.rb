@@ -25,10 +25,7 @@ module Larder
         FORMS = { "json" => "everything, raw samples included", "markdown" => "the tables, to paste into an issue",
                   "html" => "one page with charts; needs no network" }.freeze
 
-        # Lists the command under this name.
-        # @param name [String]
-        # @param summary [String] one line for `larder-lab --help`
-        # @return [void]
+        # Lists the command under this name, with one line for `larder-lab --help`.
         def self.named(name, summary)
           const_set(:NAME, name)
           const_set(:SUMMARY, summary)
@@ -36,20 +33,17 @@ module Larder
         end
         private_class_method :named
 
-        # @return [Hash{String=>String}] files to be written, by the names of {FORMS}
+        # Files to be written, by the names of {FORMS}.
         attr_reader :outputs
 
-        # @param out [Terminal] for results
-        # @param err [Terminal] for progress
+        # Results go to the terminal `out`, and progress to `err`.
         def initialize(out, err, _input = nil)
           @out = out
           @err = err
           @outputs = {}
         end
 
-        # @param arguments [Array<String>]
-        # @return [Integer] exit code: 0, or 1 if something was wrong or nothing could be measured
-        # @raise [UsageError]
+        # Answers the exit code: 0, or 1 if something was wrong or nothing could be measured. Raises UsageError.
         def run(arguments)
           @line = line(arguments)
           parse(arguments)
@@ -62,21 +56,18 @@ module Larder
           CLI::SIGNALLED + error.signo
         end
 
-        # @return [Boolean]
         def list? = @list == true
 
-        # @return [Integer] of what is random: the one that was given, or one that the report tells
+        # Of what is random: the one that was given, or one that the report tells.
         def seed = @seed ||= Random.new_seed % 1_000_000
 
-        # Measures, and warns of what the machine did meanwhile.
-        # @yieldreturn [Document::Chapter] without a block: {#chapter}
-        # @return [Document::Chapter]
+        # The chapter that the block makes, or {#chapter}, with warnings of what the machine did meanwhile.
         def watched
           watch = Watch.new
           (block_given? ? yield : chapter).tap { |found| found.warnings.concat(gone_without, watch.warnings) }
         end
 
-        # @return [Array<String>] names of what a quick run goes without
+        # Names of what a quick run goes without.
         def left_out = []
 
         private
@@ -168,12 +159,6 @@ module Larder
 
         def seed_option(options, words = "seed of the order of rounds, to repeat a run")
           options.on("--seed N", Integer, words) { |number| @seed = number.abs }
-        end
-
-        def positive(option, number)
-          return number if number.positive?
-
-          raise UsageError, "#{option} must be 1 or more, not #{number}"
         end
       end
     end

@@ -34,8 +34,6 @@ module Larder
           measure, 2 wrong usage.
         TEXT
 
-        # @return [Document::Chapter]
-        # @raise [UsageError] if a file is not a report of the lab
         def chapter
           Comparing::Chapter.new(*@files.map { |path| Comparing::Runs.new(path) }, fail_on: @fail_on).to_chapter
         end

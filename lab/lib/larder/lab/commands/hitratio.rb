@@ -37,23 +37,21 @@ module Larder
         QUICK_SIZES = %w[5% 20%].freeze
         QUICK_PATTERN = { objects: 10_000, requests: 40_000 }.freeze
 
-        # @return [Array<String>] files and patterns
+        # Files and patterns.
         attr_reader :traces
 
-        # @return [Array<Size>] as asked for, or the usual shares
+        # As asked for, or the usual shares.
         def sizes = @sizes || (@quick ? QUICK_SIZES : DEFAULT_SIZES).map { |text| Traces::Size.parse(text) }
 
-        # @return [Hash{Symbol=>Integer}] settings of patterns that are not the usual ones
+        # Settings of patterns that are not the usual ones.
         def pattern = { **(@quick ? QUICK_PATTERN : {}), seed: @seed || 1 }
 
-        # @return [String] policies, patterns and formats
         def list
           ["Policies (--policy):", "  #{Traces::Policies.names.join(", ")}", "",
            "Patterns:", *listed(Traces::Synthetic::PATTERNS), "",
            "Formats of files:", *listed(Traces::Formats::TABLE.transform_values(&:last))].join("\n")
         end
 
-        # @return [Document::Chapter]
         def chapter
           patterns, files = traces.partition { |given| Traces::Synthetic.named?(given) }
           made = patterns.map { |given| Traces::Synthetic.make(given, **pattern) } +

@@ -17,11 +17,8 @@ module Larder
         PLACE = %i[ruby yjit kernel cpu cores file_system].freeze
         private_constant :PLACE
 
-        # @param name [String] of the command
-        # @param summary [String] one line for `larder-lab --help`
-        # @param about [String] the lines of its --help after the first
-        # @param suites [Array<String>] names in {Suites}
-        # @return [Class] the command
+        # Makes a command of `suites`, names in {Suites}. `summary` is a line for `larder-lab --help`, and `about` has
+        # the lines of its own --help after the first.
         def self.of(name, summary, about, suites)
           file = "[FILE] " if Suites.fetch(suites.first).declared.any?(&:file)
           Class.new(self) do
@@ -31,9 +28,6 @@ module Larder
           end
         end
 
-        # @param arguments [Array<String>]
-        # @return [Integer] exit code
-        # @raise [UsageError]
         def run(arguments)
           code = super
         ensure
@@ -41,7 +35,7 @@ module Larder
           @journal.remove if @journal && code && code < CLI::SIGNALLED
         end
 
-        # @return [Document::Chapter] of the first suite
+        # That of the first suite.
         def chapter = chapter_of(plans.first)
 
         protected
@@ -66,18 +60,12 @@ module Larder
         def act
           return super unless @continued
 
+          check_alone
           stopped = Bench::Journal.open(@continued)
-          refuse_other(stopped.run)
-          again = self.class.new(@out, @err).parse([*stopped.run["arguments"], *output_arguments])
+          again = Commands.fetch(stopped.run["command"]).new(@out, @err)
+          again.parse([*stopped.run["arguments"], *output_arguments])
           again.check(@continued, stopped.run)
           again.continue(@journal = stopped)
-        end
-
-        def refuse_other(run)
-          return check_against(run["arguments"]) if run["command"] == self.class::NAME
-
-          raise UsageError, "--continue #{@continued}: it is a run of #{run["command"]}; continue it by " \
-                            "larder-lab #{run["command"]} --continue #{@continued}"
         end
 
         # The facts that are the same in all sessions of a run.
@@ -104,8 +92,8 @@ module Larder
           end, started)
         end
 
-        # The load of the machine is that before the first suite: the others begin with the load of the lab itself.
-        # @param later [Float] seconds that other suites will take afterwards
+        # The load of the machine is that before the first suite: the others begin with the load of the lab itself. They
+        # will take `later` seconds afterwards.
         def chapter_of(plan, later: 0.0)
           @before ||= Environment.facts(@directory || Dir.tmpdir)
           samples = Bench::Samples.new
@@ -115,8 +103,7 @@ module Larder
           report([conductor, plan, samples], @before).to_chapter
         end
 
-        # @param run [Array] conductor, plan and samples
-        # @return [SuiteReport::Chapter]
+        # `run` has a conductor, a plan and samples.
         def report(run, environment)
           chapter = run[1].suite.chapter&.call || SuiteReport::Chapter
           chapter.new(*run, environment: environment, base: base)

@@ -42,9 +42,6 @@ module Larder
         OUTPUTS = Command::FORMS.keys.map { |form| "--#{form}" }.freeze
         private_constant :HOW, :PLACES, :LEAST_SIZE, :OUTPUTS
 
-        # @param arguments [Array<String>]
-        # @return [self]
-        # @raise [UsageError]
         def parse(arguments)
           @suites = self.class::SUITES.map { |name| Suites.fetch(name) }
           @amounts = {}
@@ -55,8 +52,7 @@ module Larder
           super
         end
 
-        # @return [Array<String>] names of the chosen contenders
-        # @raise [UsageError] for an unknown one, and if none is left
+        # Names of the chosen contenders, one at least.
         def contenders
           chosen = registry.check(chosen_contenders) - registry.check(@except || [])
           raise UsageError, "--only and --except leave no contender" if chosen.empty?
@@ -64,14 +60,14 @@ module Larder
           chosen
         end
 
-        # @return [Array<String>] rows, and blocks that take long
+        # Rows, and blocks that take long.
         def left_out
           return [] unless @quick
 
           (@only ? [] : slow(@suites.first.usual_rows)) + (@blocks ? [] : all_blocks.select(&:slow).map(&:key))
         end
 
-        # @return [String] contenders and blocks
+        # Contenders and blocks.
         def list
           width = (registry.names + all_blocks.map(&:key)).map(&:size).max
           usual = @suites.flat_map { |suite| suite.usual_rows | suite.also }
@@ -80,8 +76,7 @@ module Larder
            "#{ON_REQUEST} takes part only where it is named, or all are."].join("\n")
         end
 
-        # @return [Array<Bench::Plan>] one for each suite that has chosen blocks
-        # @raise [UsageError]
+        # A {Bench::Plan} for each suite that has chosen blocks.
         def plans
           @plans ||= @suites.map { |suite| [suite, chosen(suite)] }.reject { |_, blocks| blocks.empty? }
                             .map do |suite, blocks|
@@ -106,14 +101,12 @@ module Larder
         # Those that say where reports go to.
         def output_arguments = @given.slice(*OUTPUTS).values.flatten
 
-        # Options together with --continue may repeat those of the run, or say where reports go to.
-        def check_against(arguments)
-          stored = by_option(arguments)
-          name, given = @given.except("--continue", *OUTPUTS).find { |key, words| stored[key] != words }
-          return unless name
+        # Options together with --continue say where reports go to.
+        def check_alone
+          other = @given.keys - ["--continue", *OUTPUTS]
+          return if other.empty?
 
-          raise UsageError, "#{given.join(" ")}: the run to continue has #{stored[name]&.join(" ") || "no #{name}"}; " \
-                            "leave the option out, or start a new run without --continue"
+          raise UsageError, "#{other.first}: the run to continue has its own options; leave it out, or start a new run"
         end
 
         # Options with their values, by name; the last counts.
@@ -142,8 +135,7 @@ module Larder
 
         def slow(names) = names.select { |name| registry.fetch(name).slow_to_start? }
 
-        # Names and titles of rows.
-        # @param usual [Array<String>] those that take part although they do so only on request elsewhere
+        # Names and titles of rows. The `usual` ones take part although some do so only on request elsewhere.
         def listed(width, usual)
           registry.names.map do |name|
             entry = registry.fetch(name)
@@ -213,13 +205,9 @@ module Larder
           options.separator("\nHow much:")
           options.on("--quick", "a rough result, of a third of the passes") { @quick = true }
           options.on("--sessions N", Integer, "sets of fresh processes (default 6,",
-                     "or 5 if time is short; fewer show nothing)") do |n|
-            @amounts[:sessions] = positive("--sessions", n)
-          end
+                     "or 5 if time is short; fewer show nothing)") { |n| @amounts[:sessions] = some("--sessions", n) }
           options.on("--passes N", Integer, "passes in each session (default 6, and",
-                     "as few as 2 if time is short)") do |n|
-            @amounts[:passes] = positive("--passes", n)
-          end
+                     "as few as 2 if time is short)") { |n| @amounts[:passes] = some("--passes", n) }
           options.on("--turn-ms MS", Float, "least length of a turn (default 20)") do |ms|
             @amounts[:turn_seconds] = some("--turn-ms", ms) / 1000
           end
@@ -238,25 +226,18 @@ module Larder
           options.separator("\nThe load:") if suite.declared.any? || suite.sized
           suite.declared.reject(&:file).each do |setting|
             words = "#{setting.words} (default #{setting.usual})"
-            type, argument = setting.choices ? [setting.choices, "KIND"] : [setting.usual.class, "N"]
-            options.on("#{setting.option} #{argument}", type, words) do |value|
-              @settings[setting.name] = within(setting, value)
+            options.on("#{setting.option} N", setting.usual.class, words) do |value|
+              @settings[setting.name] = some(setting.option, value, setting.most)
             end
           end
           size_option(options) if suite.sized
         end
 
-        def some(option, number)
-          return number if number.positive? && number.finite?
+        def some(option, number, most = nil)
+          raise UsageError, "#{option} must be more than 0, not #{number}" unless number.positive? && number.finite?
+          raise UsageError, "#{option} must be #{most} or less, not #{number}" if most && number > most
 
-          raise UsageError, "#{option} must be more than 0, not #{number}"
-        end
-
-        def within(setting, number)
-          some(setting.option, number) unless setting.choices
-          return number unless setting.most && number > setting.most
-
-          raise UsageError, "#{setting.option} must be #{setting.most} or less, not #{number}"
+          number
         end
 
         def size_option(options)

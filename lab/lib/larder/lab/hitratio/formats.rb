@@ -25,8 +25,6 @@ module Larder
 
         module_function
 
-        # @param path [String]
-        # @return [Trace]
         # @raise [UsageError] if it cannot be read or is not a trace
         def read(path)
           name = File.basename(path).delete_suffix(".gz")
@@ -40,7 +38,6 @@ module Larder
           raise UsageError, "cannot read the trace #{path}: #{error.message}; --list lists patterns and formats"
         end
 
-        # @param recording [Record::Recording]
         # @return [Trace] its reads of values that the application stores; no cache can answer the others
         # @raise [UsageError] if it has none
         def trace_of(recording)

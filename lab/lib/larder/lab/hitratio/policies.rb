@@ -7,6 +7,7 @@ require "larder/cli/registry"
 module Larder
   module Lab
     # Replays traces of requests and counts misses: in the engine, and in simulations of published policies.
+    # @api private
     module Hitratio
       # Eviction policies, by the names users type.
       module Policies
@@ -28,7 +29,6 @@ module Larder
         # @return [Integer] objects
         def count = @sizes.size
 
-        # @return [Boolean]
         def include?(object) = @sizes.key?(object)
 
         # @param object [Integer] not in it
@@ -60,7 +60,6 @@ module Larder
       # `prepare`, `hit?(object)` and `store(object, size)`, which is called after a miss of an object that fits.
       class Policy
         # @param capacity [Integer] bytes
-        # @param trace [Trace]
         def initialize(capacity, trace)
           @capacity = capacity
           @trace = trace

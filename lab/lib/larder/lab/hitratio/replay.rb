@@ -55,8 +55,6 @@ module Larder
         SECONDS_A_REQUEST = 4e-6
         private_constant :SECONDS_A_REQUEST
 
-        # @param sizes [Array<Size>]
-        # @param policies [Array<String>]
         # @param published [Boolean] is the trace with published results also replayed at the published sizes?
         def initialize(sizes:, policies:, progress:, published: false)
           @sizes = sizes
@@ -66,8 +64,6 @@ module Larder
           @nets = (%w[larder lru] - policies).empty?
         end
 
-        # @param traces [Array<Trace>]
-        # @return [Array<Row>]
         def run(traces)
           tasks = traces.flat_map { |trace| sizes(trace).map { |size| [trace, size] } }
           each = @policies.size + (@nets ? 1 : 0)

@@ -9,7 +9,6 @@ module Larder
       # that a trace asks for?; object_bytes: bytes of every object, whatever the trace says (nil: as the trace says).
       Size = Struct.new(:text, :number, :share, :object_bytes) do
         # @param text [String] "5%", "512MiB", "1048576", "200x100KB"
-        # @return [Size]
         # @raise [UsageError]
         def self.parse(text)
           count, bytes = text.match(/\A([1-9]\d*)x(.+)\z/)&.captures
@@ -26,7 +25,6 @@ module Larder
         # @return [Integer] bytes of the cache
         def bytes_of(footprint) = share? ? (footprint * number / 100).round : number
 
-        # @return [Boolean]
         def share? = share
 
         # @return [String] as it was given

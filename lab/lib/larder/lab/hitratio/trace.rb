@@ -15,7 +15,6 @@ module Larder
         attr_reader :requests, :sizes
 
         # @param keys [Array<Object>] one for each request
-        # @param sizes [Array<Integer>, nil]
         def initialize(name, keys, sizes = nil)
           @name = name
           @sizes = sizes

@@ -20,8 +20,7 @@ module Larder
       #   put          has left                    arrives
       #    |--waiting--|--bytes * 8 / bandwidth--|--delay--|
       class Direction
-        # @param delay [Float] seconds: half of a round trip
-        # @param bandwidth [Float] bits a second; 0: no limit
+        # `delay` is half of a round trip in seconds; `bandwidth` in bits a second, 0: no limit.
         def initialize(delay, bandwidth)
           @delay = delay
           @seconds_per_byte = bandwidth.zero? ? 0.0 : 8.0 / bandwidth
@@ -29,20 +28,16 @@ module Larder
           @parcels = []
         end
 
-        # @param side [Side] the receiver
-        # @param chunk [String, nil] nil: the end
-        # @param at [Float] now
-        # @return [void]
+        # Sends a chunk (nil: the end) to the receiver `side` now.
         def put(side, chunk, at)
           @free_at = [@free_at, at].max + (chunk.to_s.bytesize * @seconds_per_byte)
           @parcels << [@free_at + @delay, side, chunk]
         end
 
-        # @return [Float, nil] when the next chunk arrives; nil: nothing is on its way
+        # When the next chunk arrives; nil: nothing is on its way.
         def due = @parcels.first&.first
 
-        # @param at [Float] now
-        # @return [Array, nil] side and chunk that have arrived
+        # The next side and chunk that have arrived by now.
         def take(at)
           @parcels.shift.drop(1) if @parcels.any? && due <= at
         end
@@ -61,11 +56,7 @@ module Larder
         # Errors of a server that cannot be reached.
         UNREACHABLE = [SystemCallError, SocketError, IOError].freeze
 
-        # @param listener [TCPServer, UNIXServer]
-        # @param rtt [Float] seconds
-        # @param bandwidth [Float] bits a second, each way; 0: no limit
-        # @param lead [Float] seconds that a sleep of this system ends late
-        # @yieldreturn [BasicSocket] a new connection to the server
+        # `lead` is how many seconds late a sleep of this system ends. The block connects to the server.
         def initialize(listener, rtt, bandwidth, lead, &connect)
           @listener = listener
           @there, @back = Array.new(2) { Direction.new(rtt / 2, bandwidth) }
@@ -76,7 +67,6 @@ module Larder
         end
 
         # Relays until standard input ends.
-        # @return [void]
         def run
           loop do
             # The list is made again only where it has changed: the time of this loop is part of every round trip.
@@ -184,11 +174,7 @@ module Larder
 
         module_function
 
-        # @param target [String] see {.connect}
-        # @param rtt [String] seconds
-        # @param bandwidth [String] bits a second
-        # @param path [String, nil] of a Unix socket
-        # @return [void]
+        # As the program is called, see above.
         def run(target, rtt, bandwidth, path = nil)
           sharpen_timers
           lead = oversleep
@@ -209,7 +195,7 @@ module Larder
           nil
         end
 
-        # @return [Float] seconds that a short sleep ends late, which is most of it on a virtual machine
+        # The seconds that a short sleep ends late, which is most of it on a virtual machine.
         def oversleep
           late = Array.new(SLEEPS) do
             started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
@@ -219,8 +205,6 @@ module Larder
           late.sort[SLEEPS / 2].clamp(0.0, LONGEST_LEAD)
         end
 
-        # @param target [String] path of a Unix socket, or host:port
-        # @return [BasicSocket]
         def connect(target)
           return UNIXSocket.new(target) if target.start_with?("/")
 

@@ -57,8 +57,8 @@ module Larder
         # The lines so far, which are then forgotten.
         def take = @text.tap { @text = +"" }
 
-        # Adds a call. `letter` is one of {OPERATIONS}, or "q"; `start` and `finish` are of the monotonic clock; `keys` is
-        # nil, one or several; `hits` is nil, a boolean, or the keys that were hits; `ttl` is nil, seconds or a Time.
+        # Adds a call. `letter` is one of {OPERATIONS}, or "q"; `start` and `finish` are of the monotonic clock; `keys`
+        # is nil, one or several; `hits` is nil, a boolean, or the keys that were hits; `ttl` is nil, seconds or a Time.
         def add(letter, start, finish, thread, keys, hits, ttl)
           number = @threads[thread] || number(thread)
           return if letter == "q" && (@latest[number] || 0) < start # no call in it

@@ -8,7 +8,6 @@ module Larder
     module Replay
       # Replays requests on a store. A read that misses stores the value, if the application stored it; the value is
       # not computed, but the time that a hit saves is counted.
-      # @api private
       class Player
         include Clock
 
@@ -43,7 +42,7 @@ module Larder
           @local ? @store.with_local_cache { run(steps) } : run(steps)
         end
 
-        # Replays requests when they came, `speed` times as fast, for `window` seconds. Raises Invalid for a wrong value.
+        # Replays requests when they came, `speed` times as fast, for `window` seconds. A wrong value is Invalid.
         def play_on_time(speed:, window:)
           began = now
           taken = @requests.take_while { |request| request.start / speed <= window }.each_index.map do |number|

@@ -7,7 +7,6 @@ module Larder
     module Replay
       # A recording with keys and values made again: of the recorded sizes, different under each key, and about three
       # times as long as zlib makes them.
-      # @api private
       class Script
         # An item of the recording with its new key and value.
         Entry = Struct.new(:key, :value, :ttl, :compute, :stored, :counter, :warm)

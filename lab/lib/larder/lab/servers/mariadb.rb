@@ -14,7 +14,6 @@ module Larder
         # @return [String, nil] full path of the program that makes its directory ready
         def self.installer = find("mariadb-install-db") || find("mysql_install_db")
 
-        # @return [Array<String>]
         def arguments
           listen = port ? ["--bind-address=#{HOST}", "--port=#{port}"] : ["--skip-networking"]
           [*common, "--datadir=#{data}", "--tmpdir=#{dir}", "--pid-file=#{File.join(dir, "pid")}",
@@ -54,7 +53,6 @@ module Larder
       class MariadbQueryCache < Mariadb
         named "mariadb-query-cache", "MariaDB with its query cache on"
 
-        # @return [Array<String>]
         def arguments = [*super, "--query-cache-type=ON", "--query-cache-size=64M"]
       end
     end

@@ -10,7 +10,6 @@ module Larder
         named "memcached", "memcached", binary: "memcached", port: 11_211,
                                         from: "install it (Debian: apt-get install memcached)"
 
-        # @return [Array<String>]
         def arguments
           listen = port ? ["-l", HOST, "-p", port.to_s, "-U", "0"] : ["-s", socket, "-a", "700"]
           # As root it insists on being told whom to run as; the directory is open to this user only.

@@ -76,41 +76,26 @@ module Larder
           File.chown(owner.uid, owner.gid, directory)
         end
 
-        # Lets the server's user into its directory, and through the lab's own directories above it.
+        # Lets the server's user into its directory, and through the directories of {Scratch} above it.
         def admit
           own(dir)
-          owner = account(user)
-          own_above.reject { |above| open_to_all?(above) }.each do |above|
-            File.chown(nil, owner.gid, above)
-            File.chmod(0o710, above)
-          end
-          closed = closed_to(owner)
-          return unless closed
-
-          raise Unavailable, "PostgreSQL does not run as root, and the user #{user} may not enter #{closed}: choose " \
-                             "another place with --dir"
+          above = dir
+          admit_to(above) until (above = File.dirname(above)) == "/"
         end
 
-        # @return [Array<String>] directories above that {Scratch} has made; none if it made none
-        def own_above
-          above = [File.dirname(dir)]
-          above << File.dirname(above.last) while File.basename(above.last).match?(/\A\d+\z/)
-          File.basename(above.last).start_with?("larder-lab-") ? above : []
-        end
-
-        # The first directory above that the user may not enter.
-        def closed_to(owner)
-          above = File.dirname(dir)
-          above = File.dirname(above) while above != "/" && enters?(owner, above)
-          above unless above == "/"
-        end
-
-        def enters?(owner, directory)
+        def admit_to(directory)
           stat = File.stat(directory)
-          (stat.gid == owner.gid && stat.mode.anybits?(0o010)) || open_to_all?(directory)
-        end
+          group = account(user).gid
+          return if stat.mode.anybits?(0o001) || (stat.gid == group && stat.mode.anybits?(0o010))
 
-        def open_to_all?(directory) = File.stat(directory).mode.anybits?(0o001)
+          unless directory.match?(%r{/larder-lab-[^/]+(/\d+)*\z})
+            raise Unavailable, "PostgreSQL does not run as root, and the user #{user} may not enter #{directory}: " \
+                               "choose another place with --dir"
+          end
+
+          File.chown(nil, group, directory)
+          File.chmod(0o710, directory)
+        end
 
         def url_by_socket = "postgresql:///postgres?host=#{dir}&port=5432&user=#{ROLE}"
 

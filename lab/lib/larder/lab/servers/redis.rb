@@ -8,7 +8,6 @@ module Larder
         named "redis", "Redis", binary: "redis-server", port: 6379,
                                 from: "install it (Debian: apt-get install redis-server)"
 
-        # @return [Array<String>]
         def arguments
           listen = port ? ["--port", port.to_s] : ["--port", "0", "--unixsocket", socket, "--unixsocketperm", "700"]
           [*listen, "--bind", HOST, "--dir", dir, "--daemonize", "no", "--save", "", "--appendonly", "no",
@@ -52,7 +51,6 @@ module Larder
               binary: "dragonfly",
               from: "put its program there (https://www.dragonflydb.io/docs/getting-started/binary)"
 
-        # @return [Array<String>]
         def arguments
           listen = port ? ["--port=#{port}"] : ["--port=0", "--unixsocket=#{socket}", "--unixsocketperm=700"]
           [*listen, "--bind=#{HOST}", "--dir=#{dir}", "--dbfilename=", "--maxmemory=#{megabytes}mb",

@@ -111,11 +111,7 @@ module Larder
             "figures" => { "histogram" => histogram.to_h, "bound" => bound } }
         end
 
-        # @param processes [Array<Hash{String=>Object}>] the figures of each process of a row
-        # @return [Histogram] of all of them
-        def times(processes)
-          Histogram.restored(processes.map { |process| process["histogram"] })
-        end
+        def times(processes) = Histogram.restored(processes.map { |process| process["histogram"] })
 
         def too_old(age, bound)
           "an answer was #{Reports::Figures.duration(age)} older than a change on another machine, at most " \

@@ -10,7 +10,6 @@ module Larder
           Policies.register("belady", self)
 
           # As {Policy#request}.
-          # @return [Boolean]
           def request(object, size, following)
             if (hit = @held.include?(object))
               size = @held.delete(object)

@@ -29,7 +29,6 @@ module Larder
                     "server"
           private_constant :PATIENCE, :PASSING
 
-          # @param scene [Bench::Scene]
           # @raise [Unavailable] if other processes cannot use this store
           def initialize(scene)
             @row = scene.contender
@@ -37,7 +36,6 @@ module Larder
             raise Unavailable, PASSING if solid? && theirs?
           end
 
-          # @param questions [Array<Symbol>]
           # @return (see Bench::Suite::BlockBuilder#paced)
           def answers(questions)
             started = now

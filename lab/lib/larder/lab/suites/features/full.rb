@@ -17,7 +17,6 @@ module Larder
           TOLERANCE = 1.25
           private_constant :ROOM, :OBJECT, :TOLERANCE
 
-          # @param scene [Bench::Scene]
           # @raise [Unavailable] if the store cannot be filled
           def initialize(scene)
             super

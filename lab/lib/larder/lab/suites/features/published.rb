@@ -15,13 +15,11 @@ module Larder
             # @return [Integer, nil] bytes that went in, and that came out
             attr_reader :taken, :given
 
-            # @return [String]
             def deflate(text)
               @taken = taken.to_i + text.bytesize
               Zlib.deflate(text).tap { |packed| @given = given.to_i + packed.bytesize }
             end
 
-            # @return [String]
             def inflate(packed) = Zlib.inflate(packed)
           end
         end

@@ -37,7 +37,7 @@ module Larder
           end
 
           def must_compute_for_all
-            raise Unavailable, "each caller computes by itself" unless Contenders::SingleFlights.own?(@key)
+            raise Unavailable, "each caller computes by itself" unless Contenders::SingleFlights.own.include?(@key)
           end
 
           # All callers want a key at once, and then the next one.
