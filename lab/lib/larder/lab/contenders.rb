@@ -12,8 +12,7 @@ module Larder
       extend CLI::Registry
       holds "contender"
 
-      # @param name [String]
-      # @return [Class]
+      # (see CLI::Registry#fetch)
       def self.fetch(name) = SingleFlights.own.include?(name) ? SingleFlights.fetch(name) : super
 
       # The contenders of `stampede`: those with which one caller computes a value for all, which no other command

@@ -10,12 +10,12 @@ module Larder
       # in a session. In a pass each process takes two turns of `turn_seconds` or more, in an order and in its reverse.
       # `limit_seconds` is what the run may take (nil: any time), see {Pace}. `seed` fixes the order. `urls` are servers
       # of the user's by names in {Servers}, `requires` files that workers load, `directory` is where stores keep their
-      # files (nil: the system's). `given` is what the user gives to blocks that work on it.
+      # files (nil: the system's).
       # @api private
       Plan = Struct.new(:suite, :rows, :blocks, :sessions, :passes, :turn_seconds, :limit_seconds, :seed, :urls,
-                        :requires, :directory, :size, :given, keyword_init: true) do
+                        :requires, :directory, :size, keyword_init: true) do
         def initialize(sessions: 6, passes: 6, turn_seconds: 0.02, limit_seconds: nil, urls: {}, requires: [],
-                       directory: nil, size: nil, blocks: nil, given: nil, **fields)
+                       directory: nil, size: nil, blocks: nil, **fields)
           super
           self.blocks ||= suite.blocks.reject(&:given)
           self.size ||= suite.size

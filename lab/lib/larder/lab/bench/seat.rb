@@ -79,7 +79,7 @@ module Larder
           endpoint = @hosting.endpoint&.merge("place" => place(plan), "dir" => "#{dir}-server")
           { contender: type.key, dir: dir, endpoint: endpoint, size: plan.size,
             suite: reference? ? ReferenceLoop::KEY : plan.suite.key, yjit: type.yjit?, cold: cold,
-            requires: plan.requires, proofs: proofs, given: plan.given, companion: (@companion unless reference?) }
+            requires: plan.requires, proofs: proofs, companion: (@companion unless reference?) }
         end
       end
     end

@@ -156,7 +156,7 @@ module Larder
           { versions: versions(@contender), options: @contender.recorded, yjit: Yjit.on? }
         end
 
-        def scene(contender) = Scene.new(contender, given: @job["given"], settings: @suite.settings)
+        def scene(contender) = Scene.new(contender, settings: @suite.settings)
 
         def first_calls(block)
           scene = scene(@contender)

@@ -19,6 +19,7 @@ module Larder
       #       call { |scene, i| scene.store.read(["key", i % 100]) == "value" }
       #     end
       #   end
+      # @api private
       class Suite
         # Code that is timed. `key` and `title` name it, `short` heads a column, `about` describes it. `setup` gets a
         # {Scene} and prepares it, without being timed; `teardown` runs after the last turn. `call` gets the scene, the
@@ -41,12 +42,10 @@ module Larder
         # the names and values of all rows. A column that is `better` "lower" or "higher" has a range of all processes,
         # and is a measure with this `unit` for `compare`.
         Column = Struct.new(:title, :format, :value, :all, :sentence, :better, :unit, :optional, keyword_init: true) do
-          # @param processes [Array<Hash{String=>Object}>] the figures of each
-          # @return [Array<Object, nil>] a value of each process
+          # A value of each process, by the figures of each.
           def values(processes) = processes.map { |process| value.call(all ? [process] : process) }
 
-          # @param processes [Array<Hash{String=>Object}>]
-          # @return [Object, nil] the median of numbers, or the first of other values; nil unless each process has one
+          # The median of numbers, or the first of other values; nil unless each process has one.
           def of(processes)
             return value.call(processes) if all
 
@@ -62,7 +61,6 @@ module Larder
         # and `most` the greatest that it may be. One with a `file` is the path that is the only argument; `file` is a
         # proc that is called before anything is measured, and refuses a wrong one.
         Setting = Struct.new(:name, :usual, :quick, :words, :most, :file, keyword_init: true) do
-          # @return [String]
           def option = "--#{name.to_s.tr("_", "-")}"
         end
 
@@ -74,34 +72,23 @@ module Larder
           PARTS = %i[load setup call paced teardown].freeze
           PARTS.each { |part| define_method(part) { |&code| @block[part] = code } }
 
-          # @param fields [Hash] of {Block}
           def initialize(**fields)
             @block = Block.new(threads: 1, unit: "call", load: ->(_) {}, setup: ->(_) {}, teardown: ->(_) {},
                                columns: [], curves: [], warnings: {}, **fields)
           end
 
-          # @param title [String]
-          # @param format [String] of its cells, see {Reports::Figures}
-          # @param more [Hash] see {Column}
-          # @yieldparam figures [Hash{String=>Object}] of a process; with `all: true` a list of those of all processes
-          # @yieldreturn [Object, nil] the cell
+          # Adds a {Column}. The block makes a cell of the figures of a process, with `all: true` of those of all.
           def column(title, format, **more, &value)
             @block.columns << Column.new(title: title, format: format, value: value, **more)
           end
 
-          # @param title [String]
-          # @param axes [Hash{Symbol=>Hash}] x and y, see {Document::Axis}
-          # @yieldparam processes [Array<Hash{String=>Object}>] the figures of those of a row
-          # @yieldreturn [Array<Array(Numeric, Numeric)>] points
+          # Adds a {Curve}, with x and y as {Document::Axis}. The block makes points of figures of a row's processes.
           def curve(title, **axes, &points) = @block.curves << Curve.new(title: title, points: points, **axes)
 
-          # @param text [String] of a warning that names rows
-          # @yieldparam processes [Array<Hash{String=>Object}>] the figures of those of a row
-          # @yieldreturn [Boolean] whether it is one of these rows
+          # Adds a warning that names rows: those for whose processes' figures the block answers true.
           def warning(text, &concerned) = @block.warnings[text] = concerned
 
-          # @return [Block]
-          # @raise [ArgumentError] without `call`
+          # The {Block}. Raises ArgumentError without `call`.
           def build
             raise ArgumentError, "the block #{@block.key} has no call" unless @block.call || @block.paced
 
@@ -117,7 +104,7 @@ module Larder
         private_constant :SETTINGS
 
         # Facts of a suite, with the values of one that does not say. `title "Stores"` declares one, `title` answers it;
-        # one whose value is a list has all words: `usual "larder", "redis"`.
+        # one whose value is a list has all words: `answers "hit", "miss"`; and code is a block.
         {
           title: nil, # a heading
           question: nil, # what it answers
@@ -125,9 +112,7 @@ module Larder
           answers: [], # keys of blocks that it answers by, in sentences
           base: "larder", # the row that others are compared with, if it was measured
           registry: Contenders, # a CLI::Registry of ContenderDeclarations: where its rows are listed
-          usual: [], # rows that take part unless others are named; none: those of the registry
-          also: [], # rows that take part although they do so only on request elsewhere
-          only_quick_to_start: false, # true: stores whose server takes seconds to start are left out unless named
+          usual: nil, # code: rows that take part unless others are named; nil: those of the registry
           size: Contender::SIZE, # bytes of room that stores and servers get
           sized: false, # whether the user may choose the size
           takes: [], # an option for `given` blocks: flag, words of its help, and code that reads what was typed
@@ -146,19 +131,15 @@ module Larder
           end
         end
 
-        # @param key [String] what users type
-        # @yield in the suite, which declares itself
-        # @return [Suite]
+        # A suite that declares itself in the block. Users type its key.
         def self.define(key, &declaration) = new(key).tap { |suite| suite.instance_eval(&declaration) }
 
-        # @return [String]
         attr_reader :key
-        # @return [Array<Block>] in the order in which they are measured
+        # In the order in which they are measured.
         attr_reader :blocks
-        # @return [Array<Setting>]
+        # Each {Setting}.
         attr_reader :declared
 
-        # @param key [String]
         def initialize(key)
           @key = key
           @facts = {}
@@ -166,84 +147,62 @@ module Larder
           @declared = []
         end
 
-        # @return [Array<String>] rows that take part unless others are named
-        def usual_rows = usual.empty? ? registry.usual : usual
-
         # Lets the user choose a value, see {Setting}.
-        # @param name [Symbol]
-        # @param usual [Numeric, String]
-        # @param words [String] of the help
-        # @param quick [Numeric, String] the value of a quick run
-        # @param limits [Hash] `most` or `file`
-        # @return [void]
         def setting(name, usual, words, quick: usual, **limits)
           declared << Setting.new(name: name, usual: usual, quick: quick, words: words, **limits)
         end
 
         # Sets what differs from the usual settings, for this process and those that it starts.
-        # @param given [Hash{Symbol=>Object}]
-        # @return [void]
         def choose(given)
           ENV[SETTINGS] = JSON.generate(JSON.parse(ENV.fetch(SETTINGS, "{}")).merge(key => given))
           @settings = nil
         end
 
-        # @return [Hash{Symbol=>Object}] the chosen or usual values
+        # The chosen or usual values.
         def settings
           @settings ||= declared.to_h { |one| [one.name, one.usual] }
                                 .merge(JSON.parse(ENV.fetch(SETTINGS, "{}")).fetch(key, {}).transform_keys(&:to_sym))
         end
 
-        # @param key [Symbol, String]
-        # @param title [String]
-        # @param fields [Hash] more of {Block}
-        # @yield in a {BlockBuilder}
-        # @return [void]
+        # Adds a {Block}, which a {BlockBuilder} declares.
         def block(key, title, **fields, &declaration)
           builder = BlockBuilder.new(key: key.to_s, title: title, **fields)
           builder.instance_eval(&declaration)
           blocks << builder.build
         end
 
-        # @param key [String]
-        # @return [Block]
-        # @raise [KeyError] without such a block
+        # The {Block} of that key. Raises KeyError without one.
         def fetch(key)
           blocks.find { |block| block.key == key } or raise KeyError, "the suite #{@key} has no block #{key}"
         end
       end
 
       # The store or codec that a block works with, and everything that its setup has kept.
+      # @api private
       class Scene
-        # @return [Contender, Codecs::Row]
+        # An opened {Contender}, or another row.
         attr_reader :contender
-        # @return [String, nil] what the user gives to blocks that are `given`
-        attr_reader :given
-        # @return [Hash{Symbol=>Numeric}] of the suite
+        # Those of the suite.
         attr_reader :settings
-        # @return [Hash{String=>Numeric}] what setup found out besides times
+        # What setup found out besides times.
         attr_reader :figures
 
-        # @param contender [Contender, Codecs::Row] opened
-        # @param given [String, nil]
-        # @param settings [Hash{Symbol=>Numeric}]
-        def initialize(contender, given: nil, settings: {})
+        def initialize(contender, settings: {})
           @contender = contender
-          @given = given
           @settings = settings
           @figures = {}
           @kept = {}
         end
 
-        # @return [ActiveSupport::Cache::Store]
         def store = @contender.store
 
-        # @return [Boolean] false if each read is a miss by design
+        # What the user gives to blocks that are `given`; nil: nothing.
+        def given = settings[:given]
+
+        # False if each read is a miss by design.
         def keeps? = contender.class.keeps_values?
 
-        # For blocks that fill a store.
-        # @return [void]
-        # @raise [Unavailable] if this one keeps nothing, or its server is the user's own
+        # For blocks that fill a store. Raises Unavailable if this one keeps nothing, or its server is the user's own.
         def must_be_filled
           raise Unavailable, "it keeps nothing" unless keeps?
           return unless contender.endpoint && !contender.endpoint["private"]
@@ -251,12 +210,9 @@ module Larder
           raise Unavailable, "a server that is not the lab's own is not filled"
         end
 
-        # @param name [Symbol]
-        # @return [Object] what setup has kept
+        # What setup has kept.
         def [](name) = @kept.fetch(name)
 
-        # @param name [Symbol]
-        # @param value [Object]
         def []=(name, value)
           @kept[name] = value
         end

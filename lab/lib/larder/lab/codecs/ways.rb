@@ -17,6 +17,10 @@ module Larder
       Way = Struct.new(:there, :back, :keeps) do
         # false of "none"
         def compresses? = !equal?(NONE)
+
+        # As Rails calls a compressor.
+        def deflate(bytes) = there.call(bytes)
+        def inflate(bytes) = back.call(bytes)
       end
 
       NONE = Way.new(->(bytes) { bytes }, ->(bytes) { bytes }, true).freeze
@@ -110,12 +114,7 @@ module Larder
 
           def load(bytes) = way.back.call(bytes)
         end
-        # The compressor that a store calls.
-        Compressor = Struct.new(:way) do
-          def deflate(bytes) = way.there.call(bytes)
-          def inflate(bytes) = way.back.call(bytes)
-        end
-        private_constant :Serializer, :Compressor
+        private_constant :Serializer
 
         def initialize(way, packing)
           @packing = packing
@@ -126,7 +125,7 @@ module Larder
         def asked? = @serializer.asked
 
         def to_options
-          { serializer: @serializer, compressor: Compressor.new(@packing), compress: @packing.compresses?,
+          { serializer: @serializer, compressor: @packing, compress: @packing.compresses?,
             compress_threshold: THRESHOLD }
         end
       end

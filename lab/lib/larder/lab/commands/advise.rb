@@ -51,8 +51,8 @@ module Larder
 
         def registry = Advice::Stores
 
-        def chosen_contenders
-          @only || (ROWS - BLIND.fetch(question.shared_by) + (question.survive == "crash" ? [DATABASE] : []))
+        def usual_rows(_suite)
+          ROWS - BLIND.fetch(question.shared_by) + (question.survive == "crash" ? [DATABASE] : [])
         end
 
         # The store's own part is not needed.

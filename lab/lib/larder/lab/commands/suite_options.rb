@@ -52,25 +52,22 @@ module Larder
           super
         end
 
-        # Names of the chosen contenders, one at least.
-        def contenders
-          chosen = registry.check(chosen_contenders) - registry.check(@except || [])
-          raise UsageError, "--only and --except leave no contender" if chosen.empty?
-
-          chosen
-        end
+        # Names of the chosen contenders.
+        def contenders = @suites.flat_map { |suite| rows(suite) }.uniq
 
         # Rows, and blocks that take long.
         def left_out
           return [] unless @quick
 
-          (@only ? [] : slow(@suites.first.usual_rows)) + (@blocks ? [] : all_blocks.select(&:slow).map(&:key))
+          usual = @only ? [] : @suites.flat_map { |suite| usual_rows(suite) }.uniq
+          usual.select { |name| registry.fetch(name).slow_to_start? } +
+            (@blocks ? [] : all_blocks.select(&:slow).map(&:key))
         end
 
         # Contenders and blocks.
         def list
           width = (registry.names + all_blocks.map(&:key)).map(&:size).max
-          usual = @suites.flat_map { |suite| suite.usual_rows | suite.also }
+          usual = @suites.flat_map { |suite| usual_rows(suite) }
           ["Rows (--only, --except, --base):", *listed(width, usual), "", "Blocks (--blocks):",
            *all_blocks.map { |block| "  #{block.key.ljust(width)}  #{block.title}" }, "",
            "#{ON_REQUEST} takes part only where it is named, or all are."].join("\n")
@@ -81,7 +78,7 @@ module Larder
           @plans ||= @suites.map { |suite| [suite, chosen(suite)] }.reject { |_, blocks| blocks.empty? }
                             .map do |suite, blocks|
             Bench::Plan.new(suite: suite, rows: rows(suite), blocks: blocks, seed: seed, urls: @urls,
-                            requires: @requires, directory: @directory, given: @given_text, size: @bytes, **amounts)
+                            requires: @requires, directory: @directory, size: @bytes, **amounts)
           end
         end
 
@@ -114,7 +111,8 @@ module Larder
 
         def registry = @suites.first.registry
 
-        def chosen_contenders = @only || (@suites.first.usual_rows - left_out)
+        # Those that take part unless others are named.
+        def usual_rows(suite) = suite.usual&.call || registry.usual
 
         # An exact number of sessions is not lowered behind the user's back.
         def amounts
@@ -126,14 +124,11 @@ module Larder
 
         # Rows that are asked for by name all take part.
         def rows(suite)
-          return contenders if @only
+          chosen = registry.check(@only || (usual_rows(suite) - left_out)) - registry.check(@except || [])
+          raise UsageError, "--only and --except leave no contender" if chosen.empty?
 
-          slow = suite.only_quick_to_start ? slow(contenders) : []
-          also = @quick ? suite.also - slow(suite.also) : suite.also
-          (contenders - slow) | (also - registry.check(@except || []))
+          chosen
         end
-
-        def slow(names) = names.select { |name| registry.fetch(name).slow_to_start? }
 
         # Names and titles of rows. The `usual` ones take part although some do so only on request elsewhere.
         def listed(width, usual)
@@ -148,7 +143,7 @@ module Larder
         def chosen(suite)
           return suite.blocks.select { |block| @blocks.include?(block.key) } if @blocks
 
-          suite.blocks.select { |block| !@given_text == !block.given && !(@quick && block.slow) }
+          suite.blocks.select { |block| !@settings[:given] == !block.given && !(@quick && block.slow) }
         end
 
         def check_blocks
@@ -156,7 +151,7 @@ module Larder
           raise UsageError, "unknown block #{unknown.first}; known: #{all_blocks.map(&:key).join(", ")}" if unknown.any?
 
           given = all_blocks.find { |block| block.given && @blocks&.include?(block.key) }
-          raise UsageError, "the block #{given.key} needs #{@suites.first.takes.first}" if given && !@given_text
+          raise UsageError, "the block #{given.key} needs #{@suites.first.takes.first}" if given && !@settings[:given]
         end
 
         def operands(rest)
@@ -188,7 +183,7 @@ module Larder
         def choose_settings
           suite = @suites.first
           quick = @quick ? suite.declared.to_h { |setting| [setting.name, setting.quick] } : {}
-          suite.choose(quick.merge(@settings)) if suite.declared.any?
+          suite.choose(quick.merge(@settings)) if suite.declared.any? || suite.takes.any?
           suite.declared.each { |setting| setting.file&.call }
         end
 
@@ -255,7 +250,7 @@ module Larder
           options.on("--blocks A,B", Array, "these blocks of code") { |names| @blocks = names }
           base_option(options)
           *words, check = @suites.first.takes
-          options.on(*words) { |text| @given_text = check.call(text) } if check
+          options.on(*words) { |text| @settings[:given] = check.call(text) } if check
           options.on("--require FILE", "load a file that adds contenders", "(see the README of larder-lab)") do |file|
             @requires << (File.exist?(file) ? File.expand_path(file) : file)
           end

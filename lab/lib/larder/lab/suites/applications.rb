@@ -16,8 +16,10 @@ module Larder
           records, JSON, counters, and the first reads of a process.
         TEXT
         answers "page", "fragment", "json"
-        also "larder-redis", *Contenders::WithoutYjit.rows
-        only_quick_to_start true
+        usual do
+          quick = Contenders.usual.reject { |name| Contenders.fetch(name).slow_to_start? }
+          [*quick, "larder-redis", *Contenders::WithoutYjit.rows]
+        end
         preload { Shop.load }
         question "How long does a cache take in what Rails applications do?"
 

@@ -105,19 +105,25 @@ module Larder
         TEXT
         answers "read_100b", "write_100b", "fetch_hit"
         size Calls::ROOM
-        usual "larder", "memory", "file", "litecache", "redis", "floor"
+        usual { %w[larder memory file litecache redis floor] }
         question "How long does each call take, and what of it is the store's own time?"
+
+        read = ->(scene, i, _) { scene[:texts].right?(i, scene.store.read(scene[:texts].key(i))) }
+        write = ->(scene, i, _) { scene.store.write(scene[:texts].key(i), scene[:texts].text(i)) ? true : false }
+        fetch = lambda do |scene, i, _|
+          scene[:texts].right?(i, scene.store.fetch(scene[:texts].key(i), expires_in: 3600) { "missed" })
+        end
 
         Calls::SIZES.each do |size, bytes|
           key = size.delete(" ").downcase
           block("read_#{key}", "read, #{size}", short: "read #{size}", about: "a hit; HTML") do
             setup { |scene| Calls.fill(scene, bytes) }
-            call { |scene, i| scene[:texts].right?(i, scene.store.read(scene[:texts].key(i))) }
+            call(&read)
           end
 
           block("write_#{key}", "write, #{size}", short: "write #{size}", about: "over a stored value; HTML") do
             setup { |scene| Calls.fill(scene, bytes) }
-            call { |scene, i| scene.store.write(scene[:texts].key(i), scene[:texts].text(i)) ? true : false }
+            call(&write)
           end
         end
 
@@ -136,9 +142,7 @@ module Larder
 
         block(:fetch_hit, "fetch, hit", about: "100 B, with `expires_in:`") do
           setup { |scene| Calls.fill(scene) }
-          call do |scene, i|
-            scene[:texts].right?(i, scene.store.fetch(scene[:texts].key(i), expires_in: 3600) { "missed" })
-          end
+          call(&fetch)
         end
 
         Calls::OPTIONS.each do |name, options|
@@ -150,16 +154,8 @@ module Larder
           end
         end
 
-        subscribed = {
-          read: ["read, 100 B", ->(scene, i, _) { scene[:texts].right?(i, scene.store.read(scene[:texts].key(i))) }],
-          fetch: ["fetch, hit", lambda do |scene, i, _|
-            scene[:texts].right?(i, scene.store.fetch(scene[:texts].key(i), expires_in: 3600) { "missed" })
-          end],
-          write: ["write, 100 B", lambda do |scene, i, _|
-            scene.store.write(scene[:texts].key(i), scene[:texts].text(i)) ? true : false
-          end]
-        }
-        subscribed.each do |name, (title, code)|
+        { read: ["read, 100 B", read], fetch: ["fetch, hit", fetch], write: ["write, 100 B", write] }
+          .each do |name, (title, code)|
           block("#{name}_subscribed", "#{title}, with a subscriber", about: "100 B; to all events of the cache") do
             setup { |scene| Calls.fill(scene).then { Calls.subscribe(scene) } }
             call(&code)

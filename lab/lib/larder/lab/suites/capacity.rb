@@ -53,7 +53,7 @@ module Larder
         proofs 0
         size 16 << 20
         sized true
-        usual(*Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? })
+        usual { Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? } }
 
         Capacity::OBJECTS.each do |kind, (name, bytes)|
           block(kind, name, alone: true, fresh: true, slow: kind != "1k", unit: "write",

@@ -60,7 +60,7 @@ module Larder
           report has the time of a request and how many fragments were computed again.
         TEXT
         question "How long do the first requests of a new process take, and what is computed again?"
-        usual "larder", "redis", "memcached", "solid_cache", "file", "memory"
+        usual { %w[larder redis memcached solid_cache file memory] }
         answers "restart", "emptied", "later"
         preload do
           Shop.load

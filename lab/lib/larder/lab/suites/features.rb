@@ -72,7 +72,7 @@ module Larder
         copies 1
         proofs 0
         size 64 << 20
-        usual(*Contenders.usual, "larder-redis")
+        usual { [*Contenders.usual, "larder-redis"] }
 
         Features::BLOCKS.each do |key, (name, type, questions)|
           about = questions.values.map { |heading, meaning| "#{heading}: #{meaning}" }.join("; ")

@@ -179,7 +179,7 @@ module Larder
           may be is invalid. Without a backplane copies are used for 500 ms here.
         TEXT
         question "What does Larder in front of a remote store save, and how old may an answer be?"
-        usual "redis", "larder-redis", "larder-redis-backplane"
+        usual { %w[redis larder-redis larder-redis-backplane] }
         base "larder-redis"
         answers "hit_500us", "miss_500us", "write_500us"
         takes "--rtt RTT,TIME", "your round trip and local_expires_in,", "such as 12ms,5s", Machines.method(:parsed)

@@ -77,7 +77,7 @@ module Larder
         question "How long do reads and writes with codecs take, and how much of that is the store?"
         bundle Gemfiles::CODECS
         takes(*Coded::OPTION, Coded.method(:source))
-        usual "larder", "file", "redis", "memcached"
+        usual { %w[larder file redis memcached] }
         answers "read_native_none", "read_marshal_none", "read_message_pack_snappy"
         preload { Coded.load(Matrix::PAYLOADS.first) }
 

@@ -38,7 +38,7 @@ module Larder
                   keys of their own, hits of shared keys.
                 TEXT
         answers "hit", "miss", "hit_corrected"
-        also "solid_cache-postgresql-prewarmed"
+        usual { [*Contenders.usual, "solid_cache-postgresql-prewarmed"] }
         question "How long does the published call take on each store?"
 
         block(:miss, "miss, one thread", short: "miss, 1 thread") { call { |scene, i| PublishedA.fetch(scene, i) } }

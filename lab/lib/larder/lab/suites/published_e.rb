@@ -35,7 +35,7 @@ module Larder
         question "How long does a request take with each session store?"
         registry Sessions::Stores
         companion "mariadb-query-cache"
-        usual "larder", "sql-mariadb", "activerecord-mariadb", "memcached", "redis"
+        usual { %w[larder sql-mariadb activerecord-mariadb memcached redis] }
         answers "empty_off", "index_off", "unchanged"
         preload do
           require "rails"

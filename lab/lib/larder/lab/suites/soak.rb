@@ -46,7 +46,7 @@ module Larder
         size 16 << 20
         sized true
         setting :seconds, 10.0, "of calls on each store", quick: 1.0, most: 60
-        usual(*Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? })
+        usual { Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? } }
 
         block(:full, "a full store", alone: true, about: "filled with twice its room; then objects are read, few of " \
                                                          "them often, and stored again if they were evicted") do

@@ -70,7 +70,7 @@ module Larder
         TEXT
         question "How often is a value computed that many callers want at once, and how long do they wait?"
         registry Contenders::SingleFlights
-        usual(*Contenders::SingleFlights.own, "larder", "memory", "file", "redis", "solid_cache")
+        usual { [*Contenders::SingleFlights.own, "larder", "memory", "file", "redis", "solid_cache"] }
         sessions 3
         setting :processes, 4, "processes that call"
         setting :threads, 25, "threads of each"

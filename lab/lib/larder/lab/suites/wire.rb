@@ -84,7 +84,7 @@ module Larder
         TEXT
         question "What do round trips and bandwidth do to each store, and to values with and without compression?"
         bundle Gemfiles::CODECS
-        usual "larder", "memory", "file", "redis", "valkey", "memcached"
+        usual { %w[larder memory file redis valkey memcached] }
         takes "--wire RTT,BANDWIDTH", "your network, such as 12ms,50mbit", Wire.method(:parsed)
         preload { Coded.load(*Wire::SMALL.keys, Wire::LARGE) }
 

@@ -100,8 +100,9 @@ module Larder
         private
 
         def measure(*rows, suite: "published-a", blocks: %w[hit write], sessions: 1, passes: 1, size: 4 << 20,
-                    **fields)
+                    given: nil, **fields)
           suite = Suites.fetch(suite)
+          suite.choose({ given: given }.compact)
           plan = Plan.new(suite: suite, rows: rows, blocks: blocks.map { |key| suite.fetch(key) }, sessions: sessions,
                           passes: passes, turn_seconds: 0.0005, seed: 1, size: size,
                           requires: [fixture("liar")], **fields)

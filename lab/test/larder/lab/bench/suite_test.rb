@@ -59,7 +59,7 @@ module Larder
             assert_predicate suite.title, :present?
             assert suite.question.end_with?("?")
             suite.answers.each { |key| suite.fetch(key) }
-            Contenders.check(suite.also)
+            suite.registry.check(suite.usual.call) if suite.usual
           end
         end
 

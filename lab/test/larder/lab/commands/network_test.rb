@@ -41,9 +41,9 @@ module Larder
 
         test "the user's own network replaces the others" do
           plan = options_of("network", "--wire", "12ms,50mbit").plans.first
-          assert_equal "0.012,50000000.0", plan.given
+          assert_equal "0.012,50000000.0", plan.suite.settings[:given]
           assert_equal(["yours"], plan.blocks.map { |block| block.axes.values.first }.uniq)
-          assert_equal "0.012,", options_of("network", "--wire", "12ms").plans.first.given
+          assert_equal "0.012,", options_of("network", "--wire", "12ms").plans.first.suite.settings[:given]
           assert_equal [0.012, nil], Suites::Wire.given("0.012,").then { |wire| [wire.rtt, wire.bandwidth] }
         end
       end

@@ -10,7 +10,7 @@ module Larder
 
         test "by default every usual contender and every block takes part, in enough sessions to show a difference" do
           plan = parse.plans.first
-          assert_equal Contenders.usual, plan.rows - plan.suite.also
+          assert_equal [*Contenders.usual, "solid_cache-postgresql-prewarmed"], plan.rows
           assert_equal Suites.fetch("published-a").blocks, plan.blocks
           assert_operator plan.sessions, :>=, Bench::Verdict::LEAST_SESSIONS
           assert_operator parse("--quick").plans.first.sessions, :>=, Bench::Verdict::LEAST_SESSIONS
@@ -27,8 +27,8 @@ module Larder
         test "a suite has its own rows besides the usual ones, unless they are left out or others are named" do
           rows = ->(*arguments) { both(*arguments).plans.map(&:rows) }
           slow = Contenders.usual.select { |name| Contenders.fetch(name).slow_to_start? }
-          own = BOTH.map { |suite| Suites.fetch(suite).also }
-          assert_equal [Contenders.usual - slow + own.first, Contenders.usual + own.last], rows[]
+          own = ["larder-redis", *Contenders::WithoutYjit.rows]
+          assert_equal [Contenders.usual - slow + own, [*Contenders.usual, "solid_cache-postgresql-prewarmed"]], rows[]
           assert_equal([], rows["--quick"].flatten.uniq.select { |name| Contenders.fetch(name).slow_to_start? })
           assert_equal [slow] * 2, rows["--only", slow.join(",")]
           assert_equal [["redis"], ["redis"]], rows["--only", "redis"]
@@ -62,7 +62,8 @@ module Larder
 
         test "a quick run goes without stores that are slow to start; named, they take part" do
           quick = parse("--quick")
-          assert_equal ["solid_cache-postgresql", "solid_cache-postgresql-tuned"], quick.left_out
+          assert_equal %w[solid_cache-postgresql solid_cache-postgresql-tuned solid_cache-postgresql-prewarmed],
+                       quick.left_out
           assert_empty quick.plans.first.rows & quick.left_out
           assert_empty parse("--quick", "--only", "solid_cache-postgresql").left_out
           assert_empty options_of("machines", "--quick").left_out, "they take part in no run of this suite"

@@ -35,8 +35,7 @@ module Larder
           SEED = 1
           private_constant :MOST, :FULL, :LOOKS, :SETTLING, :BATCH, :WARMING, :WARMTH, :CHECKED, :PLACES, :SEED
 
-          # @param contender [Contender] open and empty
-          # @param bytes [Integer] of each object
+          # The contender is open and empty; each object has so many bytes.
           def initialize(contender, bytes)
             @contender = contender
             @store = contender.store
@@ -45,8 +44,7 @@ module Larder
             @refused = @count = 0
           end
 
-          # @return (see Bench::Suite::BlockBuilder#paced)
-          # @raise [Invalid] at a wrong value
+          # As a paced block has it. Raises Invalid at a wrong value.
           def found
             warm_up
             own, *servers = @contender.directories

@@ -36,7 +36,7 @@ module Larder
             raise Unavailable, PASSING if solid? && theirs?
           end
 
-          # @return (see Bench::Suite::BlockBuilder#paced)
+          # As a paced block has it.
           def answers(questions)
             started = now
             answers = questions.to_h { |question| [question, attempt(question)] }

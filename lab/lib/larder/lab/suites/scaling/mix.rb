@@ -3,6 +3,7 @@
 # Reads, and writes now and then, keys that all callers share, until the time is up. The loop is the measured code.
 
 require_relative "../../bench/callers"
+require_relative "../../clock"
 
 module Larder
   module Lab
@@ -10,6 +11,8 @@ module Larder
       module Scaling
         # One caller.
         class Mix
+          include Clock
+
           # Keys that all share.
           KEYS = 1009
           VALUES = Array.new(KEYS) { |number| "Hello World! #{number}".freeze }.freeze
@@ -41,8 +44,8 @@ module Larder
           def run(start, seconds)
             Bench::Callers.wait_until(start)
             calls = 0
-            begun = clock
-            until (time = clock) >= begun + seconds
+            begun = now
+            until (time = now) >= begun + seconds
               BATCH.times { call(@at += 1) }
               calls += BATCH
             end
@@ -50,8 +53,6 @@ module Larder
           end
 
           private
-
-          def clock = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
           # The number of keys is a prime, so that every step reaches all of them, to read and to write.
           def call(at)
