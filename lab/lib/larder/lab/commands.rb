@@ -24,7 +24,6 @@ module Larder
 end
 
 require_relative "commands/suite"
-require_relative "commands/overview"
 require_relative "commands/hitratio"
 require_relative "commands/all"
 require_relative "commands/compare"

@@ -17,6 +17,7 @@ module Larder
 
       # The contenders of `stampede`: those with which one caller computes a value for all, which no other command
       # measures, and all others.
+      # @api private
       module SingleFlights
         extend CLI::Registry
         holds "contender"
@@ -25,15 +26,11 @@ module Larder
         STALE = 5
 
         class << self
-          # @return [Array<String>] those with which one caller computes for all
+          # Those with which one caller computes for all.
           def own = entries.keys
 
-          # @return [Array<String>]
           def names = own + Contenders.names
 
-          # @param name [String]
-          # @return [Class]
-          # @raise [UsageError] naming the known names
           def fetch(name) = Contenders.names.include?(name) ? Contenders.fetch(name) : super
         end
       end

@@ -32,11 +32,8 @@ module Larder
       # The pid of the program; nil if it could not be started.
       attr_reader :pid
 
-      # @param command [Array<String>] the program and its arguments
-      # @param dir [String] working directory
-      # @param log [String] file for everything it prints
-      # @param signal [String] what tells it to end
-      # @param user [String, nil] whom it runs as; nil: this process's
+      # `command` is the program and its arguments. It works in `dir`, prints into the file `log`, ends at `signal`, and
+      # runs as `user` (nil: as this process).
       def initialize(command, dir:, log:, signal: "TERM", user: nil)
         @command = command
         @dir = dir

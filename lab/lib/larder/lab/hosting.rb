@@ -19,7 +19,7 @@ module Larder
     # @api private
     class Hosting
       # Yields where the server of a {Contender} listens (nil if it needs none), and the server, which has a directory
-      # beside `dir`; stops it afterwards. Raises Unavailable if it cannot be had, and Invalid if it ends by itself.
+      # next to `dir`; stops it afterwards. Raises Unavailable if it cannot be had, and Invalid if it ends by itself.
       def self.for(type, dir, size: Contender::SIZE)
         hosting = new(type.server, "#{dir}-server", size: size)
         hosting.attend { yield hosting.endpoint, hosting.server }

@@ -6,35 +6,24 @@ require "minitest/mock"
 module Larder
   module Lab
     class HostingTest < ActiveSupport::TestCase
-      test "a private server runs inside the block, and nothing of it is left after it" do
+      test "a private server runs inside the block, and nothing of it is left after it, nor after an error in it" do
         type = redis
-        with_directory do |dir|
-          pid = nil
-          answer = Hosting.for(type, File.join(dir, "1")) do |endpoint, server|
-            pid = server.pid
-            assert_equal pid, endpoint["pid"]
-            assert_equal 1, Process.kill(0, pid)
-            assert_includes server.recorded[:arguments], "--maxmemory"
-            :done
-          end
-          assert_equal :done, answer
-          assert_raises(Errno::ESRCH) { Process.kill(0, pid) }
-          assert_empty Dir.children(dir)
-        end
-      end
-
-      test "an error inside the block stops the server, too" do
-        type = redis
-        with_directory do |dir|
-          pid = nil
-          assert_raises(Invalid) do
-            Hosting.for(type, File.join(dir, "1")) do |_, server|
+        [-> { :done }, -> { raise Invalid, "wrong" }].each do |work|
+          with_directory do |dir|
+            pid = nil
+            answer = Hosting.for(type, File.join(dir, "1")) do |endpoint, server|
               pid = server.pid
-              raise Invalid, "wrong"
+              assert_equal [pid, 1], [endpoint["pid"], Process.kill(0, pid)]
+              assert_includes server.recorded[:arguments], "--maxmemory"
+              work.call
             end
+            assert_equal :done, answer
+          rescue Invalid => error
+            assert_equal "wrong", error.message
+          ensure
+            assert_raises(Errno::ESRCH) { Process.kill(0, pid) }
+            assert_empty Dir.children(dir)
           end
-          assert_raises(Errno::ESRCH) { Process.kill(0, pid) }
-          assert_empty Dir.children(dir)
         end
       end
 

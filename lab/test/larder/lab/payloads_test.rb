@@ -39,11 +39,6 @@ module Larder
         end
         assert_equal [2, "text"], ["ruby:1 + 1", "ruby:'text'"].map { |source| Payloads::Given.value(source) }
       end
-
-      test "a payload that cannot be made is unavailable, with the error" do
-        error = assert_raises(Unavailable) { Payloads.of("given", "ruby:raise 'no'") }
-        assert_equal "the payload cannot be made: RuntimeError: no", error.message
-      end
     end
   end
 end

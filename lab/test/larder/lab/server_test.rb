@@ -105,7 +105,7 @@ module Larder
         end
       end
 
-      test "as root, PostgreSQL runs as another user, for whom the lab's directories are open, and no other ones" do
+      test "as root, PostgreSQL runs as another user, who may enter the lab's directories, and no other ones" do
         skip "needs root" unless Process.euid.zero?
         type = needs_server("postgresql")
         with_directory do |dir|

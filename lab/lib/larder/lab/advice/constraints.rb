@@ -14,15 +14,12 @@ module Larder
         # `about` is what of a choice it concerns; a `final` one excludes the choice, others put it behind.
         Objection = Struct.new(:about, :reason, :final)
 
-        # @param question [Question]
-        # @param model [Model]
         def initialize(question, model)
           @question = question
           @model = model
           @found = {}
         end
 
-        # @return [Array<Objection>]
         def against(choice)
           @found[choice] ||= begin
             final = [shared(choice), lost(choice), room(choice)].compact.first

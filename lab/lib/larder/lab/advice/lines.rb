@@ -10,7 +10,6 @@ module Larder
     module Advice
       # A store with a serializer and a compressor, see {Suites::Matrix}.
       Choice = Struct.new(:store, :serializer, :compressor) do
-        # @return [Stores::Facts]
         def facts = Stores::ALL.fetch(store)
 
         # @return [Array<String>] codecs that an application must configure
@@ -28,20 +27,16 @@ module Larder
         MARGIN = 1.15
         private_constant :GEMS, :MARGIN
 
-        # @param choice [Choice]
-        # @param bytes [Numeric] that all cached values take
+        # All cached values take so many bytes.
         def initialize(choice, bytes: 0)
           @choice = choice
           @facts = choice.facts
           @megabytes = [(bytes * MARGIN / (1 << 20)).ceil, 16].max
         end
 
-        # @return [String]
         def store = "config.cache_store = #{arguments("")}\n"
 
-        # @param messages [Boolean] whether there is a backplane
-        # @param seconds [Float] that a copy lives
-        # @return [String] the store with Larder in front of it
+        # The store with Larder in front of it, with a backplane (`messages`) or copies that live for so many seconds.
         def in_front(messages:, seconds:)
           backplane = "ENV.fetch(\"#{@facts.messages || "REDIS_URL"}\")" if messages
           options = { "remote" => "[#{arguments("  ")}]", "backplane" => backplane,

@@ -20,10 +20,8 @@ module Larder
         # usually and whatever fails; `messages` says whether there is a backplane.
         Way = Struct.new(:title, :read, :write, :seen, :bound, :messages)
 
-        # @return [Model]
         attr_reader :model
 
-        # @param ranking [Ranking]
         def initialize(ranking)
           @question = ranking.question
           @model = ranking.model
@@ -52,7 +50,6 @@ module Larder
 
         # Larder in front only if that is shown to be faster and old values are allowed; with a backplane as long as it
         # still is, unless old values are gone before people notice.
-        # @return [Way]
         def best
           return ways.first unless copies?
 
@@ -60,7 +57,6 @@ module Larder
           (told if @question.stale > NOTICED) || front || ways.first
         end
 
-        # @param way [Way]
         # @return [Float] seconds of a call, the mean of a write and its reads
         def seconds(way) = @model.seconds(cost(way))
 

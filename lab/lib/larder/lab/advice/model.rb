@@ -10,20 +10,13 @@ module Larder
     module Advice
       # Seconds of a call. `measured` has weights of measured calls by row and block, `added` are seconds besides them.
       Cost = Struct.new(:measured, :added) do
-        # @param other [Cost]
-        # @return [Cost]
         def +(other) = Cost.new(measured.merge(other.measured) { |_, one, two| one + two }, added + other.added)
 
-        # @param other [Numeric]
-        # @return [Cost]
         def *(other) = Cost.new(measured.transform_values { |weight| weight * other }, added * other)
       end
 
       # Costs of the choices that a run has measured: of a {Choice}, under the circumstances of a {Question}.
       class Model
-        # @param plan [Bench::Plan]
-        # @param samples [Bench::Samples]
-        # @param findings [SuiteReport::Findings]
         def initialize(plan, samples, findings)
           @samples = samples
           @findings = findings
@@ -60,7 +53,6 @@ module Larder
         # @return [Cost] the mean of a write and its reads
         def mean(read, write, question) = (write + (read * question.reads)) * (1.0 / (question.reads + 1))
 
-        # @return [Float]
         def seconds(cost) = cost.measured.sum { |at, weight| weight * @seconds[at] } + cost.added
 
         # @return [Bench::Stats::Estimate] of the seconds of one, divided by those of the other

@@ -41,7 +41,6 @@ module Larder
         room = ->(text, option) { Units.size(text, option) unless text == "any" }
         several = ->(one, more) { ->(question) { question.hosts > 1 ? more : one } }
 
-        # @return [Array<Field>]
         FIELDS = [
           [:reads, "--reads N", "10", nil, number, ["reads for each write"]],
           [:hosts, "--hosts N", "1", nil, whole, ["machines that run the application"]],
@@ -65,19 +64,16 @@ module Larder
 
         FIELDS.each { |field| define_method(field.key) { value(field) } }
 
-        # @param texts [Hash{Symbol=>String}] as typed, by field
-        # @raise [UsageError] naming the offender and the forms
+        # Texts as typed, by field. A wrong one is a UsageError.
         def initialize(texts = {})
           @texts = texts
           @values = {}
           FIELDS.each { |field| value(field) if texts.key?(field.key) }
         end
 
-        # @param changes [Hash{Symbol=>String}]
-        # @return [Question] the same but for these
+        # The same but for these.
         def with(**changes) = Question.new(@texts.merge(changes))
 
-        # @param key [Symbol]
         # @return [String] as it was typed, or the default
         def said(key)
           default = FIELDS.find { |field| field.key == key }.default

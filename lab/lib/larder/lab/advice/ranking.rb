@@ -19,13 +19,8 @@ module Larder
         FORMATS = { bandwidth: :bits, rtt: :duration, size: :bytes }.freeze
         private_constant :TRIED, :FORMATS
 
-        # @return [Question]
-        attr_reader :question
-        # @return [Model]
-        attr_reader :model
+        attr_reader :question, :model
 
-        # @param question [Question]
-        # @param model [Model]
         def initialize(question, model)
           @question = question
           @model = model
@@ -65,7 +60,6 @@ module Larder
                                 Bench::Verdict.for_an_application(ratio(choice, fastest)) != :slower)
         end
 
-        # @return [Bench::Stats::Estimate]
         def ratio(choice, other) = model.ratio(cost(choice), cost(other))
 
         # @return [Float] seconds of a call, the mean of a write and its reads

@@ -9,6 +9,7 @@ require_relative "../contenders"
 module Larder
   module Lab
     # Which store, serializer and compressor suit a value and a network: computed from the samples of a run.
+    # @api private
     module Advice
       # Stores by the names users type.
       module Stores
@@ -30,7 +31,6 @@ module Larder
         redis = Facts.new(seen_by: "hosts", room: :memory, survives: "restart", arguments: [":redis_cache_store"],
                           options: { "url" => 'ENV.fetch("REDIS_URL")' }, gems: ["redis"], messages: "REDIS_URL")
         solid = { survives: "crash", arguments: [":solid_cache_store"], sized: "max_size" }
-        # @return [Hash{String=>Facts}]
         ALL = {
           "larder" => Facts.new(seen_by: "processes", room: :disk, survives: "restart", arguments: [":larder_store"],
                                 sized: "size", gems: ["larder"]),

@@ -45,9 +45,8 @@ module Larder
         # Seconds of the run by {Pace::KINDS}; none if no session was measured.
         attr_reader :spent
 
-        # @param samples [Samples] get all turns
-        # @param journal [Journal, nil] has sessions that are not measured again, and gets the others
-        # @param later [Float] seconds that other suites will take afterwards
+        # `samples` get all turns. The `journal`, if any, has sessions that are not measured again, and gets the others.
+        # Other suites will take `later` seconds afterwards.
         def initialize(plan, samples, progress:, journal: nil, later: 0.0)
           @plan = plan
           @samples = samples

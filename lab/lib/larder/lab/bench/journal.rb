@@ -59,16 +59,14 @@ module Larder
         # The run, as it was given to {#initialize}.
         attr_reader :run
 
-        # @param run [Hash{String=>Object}] plain data that describes it
-        # @param file [File, nil] nil: made when it is needed
-        # @param sessions [Array<Session>] those that the file has
+        # `run` is plain data that describes the run. The file, made when it is needed, has these sessions.
         def initialize(run, file: nil, sessions: [])
           @run = run
           @file = file
           @sessions = sessions
         end
 
-        # @return [String, nil] nil before a session has finished
+        # nil before a session has finished.
         def path = @file&.path
 
         # The finished sessions of a suite.

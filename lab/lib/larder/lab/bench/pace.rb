@@ -26,11 +26,8 @@ module Larder
         # Passes of each block in the next session.
         attr_reader :passes
 
-        # @param limit [Float, nil] seconds of the whole run; nil: any time
-        # @param sessions [Integer] that are to be measured
-        # @param passes [Integer] of each block, at most
-        # @param needed [Integer] sessions that are measured in any case
-        # @param pass_seconds [Float] that one pass of all blocks is expected to take
+        # `limit` is the seconds of the whole run (nil: any time). `needed` of the `sessions` are measured in any case,
+        # with `passes` of each block at most. One pass of all blocks is expected to take `pass_seconds`.
         def initialize(limit:, sessions:, passes:, needed:, pass_seconds:)
           @limit = limit
           @sessions = sessions

@@ -21,9 +21,6 @@ module Larder
           self.size ||= suite.size
         end
 
-        # The blocks whose first calls in a process are measured.
-        def cold_blocks = blocks.select(&:cold)
-
         # Lists of the blocks that the same processes measure in a session, first calls first.
         def parts = blocks.partition(&:cold).flatten.slice_before(&:fresh).to_a
 

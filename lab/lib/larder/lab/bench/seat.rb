@@ -75,7 +75,7 @@ module Larder
         def place(plan) = plan.rows.index(row) * Suite::COPIES + copy
 
         def job(plan, dir, proofs)
-          cold = plan.cold_blocks.select { |block| shared? || block.anywhere }.map(&:key)
+          cold = plan.blocks.select { |block| block.cold && (shared? || block.anywhere) }.map(&:key)
           endpoint = @hosting.endpoint&.merge("place" => place(plan), "dir" => "#{dir}-server")
           { contender: type.key, dir: dir, endpoint: endpoint, size: plan.size,
             suite: reference? ? ReferenceLoop::KEY : plan.suite.key, yjit: type.yjit?, cold: cold,

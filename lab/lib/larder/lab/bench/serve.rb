@@ -50,9 +50,7 @@ module Larder
           new(job, $stdin, output).serve
         end
 
-        # @param job [Hash{String=>Object}] contender, dir, endpoint, size, suite, threads, cold
-        # @param input [IO] requests
-        # @param output [IO] answers
+        # `job` is that of a {Seat}.
         def initialize(job, input, output)
           @job = job
           @input = input

@@ -184,7 +184,7 @@ module Larder
         attr_reader :contender
         # Those of the suite.
         attr_reader :settings
-        # What setup found out besides times.
+        # Figures that setup found out besides times.
         attr_reader :figures
 
         def initialize(contender, settings: {})
@@ -196,7 +196,7 @@ module Larder
 
         def store = @contender.store
 
-        # What the user gives to blocks that are `given`; nil: nothing.
+        # The text that the user gives to blocks that are `given`, or nil.
         def given = settings[:given]
 
         # False if each read is a miss by design.
@@ -210,7 +210,7 @@ module Larder
           raise Unavailable, "a server that is not the lab's own is not filled"
         end
 
-        # What setup has kept.
+        # A thing that setup has kept.
         def [](name) = @kept.fetch(name)
 
         def []=(name, value)

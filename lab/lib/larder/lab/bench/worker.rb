@@ -25,9 +25,8 @@ module Larder
         end
         private_constant :TIMEOUT, :Status
 
-        # @param job [Hash] for {Service}; works in its `dir`
-        # @param log [String] file for everything the process prints
-        # @param timeout [Numeric] seconds without an answer after which it counts as hung
+        # `job` is for {Service}, which works in its `dir` and prints into the file `log`. After `timeout` seconds
+        # without an answer it counts as hung.
         def initialize(job, log:, preloader:, timeout: TIMEOUT)
           @log = log
           @preloader = preloader

@@ -4,7 +4,6 @@
 
 require "larder/cli/registry"
 require_relative "row"
-require_relative "strategy"
 
 module Larder
   module Lab

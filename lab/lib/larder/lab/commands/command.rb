@@ -58,10 +58,10 @@ module Larder
 
         def list? = @list == true
 
-        # Of what is random: the one that was given, or one that the report tells.
+        # The seed of the order: the one that was given, or one that the report tells.
         def seed = @seed ||= Random.new_seed % 1_000_000
 
-        # The chapter that the block makes, or {#chapter}, with warnings of what the machine did meanwhile.
+        # The chapter that the block makes, or {#chapter}, with warnings of what else the machine did.
         def watched
           watch = Watch.new
           (block_given? ? yield : chapter).tap { |found| found.warnings.concat(gone_without, watch.warnings) }

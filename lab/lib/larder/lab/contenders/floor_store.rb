@@ -61,8 +61,6 @@ module Larder
 
           def write_multi(values, _options = nil) = values.each { |name, value| @entries[key_of(name)] = copy(value) }
 
-          def fetch_multi(*names, **_options) = names.to_h { |name| [name, fetch(name) { yield name }] }
-
           def delete(name, _options = nil) = @entries.delete(key_of(name)) ? true : false
 
           def exist?(name, _options = nil) = @entries.key?(key_of(name))

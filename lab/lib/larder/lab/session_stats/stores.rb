@@ -8,6 +8,7 @@ require_relative "../sessions/row"
 module Larder
   module Lab
     # What questions about sessions cost.
+    # @api private
     module SessionStats
       # The questions, in words.
       QUESTIONS = { logged_in: "is a user logged in, who is", logged_out: "is a user logged in, who is not",

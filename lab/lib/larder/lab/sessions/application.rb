@@ -12,7 +12,6 @@ module Larder
     module Sessions
       # The application of the published comparison. Its recipes are in MariaDB, as they were there, together with
       # sessions in SQL.
-      # @api private
       class Application
         # The application. Only a checkout has it.
         ROOT = File.expand_path("../../../../../examples/recipes", __dir__)

@@ -11,8 +11,6 @@ module ActionDispatch
   module Session
     # CacheStore over what `within:` says.
     class LarderLabCacheStore < CacheStore
-      # @param app [#call]
-      # @param options [Hash{Symbol=>Object}]
       def initialize(app, options = {})
         super(app, options.except(:within).merge(cache: cache(*options[:within])))
       end

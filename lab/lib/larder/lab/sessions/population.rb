@@ -7,10 +7,10 @@ require "digest"
 module Larder
   module Lab
     # The comparison of session stores, and of the cost of questions about sessions.
+    # @api private
     module Sessions
       # Sessions that were begun and last used within a day, evenly, one after the other. Each has a user of its own;
       # every second user is signed in.
-      # @api private
       class Population
         # Seconds.
         MINUTE = 60

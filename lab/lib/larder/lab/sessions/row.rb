@@ -20,8 +20,7 @@ module Larder
         TOGETHER = 1000
         SEED = 1
 
-        # @param dir [String] a directory of its own
-        # @param endpoint [Hash, nil] where its server listens, see {Endpoint}; `companion`: the application's database
+        # It has the directory `dir`. Its server listens at `endpoint`, and the application's database at `companion`.
         def initialize(dir:, endpoint: nil, companion: nil, **)
           @dir = dir
           @endpoint = endpoint
@@ -29,8 +28,6 @@ module Larder
         end
 
         # Loads the sessions.
-        # @return [self]
-        # @raise [Unavailable] naming what is missing and how to get it
         def open
           activate_gems
           connect
@@ -42,7 +39,6 @@ module Larder
         end
 
         # Sessions stay between blocks.
-        # @return [void]
         def clear; end
 
         private

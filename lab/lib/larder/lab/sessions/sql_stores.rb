@@ -11,8 +11,6 @@ module Larder
 
           # Makes the table: the one of the gem's generator, or the one that SqlBypass makes for itself. Rows and their
           # twins are in one database.
-          # @return [void]
-          # @raise [Unavailable]
           def ready
             @table = model.table_name = "sessions_#{SecureRandom.hex(4)}"
             bypass if by_hand?
@@ -22,7 +20,6 @@ module Larder
           end
 
           # Many rows at once, as the store itself would write them one by one.
-          # @return [Array<String>]
           def fill(_stack, users)
             ids = users.map { Rack::Session::SessionId.new(SecureRandom.hex(16)) }
             model.insert_all!(ids.zip(users).map do |id, user|
@@ -31,7 +28,6 @@ module Larder
             ids.map { |id| "#{Stack::KEY}=#{id.public_id}" }
           end
 
-          # @return [Hash{Symbol=>Object}]
           def recorded
             { store: self.class.middleware, session_class: type.name,
               server: connection.select_value("SELECT VERSION()") }

@@ -15,7 +15,6 @@ module Larder
     module Sessions
       # Cookies, a session store, and an endpoint which does what a request brings along. A cookie is "name=value";
       # nil: the user has none, or keeps the one that he has.
-      # @api private
       class Stack
         # Name of the cookie.
         KEY = "_larder_lab_session"

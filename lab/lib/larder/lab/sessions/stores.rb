@@ -46,14 +46,10 @@ module Larder
           def configured(name) = @middleware = name
         end
 
-        # @return [Application] after {#open}
-        attr_reader :application
-        # @return [Visitors] after {#open}
-        attr_reader :visitors
+        # An {Application} and {Visitors}, after {#open}.
+        attr_reader :application, :visitors
 
-        # @param values [Integer] sessions that must be there
-        # @return [void]
-        # @raise [Invalid]
+        # So many sessions must be there.
         def prove(values) = visitors.prove(values)
 
         # @return [Hash{Symbol=>Object}] its own options, plain data
@@ -63,18 +59,12 @@ module Larder
         def recorded = { store: self.class.middleware, options: settings(endpoint && shown(endpoint["url"])) }
 
         # Does what must be done once Rails is loaded and before the first request.
-        # @return [void]
-        # @raise [Unavailable]
         def ready; end
 
         # @return [Boolean] whether a session is kept anywhere but with its user
         def keeps? = true
 
-        # Begins sessions, each by a request. Overridden where that takes long, and there is a shorter way.
-        # @param stack [Stack]
-        # @param users [Array<Integer>]
-        # @return [Array<String>] their cookies
-        # @raise [Invalid]
+        # Begins sessions, each by a request, and answers their cookies. Overridden where there is a shorter way.
         def fill(stack, users) = users.map { |user| stack.begin_session(user) }
 
         private

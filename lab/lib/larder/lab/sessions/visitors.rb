@@ -10,7 +10,6 @@ module Larder
   module Lab
     module Sessions
       # Begins sessions, proves that they are kept, and sends requests with them: each checks its answer.
-      # @api private
       class Visitors
         # Sessions that must come back before anything is measured, at most.
         PROOFS = 20
@@ -30,8 +29,8 @@ module Larder
           @popular = Population.sample(users.size, Row::POPULAR, @random)
         end
 
-        # Sessions are there, `values` of them at most, are changed, and new ones begin; one that nobody began is not
-        # there. Raises Invalid otherwise.
+        # Proves that sessions are there, `values` of them at most, are changed, and that new ones begin, and that one
+        # that was never begun is not there. Raises Invalid otherwise.
         def prove(values)
           (0...@cookies.size).to_a.sample([values, PROOFS].min, random: @random).each do |number|
             demand(unchanged?(number), "session #{number}")

@@ -55,11 +55,6 @@ module Larder
           assert_equal 30, parse("--sessions", "2", "--seconds", "30").plans.first.limit_seconds
         end
 
-        test "without a seed there is one, so that the run can be repeated" do
-          assert_kind_of Integer, parse.plans.first.seed
-          assert_equal [12, 12], both("--seed", "12").plans.map(&:seed)
-        end
-
         test "a quick run goes without stores that are slow to start; named, they take part" do
           quick = parse("--quick")
           assert_equal %w[solid_cache-postgresql solid_cache-postgresql-tuned solid_cache-postgresql-prewarmed],
