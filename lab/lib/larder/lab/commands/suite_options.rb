@@ -130,11 +130,10 @@ module Larder
           chosen
         end
 
-        # Names and titles of rows. The `usual` ones take part although some do so only on request elsewhere.
+        # Names and titles of rows, with a mark at those that are not `usual`.
         def listed(width, usual)
           registry.names.map do |name|
-            entry = registry.fetch(name)
-            "  #{name.ljust(width)}  #{entry.title}#{" #{ON_REQUEST}" if entry.on_request? && !usual.include?(name)}"
+            "  #{name.ljust(width)}  #{registry.fetch(name).title}#{" #{ON_REQUEST}" unless usual.include?(name)}"
           end
         end
 
