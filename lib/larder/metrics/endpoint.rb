@@ -22,14 +22,11 @@ module Larder
         end
       end
 
-      # A request without access ends here: a later route of the application that takes any path would answer 200, and
-      # monitoring takes that for a healthy cache.
-      #
       # @param env [Hash] of a Rack request
       # @return [Array] status, headers, body
       def call(env)
         case @access.refusal(env)
-        when :hidden then return response(404, TEXT, "Not Found\n")
+        when :hidden then return response(404, TEXT, "Not Found\n", hiding)
         when :unauthorized
           return response(401, TEXT, "Unauthorized\n", "www-authenticate" => @access.challenge)
         end
@@ -42,6 +39,11 @@ module Larder
       end
 
       private
+
+      # Rails goes on to later routes, and ends with its own page of what is not found.
+      def hiding
+        { "x-cascade" => "pass" }
+      end
 
       # @param given [Hash] options of `initialize` that it does not name
       # @return [Web::Access]

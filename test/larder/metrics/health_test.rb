@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "action_dispatch"
 require "support/backplane_case"
 require "support/open_processes"
 require "larder/metrics"
@@ -164,6 +165,20 @@ module Larder
           answer = get(Health.new(cache: path_of("none").b + name.b, allow: :route))
           assert_match(/not used yet: there is no file at .*none\\x/, JSON.parse(answer.body).fetch("note"))
         end
+      end
+
+      test "a request without access does not reach a later route for any path, which would answer 200" do
+        routes = ActionDispatch::Routing::RouteSet.new
+        pages = [Metrics, Health].map { |page| page.new(cache: store, token: "a") }
+        routes.draw do
+          pages.each { |page| mount page => "/#{page.class.name.demodulize}" }
+          match "*any", to: ->(_) { [200, {}, ["the application"]] }, via: :all
+        end
+        answers = %w[/Health /Metrics /Health].zip(%w[a b b]).map do |path, token|
+          Rack::MockRequest.new(routes).get(path, "HTTP_AUTHORIZATION" => "Bearer #{token}")
+        end
+        assert_equal [200, 200, 404], answers.map(&:status)
+        assert_equal ["the application", "Not Found\n"], answers.drop(1).map(&:body)
       end
 
       private
