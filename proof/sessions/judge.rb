@@ -95,7 +95,7 @@ module SessionProof
       user = maker.set.fetch("user_id") { old&.user }
       return if user.nil? || (!@single && (logout_of?(user, number) || crowded?(user) || rivals?(user)))
       # Who ends the session that it was, ends what it goes on as.
-      return if old && (logout_of?(old.user, maker.id) || surplus?(maker.id, old))
+      return if old && (logout_of?(old.user, maker.id) || surplus?(maker.id, old) || ended_by_former?(maker.id))
       return if @requests.any? { |one| one.id == maker.id && !one.equal?(maker) } && maker.id
 
       wrong(number, "of user #{user} is lost at its #{maker.kind}")

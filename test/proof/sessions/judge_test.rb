@@ -18,7 +18,19 @@ module Proof
       assert_includes differences.join, "the answer is wrong: commit 6"
     end
 
+    test "a session may be lost at its renewal if one of its former ids is signed out of, and not another's id" do
+      former, others = [5, 4].map do |id|
+        judge([renewal, request(:end, id, true)], { 6 => nil, 7 => nil }, clock: 68)
+      end
+      assert_empty former
+      assert_includes others.join, "is lost at its renew"
+    end
+
     private
+
+    def renewal
+      SessionProof::Request.new(:renew, 6, 7, {}, [], nil, nil, true, 1.0, 2.0)
+    end
 
     def judge(requests, observed, clock:)
       household = SessionProof::Household.make(43)
