@@ -2,13 +2,13 @@
 
 require "test_helper"
 require "larder/remote/circuit_breaker"
+require "support/interruptions"
 
 module Larder
   module Remote
     class CircuitBreakerTest < ActiveSupport::TestCase
       include Processes
-
-      class Interrupted < RuntimeError; end
+      include Interruptions
 
       setup do
         @now = 1000.0
@@ -111,7 +111,7 @@ module Larder
         loop do
           @breaker.open
           @now += 3
-          found = interrupted_at(place += 1) { @breaker.call { "answer" } }
+          found = interrupted_at(place += 1, "/circuit_breaker.rb") { @breaker.call { "answer" } }
           assert_equal "answer", @breaker.call { "answer" }, "place #{place}"
           break unless found
         end
@@ -136,25 +136,6 @@ module Larder
       end
 
       private
-
-      # Interrupts the call at one of the places where Ruby looks for exceptions of other threads.
-      #
-      # @return [Boolean] has it such a place?
-      def interrupted_at(place)
-        returns = 0
-        trace = TracePoint.new(:return, :b_return) do |point|
-          raise_from_another_thread if point.path.end_with?("/circuit_breaker.rb") && (returns += 1) == place
-        end
-        trace.enable(target_thread: Thread.current) { yield }
-        returns >= place
-      rescue Interrupted
-        true
-      end
-
-      def raise_from_another_thread
-        thread = Thread.current
-        Thread.new { thread.raise(Interrupted) }.join
-      end
 
       def fail_after(seconds)
         assert_raises(IOError) { @breaker.call { (@now += seconds) && raise(IOError) } }

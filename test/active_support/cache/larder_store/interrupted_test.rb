@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
+require "support/interruptions"
 require "support/store_case"
 
 module LarderStoreTests
   # Threads that raise into each other, as Timeout does, and threads that run in between: the list of computations that
   # a thread has, and the number of leases that C has, stay right.
   class InterruptedTest < StoreCase
+    include Interruptions
+
     Flights = Larder::Store::Flights
     FLIGHT = { single_flight: true }.freeze
-
-    # Raised by another thread.
-    class Late < RuntimeError; end
 
     CALLS = {
       "single flight" => ->(cache, key) { cache.fetch(key, **FLIGHT) { 1 } },
@@ -50,28 +50,11 @@ module LarderStoreTests
       place, flights = 0, Flights.current
       loop do
         place += 1
-        break unless interrupted_at(place) { yield "key #{place}" }
+        break unless interrupted_at(place, "/lib/larder/store/") { yield "key #{place}" }
 
         assert_empty flights.instance_variable_get(:@flights), "place #{place}"
       end
       assert_operator place, :>, 20
-    end
-
-    # @return [Boolean] has the call such a place?
-    def interrupted_at(place)
-      returns = 0
-      trace = TracePoint.new(:return, :b_return) do |point|
-        raise_from_another_thread if point.path.include?("/lib/larder/store/") && (returns += 1) == place
-      end
-      trace.enable(target_thread: Thread.current) { yield }
-      returns >= place
-    rescue Late
-      true
-    end
-
-    def raise_from_another_thread
-      thread = Thread.current
-      Thread.new { thread.raise(Late) }.join
     end
 
     # Yields just before C gets the number of leases.
