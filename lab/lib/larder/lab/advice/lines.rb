@@ -27,7 +27,7 @@ module Larder
         MARGIN = 1.15
         private_constant :GEMS, :MARGIN
 
-        # All cached values take so many bytes.
+        # @param bytes [Integer] of all cached values
         def initialize(choice, bytes: 0)
           @choice = choice
           @facts = choice.facts
@@ -36,7 +36,7 @@ module Larder
 
         def store = "config.cache_store = #{arguments("")}\n"
 
-        # The store with Larder in front of it, with a backplane (`messages`) or copies that live for so many seconds.
+        # The store with Larder in front of it, with a backplane (`messages`) or copies that live for `seconds`.
         def in_front(messages:, seconds:)
           backplane = "ENV.fetch(\"#{@facts.messages || "REDIS_URL"}\")" if messages
           options = { "remote" => "[#{arguments("  ")}]", "backplane" => backplane,

@@ -35,7 +35,7 @@ module Larder
           SEED = 1
           private_constant :MOST, :FULL, :LOOKS, :SETTLING, :BATCH, :WARMING, :WARMTH, :CHECKED, :PLACES, :SEED
 
-          # The contender is open and empty; each object has so many bytes.
+          # The contender is open and empty; each object has `bytes` bytes.
           def initialize(contender, bytes)
             @contender = contender
             @store = contender.store
