@@ -5,6 +5,7 @@
 require "larder/remote/adapters/redis_leases"
 require "larder/remote/adapters/server"
 require "larder/remote/redis_cluster"
+require "larder/remote/redis_glob"
 require "larder/remote/servers"
 
 module Larder
@@ -12,10 +13,6 @@ module Larder
     module Adapters
       # RedisCacheStore: Redis, Valkey, or a cluster. Its client is one of the gem redis, or of redis-client.
       class Redis < Server
-        # Characters that have a meaning in its patterns.
-        GLOB = /[*?\[\]\\^]/n
-        private_constant :GLOB
-
         # Its client, which connects later, is otherwise made by the first call. One of a block may connect.
         def self.check(store, options)
           store.redis.then { nil } unless options.key?(:redis)
@@ -80,7 +77,7 @@ module Larder
         end
 
         def literal(text)
-          text.b.gsub(GLOB) { |character| "\\#{character}" }.force_encoding(text.encoding)
+          RedisGlob.literal(text)
         end
 
         def several?

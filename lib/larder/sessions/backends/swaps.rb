@@ -5,6 +5,7 @@
 # between changes nothing afterwards.
 
 require "larder/remote/redis_cluster"
+require "larder/remote/redis_glob"
 require "larder/remote/redis_script"
 
 module Larder
@@ -27,10 +28,9 @@ module Larder
             end
             return 1
           LUA
-          # Names that it looks at in one call, and characters that have a meaning in its patterns.
+          # Names that it looks at in one call.
           SCANNED = 1000
-          GLOB = /[*?\[\]\\^]/
-          private_constant :SCRIPT, :SCANNED, :GLOB
+          private_constant :SCRIPT, :SCANNED
 
           # @param name [String]
           # @param options [Hash] expires_in: seconds to live
@@ -63,7 +63,7 @@ module Larder
           #   none
           def scan(prefix, step)
             number, cursor = step || [0, "0"]
-            pattern = "#{prefix.gsub(GLOB) { |character| "\\#{character}" }}*"
+            pattern = "#{::Larder::Remote::RedisGlob.literal(prefix)}*"
             redis.then do |client|
               nodes = nodes_of(client)
               cursor, names = nodes[number].call("SCAN", cursor, "MATCH", pattern, "COUNT", SCANNED)
