@@ -92,7 +92,7 @@ module Larder
         # @param raw [Boolean, nil] is it a raw entry?
         # @return [ActiveSupport::Cache::Entry, nil] also one that has expired
         def load(bytes, raw = false)
-          bytes && @store.send(:deserialize_entry, bytes, **(raw ? { raw: true } : {}))
+          bytes && @store.send(:deserialize_entry, bytes, raw: raw)
         end
 
         # @param wanted [Array<Array(String, String, String, Float, String)>] names of lease and entry, the bytes of
