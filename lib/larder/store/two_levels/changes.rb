@@ -158,11 +158,17 @@ module Larder
         # @return [Array(ActiveSupport::Cache::Entry, Array<String>), nil] the same as the remote store has it, and its
         #   tags; nil: it was deleted or replaced
         def unchanged(key, entry)
-          stored = @remote.read(key) or return
+          stored, found, names = opened(key)
+          [stored, names] if found && found.expires_at == entry.expires_at && found.version == entry.version
+        end
+
+        # @return [Array] an entry as the remote store has it, the same without its tags (nil: one of them has deleted
+        #   it), and its tags; empty: there is none
+        def opened(key)
+          stored = @remote.read(key) or return []
           entries = { key => stored }
           names = @tags.open(entries)[key]
-          found = entries[key] or return
-          [stored, names] if found.expires_at == entry.expires_at && found.version == entry.version
+          [stored, entries[key], names]
         end
 
         # The namespace is not a part of the glob.
@@ -238,8 +244,8 @@ module Larder
         end
 
         def tag_deleted?(key)
-          entries = { key => @remote.read(key) }.compact
-          entries.any? && @tags.open(entries) && entries.empty?
+          stored, found = opened(key)
+          !stored.nil? && found.nil?
         end
 
         # What another caller deletes or writes at the same time wins in the file. One who has the lease may have read
