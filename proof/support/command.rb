@@ -18,7 +18,7 @@ module Proof
 
       #{Catalogue::ALL.map { |name, proof| format("  %-11s %s", name, proof::HELP) }.join("\n")}
 
-      `bin/test` runs a bounded part of each (--quick).
+      `bin/test` runs a bounded part of some (--quick), `bin/test --matrix` of all.
 
       Options:
     TEXT
@@ -52,7 +52,7 @@ module Proof
 
     def parser
       @parser ||= explained(BANNER, width: 16) do |options|
-        options.on("--quick", "the short form that CI runs, at most a minute each") { @settings[:quick] = true }
+        options.on("--quick", "the short form, at most a minute each") { @settings[:quick] = true }
         options.on("--minutes N", Float, "duration of fuzz, machines and soak") do |minutes|
           raise OptionParser::InvalidArgument, "#{minutes}: must be more than 0" unless minutes.positive?
 

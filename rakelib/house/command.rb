@@ -44,7 +44,7 @@ module House
       super
       @suites = Suites::DEFAULT
       @stack = nil
-      @lanes = Environment.processors + 1 # for many jobs wait part of their time
+      @lanes = Environment.processors + 2 # for many jobs wait part of their time
       @setup = true
       @setup_options = []
       @fast = @slow = false

@@ -118,7 +118,7 @@ module House
         MatrixCell.new(name, { stack: "this Ruby", under: "slow tests" },
                        ["bin/test", "--slow", "--only", suites, *inner(name)], weight: 400)
       end
-      proofs = (Suites::REPEATED_PROOFS - ["matrix"]).map do |name|
+      proofs = (Suites::PROOFS_OF_MATRIX - ["matrix"]).map do |name|
         MatrixCell.new("proof-#{name}", { stack: "this Ruby", under: "quick run" }, ["bin/proof", "--quick", name],
                        kind: :one)
       end

@@ -22,7 +22,7 @@ module House
       "contract" => "Rails 7.2's own tests of cache stores; Rails', Rack's and Dalli's of sessions: all over Larder",
       "newest" => "the same on the newest Rails for this Ruby, and what has changed there; allowed to fail",
       "lab" => "tests of the lab (lab/test/)",
-      "proof" => "a bounded part of those proofs of bin/proof that repeat no other suite",
+      "proof" => "a bounded part of those proofs of bin/proof that are short and repeat no other suite",
       "guards" => "instructions (valgrind) of calls, and pages and system calls of a set, against those on record",
       "style" => "RuboCop, clang-format, dependencies between layers, stores to shared memory",
       "docs" => "every public class and method has YARD documentation",
@@ -41,17 +41,17 @@ module House
     # Tests of the development tools.
     OF_TOOLS = ["test/{house,bench,proof}/**/*_test.rb"].freeze
 
-    # Tests of the extension, and of what is built on Rails and Rack. What of it takes long, and the sessions behind
-    # their middleware, are left to `bin/test --matrix rails`.
+    # Tests of the extension, and of the parts that Rails and Rack are under. `bin/test --matrix rails` has more: the
+    # tests that take long, the pages in a browser, the sessions behind their middleware.
     OF_STACK = [
       "test/active_support/**/*_test.rb", "test/action_dispatch/**/*_test.rb", "test/rack/**/*_test.rb",
       "test/larder/{bytes/cache,dashboard,remote,store}/**/*_test.rb",
       "test/larder/bytes/cache_test.rb", "test/larder/codecs/{cacheable,coder,tree*}_test.rb",
       "test/larder/test_helper{_test.rb,/**/*_test.rb}", "test/generators/**/*_test.rb",
-      "test/rails/{dashboard,dashboard_pages,first_hour,five_commands,install}_test.rb",
-      "test/house/testing_guide_test.rb"
+      "test/rails/{dashboard,dashboard_pages,first_hour,five_commands}_test.rb"
     ].freeze
-    NOT_OF_STACK = ["test/active_support/cache/larder_store/fast_path_{check,collections}_test.rb",
+    NOT_OF_STACK = ["test/larder/dashboard/browser_test.rb",
+                    "test/active_support/cache/larder_store/fast_path_{check,collections}_test.rb",
                     "test/larder/bytes/cache/garbage_collection_test.rb"].freeze
 
     # The smallest part of it that goes through each method of Rails that the store and the sessions build on. All of it
@@ -61,9 +61,11 @@ module House
       "test/action_dispatch/session/larder_store_test.rb", "test/rack/session/larder_test.rb"
     ].freeze
 
-    # Proofs whose bounded part repeats tests of another suite: `asan` (coverage, crash, linear, security), `ruby`
-    # (contract, security), `tools` (sessions, soak), and cells of the matrix. `bin/test --matrix proof` runs them.
-    REPEATED_PROOFS = ["contract", "coverage", "crash", "linear", "matrix", "security", "sessions", "soak"].freeze
+    # Proofs that only `bin/test --matrix proof` runs. Their bounded part repeats tests of another suite: `asan`
+    # (coverage, crash, linear, security), `ruby` (contract, security), `tools` (machines, sessions, soak), and cells of
+    # the matrix; or it takes about a minute and rarely fails: environment, fuzz; or it runs models alone: models.
+    PROOFS_OF_MATRIX = ["contract", "coverage", "crash", "environment", "fuzz", "linear", "machines", "matrix",
+                        "models", "security", "sessions", "soak"].freeze
 
     # Run once without a sanitizer, by the proof `faults`: thousands of forks, which under a sanitizer take minutes.
     CALLS_TESTS = "calls_test calls_use_test"
@@ -226,7 +228,7 @@ module House
     # Each is a job of its own. They share the machine with other jobs and therefore judge no time.
     def proof_jobs
       list = IO.popen([Environment.variables, "ruby", File.join(ROOT, "bin/proof"), "--names"], &:readlines)
-      list.to_h { |line| line.chomp.split("\t", 2).values_at(0, 1) }.except(*REPEATED_PROOFS).map do |name, missing|
+      list.to_h { |line| line.chomp.split("\t", 2).values_at(0, 1) }.except(*PROOFS_OF_MATRIX).map do |name, missing|
         Job.new("proof: #{name}", suite: "proof", kind: :one, weight: 50, after: ["compile"],
                                   missing: missing, env: Environment.variables,
                                   argv: ["ruby", "-w", "bin/proof", "--quick", name])

@@ -19,7 +19,7 @@ module House
     test "what the tables of the suites name is there" do
       assert_empty(Suites::WEIGHTS.keys.select { |path| Dir["#{ROOT}/#{path}*"].empty? })
       assert_empty((Suites::OF_STACK + Suites::OF_OTHER_RAILS).select { |path| Suites.test_files(path).empty? })
-      assert_empty Suites::REPEATED_PROOFS - Proof::Catalogue::ALL.keys
+      assert_empty Suites::PROOFS_OF_MATRIX - Proof::Catalogue::ALL.keys
       assert_empty(Suites::CALLS_TESTS.split.reject { |name| File.exist?("#{ROOT}/engine/test/#{name}.c") })
     end
 

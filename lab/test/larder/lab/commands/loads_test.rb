@@ -31,7 +31,7 @@ module Larder
           assert_match(/Could not keep up with the rate of hits at a rate: file/, late.out)
         end
 
-        test "scaling: a server and a file are measured by threads and by processes" do
+        slow_test "scaling: a server and a file are measured by threads and by processes" do
           needs_server("redis")
           chapter, out = measured("scaling", "--quick", "--seed", "1", "--only", "redis,file,null")
           assert_match(/^Hits, by threads/, out)
@@ -75,7 +75,7 @@ module Larder
           assert_includes measures(chapter), "stampede/killed/median-runs/larder-single-flight"
         end
 
-        test "stampede: dalli's lock answers without a value while another computes" do
+        slow_test "stampede: dalli's lock answers without a value while another computes" do
           needs_server("memcached")
           chapter, = measured(*STAMPEDE, "--only", "memcached-lock")
           found = figures(chapter).dig("memcached-lock", "absent")
@@ -96,7 +96,7 @@ module Larder
           assert_equal keys.sort, measures(chapter).grep(/larder/).sort
         end
 
-        test "capacity: each kind of objects is in a fresh server" do
+        slow_test "capacity: each kind of objects is in a fresh server" do
           needs_server("memcached")
           chapter, = measured(*CAPACITY, "--only", "memcached")
           places = figures(chapter)["memcached"].values.flat_map do |block|
