@@ -43,8 +43,8 @@ module House
       RECIPES_STORAGE names another directory; examples/recipes/README.md has all variables.
 
       With --herd it sends 100 requests at once for one page, shows how often its slow query
-      runs and how long they wait, without and with what docs/guides/stampedes.md describes,
-      and ends.
+      runs and how long they wait, without and with what docs/guides/stampedes.md and
+      stale-values.md describe, and ends.
 
       With --machines 3 it starts as many machines with a Redis behind them, shows a change
       that all of them hear of and what they answer while Redis is dead

@@ -5,7 +5,7 @@
 module Larder
   class Dashboard
     module Pages
-      # Single flight and stale answers. docs/guides/stampedes.md explains both.
+      # Single flight (docs/guides/stampedes.md) and stale answers (docs/guides/stale-values.md).
       class Computations < Page
         # Seconds that the walk through the leases may take, and rows that are shown.
         PATIENCE = 0.5

@@ -128,7 +128,7 @@ module Larder
           row(:stale_while_revalidate, BOTH, TIME,
               "how long after its expiry `fetch` and `fetch_multi` serve an entry, and also `read` and `read_multi` " \
               "if the call has the option; one caller of the first two has it " \
-              "[computed again](../guides/stampedes.md#serving-what-has-expired)",
+              "[computed again](../guides/stale-values.md)",
               c: :stale_while_revalidate, traits: %i[larder], synonyms: %i[swr stale serve_stale]),
           row(:stale_if_error, BOTH, TIME,
               "how long after its expiry an entry is the answer if the block of `fetch` or `fetch_multi` raises",
@@ -144,7 +144,7 @@ module Larder
               "entry ([guide](../guides/tags.md))",
               default_text: "none", c: :tags, traits: %i[larder], synonyms: %i[tag tagged]),
           row(:jitter, BOTH, PART,
-              "an entry may [expire earlier](../guides/stampedes.md#serving-what-has-expired) by up to this part of " \
+              "an entry may [expire earlier](../guides/stale-values.md) by up to this part of " \
               "`expires_in:`, at random",
               c: :jitter, traits: %i[larder]),
           row(:raw, BOTH, RAILS_SWITCH, "no effect, as in Rails' file store; with `remote:` as in that store",
