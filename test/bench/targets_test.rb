@@ -130,9 +130,9 @@ module Bench
 
     # @return [Hash{String => Array}] sense and bound of the rows of each part; a row without one belongs to that above
     def documented
-      text = File.read(File.expand_path("../../docs/reference/performance.md", __dir__), encoding: "UTF-8")
+      text = File.read(File.expand_path("../../docs/reference/targets.md", __dir__), encoding: "UTF-8")
       part = nil
-      rows = text[/^## Targets\n.*?^\|---.*?\n(.*?)^$/m, 1].lines.map { |line| line.split("|").map(&:strip) }
+      rows = text[/^\|---.*?\n(.*?)^$/m, 1].lines.map { |line| line.split("|").map(&:strip) }
       rows.each_with_object({}) do |(_, given, _, target), found|
         part = given unless given.empty?
         sense = target.start_with?("at most ") ? :most : :least
