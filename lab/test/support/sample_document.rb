@@ -8,7 +8,7 @@ module SampleDocument
            "memcached, meta protocol", "solid_cache on SQLite", "solid_cache on PostgreSQL, tuned (unlogged)",
            "solid_cache on MariaDB", "litecache", "null"].freeze
   BASE = [1.1e-6, 1.9e-5, 3.2e-5, 4.4e-5, 3.9e-5, 4.5e-5, 3.0e-5, 2.1e-4, 3.8e-4, 4.1e-4, 2.7e-5, 6.0e-7].freeze
-  MISSING = "dragonfly is not on the PATH and no --dragonfly-url was given; it is measured where it is found"
+  MISSING = "dragonfly is not on the PATH and no --url dragonfly=URL was given; it is measured where it is found"
 
   module_function
 
@@ -47,7 +47,7 @@ module SampleDocument
   def table
     interval = { "value" => 19.1, "low" => 18.2, "high" => 20.0, "same" => false }
     D::Table.new(caption: "Per call", notes: ["A note."],
-                 columns: ["", %w[µs micros], %w[times ratio], { title: "on disk", format: "bytes", optional: 1 }],
+                 columns: ["", %w[µs micros], %w[times ratio], { title: "on disk", format: "bytes" }],
                  rows: [["a", 1.31e-6, "1", 12_300_000], ["b", 2.5e-5, interval, nil], ["c", "not measured: none"]])
   end
 

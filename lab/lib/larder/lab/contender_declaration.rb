@@ -27,8 +27,7 @@ module Larder
           on_request?: false, # true: it takes part only where it is asked for by name
           slow_to_start?: false, # true: a quick run goes without it, unless it is asked for by name
           shared?: true, # whether all processes of a machine see the same values
-          keeps_values?: true, # false: each read is a miss by design (the null store)
-          yjit?: true # whether its processes turn YJIT on where Ruby can
+          keeps_values?: true # false: each read is a miss by design (the null store)
         }.each { |name, usual| define_method(name) { facts.fetch(name, usual) } }
 
         # @return [Boolean] whether its times say something when they are divided by those of others

@@ -33,10 +33,9 @@ module Larder
       end
 
       # Begins a step, which ends the one before it.
-      # @param left [Float, nil] seconds until all steps have ended; nil: as much for each as for those before
-      def step(label, left: nil)
+      def step(label)
         @done += 1
-        left ||= @done.positive? ? (now - @begun) * (@steps - @done) / @done : @expected
+        left = @done.positive? ? (now - @begun) * (@steps - @done) / @done : @expected
         left &&= ", #{Reports::Figures.span(left)} left,"
         return draw("#{@done}/#{@steps}#{left} #{label}") if @terminal.interactive?
 

@@ -9,7 +9,7 @@ module Larder
     # A recording, and how it is replayed.
     # @api private
     module Replay
-      autoload :Findings, File.expand_path("replay/findings", __dir__)
+      autoload :Chapter, File.expand_path("replay/chapter", __dir__)
       autoload :Player, File.expand_path("replay/player", __dir__)
       autoload :Script, File.expand_path("replay/script", __dir__)
 
@@ -22,6 +22,12 @@ module Larder
       def script
         path, calls = Suites.fetch("replay").settings.values_at(:path, :calls)
         (@scripts ||= {})[[path, calls]] ||= Script.new(Record::Reader.read(path, calls: calls))
+      end
+
+      # The reads of the chosen recording, as a {Hitratio::Trace}. Raises UsageError if it has none.
+      def trace
+        require_relative "hitratio/formats"
+        Hitratio::Formats.trace_of(script.recording)
       end
 
       # Replays all of it once, so that the store has what it would have, and counts.

@@ -41,7 +41,7 @@ module Larder
         # servers usually listen.
         attr_reader :key, :title, :binary, :source, :usual_port
 
-        def remedy = "#{source} or pass --#{key}-url"
+        def remedy = "#{source} or pass --url #{key}=URL"
 
         # The full path of the program; nil if it is not there.
         def path = find(binary)
@@ -132,7 +132,7 @@ module Larder
       def memory_bytes = ProcessMemory.resident(pid)
 
       # Version and arguments, for the record.
-      def recorded = { version: self.class.version, arguments: arguments }
+      def recorded = { "version" => self.class.version, "arguments" => arguments }
 
       private
 

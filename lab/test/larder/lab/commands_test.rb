@@ -13,6 +13,7 @@ module Larder
           assert help.out.start_with?("Usage: larder-lab #{name}"), name
           assert_includes help.out, "Exit codes: 0 ", name
           assert_empty(help.out.lines.map(&:chomp).select { |line| line.size > 80 })
+          assert_operator help.out.lines.size, :<=, name == "advise" ? 60 : 50, name
         end
       end
 
@@ -39,6 +40,8 @@ module Larder
         "stores redis" => /unexpected argument redis/,
         "stores --qui" => /invalid option: --qui/,
         "stores --require nothing_like_it" => /--require nothing_like_it/,
+        "stores --url mongodb=x" => /--url mongodb=x: NAME=URL, with a NAME of redis, /,
+        "stores --url redis" => /--url redis: NAME=URL/,
         "machines --blocks hit_500us,hit_yours" => /the block hit_yours needs --rtt RTT,TIME/,
         "stores --only memory --json /nowhere/run.json" => %r{--json /nowhere/run.json: cannot be written},
         "stores --only memory --html #{__dir__}" => /--html #{__dir__}: it is a directory/,
@@ -64,7 +67,8 @@ module Larder
         "hitratio x --size big" => /--size big/,
         "hitratio /missing" => %r{/missing},
         "all --only bogus" => /unknown comparison bogus; known: applications/,
-        "all --except #{Commands::All.parts.join(",")}" => /--only and --except leave nothing/,
+        "all --except #{Commands::All.parts.join(",")}" => /--only, --except and --continue leave nothing/,
+        "all --continue #{__FILE__}" => /commands_test.rb: not a report of larder-lab/,
         "advise --reads many" => /--reads many: a number, such as 20 or 0.5/,
         "advise --rtt 5" => /--rtt 5: a duration is written/,
         "advise --hosts 0" => /--hosts 0: a whole number from 1 on/,

@@ -14,7 +14,7 @@ module Larder
             answer = Hosting.for(type, File.join(dir, "1")) do |endpoint, server|
               pid = server.pid
               assert_equal [pid, 1], [endpoint["pid"], Process.kill(0, pid)]
-              assert_includes server.recorded[:arguments], "--maxmemory"
+              assert_includes server.recorded["arguments"], "--maxmemory"
               work.call
             end
             assert_equal :done, answer

@@ -27,15 +27,6 @@ module Larder
         assert text.end_with?("\r\e[K")
       end
 
-      test "a caller that knows the time left is believed, else steps take as long as those before" do
-        io = StringIO.new
-        progress = Progress.new(CLI::Terminal.new(io, environment: {}))
-        progress.start("measuring", 3, seconds: 65)
-        progress.step("first", left: 600)
-        progress.step("second")
-        assert_match(%r{^  1/3, 10 min left, first\n  2/3, 1 s left, second$}, io.string)
-      end
-
       test "a dumb terminal gets plain lines" do
         assert_no_match(/[\e\r]/, show(Screen.new, "TERM" => "dumb"))
       end

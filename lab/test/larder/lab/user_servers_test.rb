@@ -4,7 +4,7 @@ require "test_helper"
 
 module Larder
   module Lab
-    # Running servers of the user's: each contender is measured on one that speaks its protocol, by --NAME-url, and
+    # Running servers of the user's: each contender is measured on one that speaks its protocol, by --url, and
     # nothing but the lab's own is touched in it.
     class UserServersTest < ActiveSupport::TestCase
       slow_test "every contender of Redis' protocol is measured on a running server, whose keys stay" do
@@ -18,7 +18,7 @@ module Larder
       slow_test "every contender of memcached is measured on a running server, whose keys stay" do
         with_server("memcached") do |endpoint|
           speak(endpoint, "set theirs 0 0 1\r\n1\r\n")
-          measure(["memcached", "memcached-meta"], endpoint["url"])
+          measure(["memcached"], endpoint["url"])
           assert_match(/VALUE theirs 0 1\r\n1/, speak(endpoint, "get theirs\r\n"))
         end
       end
@@ -48,7 +48,7 @@ module Larder
       def run_on(names, url)
         servers = names.map { |name| Contenders.fetch(name).server }.uniq
         outcome = small_run("--only", names.join(","), "--blocks", "hit",
-                            *servers.flat_map { |server| ["--#{server}-url", url] })
+                            *servers.flat_map { |server| ["--url", "#{server}=#{url}"] })
         skip "gems are not installed" if outcome.out.include?("gems are not installed")
         outcome
       end

@@ -20,37 +20,6 @@ module Larder
           assert_match(/YJIT #{document.dig("environment", "yjit")}$/, run.out)
         end
       end
-
-      test "rows with and without YJIT are measured side by side" do
-        found = recorded(fixture("pretended_yjit"), *Contenders::WithoutYjit::NAMES.first(2))
-        on = found.transform_values { |facts| facts["yjit"] }
-        assert_equal({ "larder" => true, "memory" => true, "larder-without-yjit" => false,
-                       "memory-without-yjit" => false }, on)
-      end
-
-      test "where Ruby cannot turn YJIT on, one row says so" do
-        skip "this Ruby can" if CAN
-        assert_equal ["larder-without-yjit"], Contenders::WithoutYjit.rows
-        outcome = small_run("--only", "memory,larder-without-yjit", "--blocks", "hit")
-        assert_equal 0, outcome.status, outcome.err
-        assert_match(/larder-without-yjit: this Ruby cannot turn YJIT on, so all rows are without it/,
-                     outcome.out.gsub(/\s+/, " "))
-      end
-
-      private
-
-      # @param library [String] loaded into each process
-      # @return [Hash{String=>Hash}] what was recorded of each row
-      def recorded(library, *names)
-        with_directory do |dir|
-          file = File.join(dir, "run.json")
-          rows = names + names.map { |name| "#{name}-without-yjit" }
-          outcome = small_run("--only", rows.join(","), "--blocks", "hit", "--json", file,
-                              env: { "RUBYOPT" => "#{ENV.fetch("RUBYOPT", "")} -r#{library}" })
-          assert_equal 0, outcome.status, outcome.out + outcome.err
-          JSON.parse(File.read(file)).dig("chapters", 0, "details", "recorded").slice(*rows)
-        end
-      end
     end
   end
 end

@@ -16,8 +16,8 @@ module Larder
         SHOWN = 8
         NAMED = 4
         # Columns that a narrow terminal goes without.
-        CALLS = %w[read write].map { |title| { title: title, format: "seconds", optional: 1 } }.freeze
-        BYTES = { title: "bytes", format: "integer", optional: 2 }.freeze
+        CALLS = %w[read write].map { |title| { title: title, format: "seconds" } }.freeze
+        BYTES = { title: "bytes", format: "integer" }.freeze
         SUMS = "Sums of what was measured: a hit is a read of the file; a miss is a read of the server and a write " \
                "of the file. Other machines see a change after that time, and at most after the other, whatever fails."
         EACH = "Each by itself, and the nearest of those tried: 1, 2, 5, 10 and so on. A change counts where the " \

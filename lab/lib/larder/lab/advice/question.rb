@@ -42,24 +42,22 @@ module Larder
         several = ->(one, more) { ->(question) { question.hosts > 1 ? more : one } }
 
         FIELDS = [
-          [:reads, "--reads N", "10", nil, number, ["reads for each write"]],
-          [:hosts, "--hosts N", "1", nil, whole, ["machines that run the application"]],
-          [:shared_by, "--shared-by WHO", several["processes", "hosts"], "hosts if there are several", one_of[WHO],
-           ["who must see the same values: hosts, processes", "(of one host) or nobody"]],
+          [:reads, "--reads N", "10", nil, number, "reads for each write"],
+          [:hosts, "--hosts N", "1", nil, whole, "machines that run the application"],
+          [:shared_by, "--shared-by WHO", several["processes", "hosts"], "hosts if several", one_of[WHO],
+           WHO.join(", ")],
           [:rtt, "--rtt TIME", several["0", "0.5ms"], "0; of several hosts 0.5ms", Units.method(:duration),
-           ["round trip to a server, besides that of one on", "this machine, which is in what is measured"]],
+           "round trip that the network adds"],
           [:bandwidth, "--bandwidth BITS", several["none", "1gbit"], "none; of several hosts 1gbit",
-           Units.method(:bandwidth), ["of a connection to a server, or none: no limit"]],
-          [:hit_ratio, "--hit-ratio SHARE", "90%", nil, share,
-           ["reads that a copy on the machine itself would", "answer"]],
-          [:stale, "--stale TIME", "5s", nil, Units.method(:duration),
-           ["how long after a change other machines may", "answer the old value, whatever fails"]],
-          [:size, "--size BYTES", "1gb", nil, Units.method(:size), ["all that is cached, before compression"]],
+           Units.method(:bandwidth), "of its connection"],
+          [:hit_ratio, "--hit-ratio SHARE", "90%", nil, share, "reads that a copy on the machine answers"],
+          [:stale, "--stale TIME", "5s", nil, Units.method(:duration), "age of a value that other machines may read"],
+          [:size, "--size BYTES", "1gb", nil, Units.method(:size), "all that is cached, before compression"],
           [:memory, "--memory BYTES", ->(_) { "#{(Environment.facts("/")[:memory_bytes] || 8e9).to_i / 2_000_000}mb" },
-           "half of this machine", room, ["memory that a cache may take"]],
-          [:disk, "--disk BYTES", "any", nil, room, ["room on disk that it may take"]],
+           "half of this machine", room, "that a cache may take"],
+          [:disk, "--disk BYTES", "any", nil, room, "that it may take"],
           [:survive, "--survive WHAT", "nothing", nil, one_of[EVENTS],
-           ["the worst that entries must survive: nothing,", "restart (of the application), crash (of a machine)"]]
+           "restart (of the application), crash (of a machine)"]
         ].map { |fields| Field.new(*fields) }.freeze
 
         FIELDS.each { |field| define_method(field.key) { value(field) } }

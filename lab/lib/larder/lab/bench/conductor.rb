@@ -5,7 +5,6 @@
 require_relative "../clock"
 require_relative "../scratch"
 require_relative "../server_files"
-require_relative "journal"
 require_relative "pace"
 require_relative "plan"
 require_relative "samples"
@@ -27,7 +26,7 @@ module Larder
       class Conductor
         include Clock
 
-        # Seeds of sessions for each seed of a run: a continued run has the order that it would have had.
+        # Seeds of sessions for each seed of a run.
         SEEDS = 1000
         # Seats that are made ready at once, or left.
         HANDS = 4
@@ -42,89 +41,45 @@ module Larder
         # row => versions, options, server, "memory" of it "before" and "after" the blocks of each session, and
         # "figures" by block and name, one of each process.
         attr_reader :recorded
-        # Seconds of the run by {Pace::KINDS}; none if no session was measured.
-        attr_reader :spent
 
-        # `samples` get all turns. The `journal`, if any, has sessions that are not measured again, and gets the others.
-        # Other suites will take `later` seconds afterwards.
-        def initialize(plan, samples, progress:, journal: nil, later: 0.0)
+        # `samples` get all turns.
+        def initialize(plan, samples, progress:)
           @plan = plan
           @samples = samples
           @progress = progress
-          @journal = journal
           @absent = {}
           @skipped = {}
           @recorded = {}
-          @later = later
           @calls = {}
-          @spent = {}
         end
 
         def run
-          @left = (0...@plan.sessions).to_a - resumed
-          measure_sessions unless @left.empty?
-          @samples
-        end
-
-        private
-
-        # The numbers of the sessions that the journal has.
-        def resumed
-          sessions = @journal ? @journal.of(@plan.suite.key) : []
-          sessions.each do |session|
-            session.turns.each { |turn| @samples.add(turn) }
-            [@absent, @skipped, @recorded].zip([session.absent, session.skipped, session.recorded]) do |own, known|
-              own.update(known)
-            end
-          end
-          sessions.map(&:number)
-        end
-
-        def measure_sessions
           @pace = pace
-          @spent = @pace.spent
-          @progress.start("measuring", @left.size * @plan.steps, seconds: expected(0), nouns: %w[step steps])
+          steps = @plan.sessions * @plan.steps
+          @progress.start("measuring", steps, seconds: @plan.limit_seconds, nouns: %w[step steps])
           Scratch.open(@plan.directory) do |scratch|
             @files = ServerFiles.new(scratch.path)
-            until @left.empty? || @pace.over?
-              number = @left.shift
-              session(scratch, number)
-              write_down(number)
-            end
+            @plan.sessions.times { |number| session(scratch, number) unless @pace.over? }
           end
+          @samples
         ensure
           @progress.finish
         end
 
-        # A continued run may take what its part of the whole takes.
+        # Seconds of the run by {Pace::KINDS}.
+        def spent = @pace.spent
+
+        private
+
         def pace
-          part = @left.size.fdiv(@plan.sessions)
-          seats = (@plan.rows - @absent.keys).size.next * @plan.suite.copies
-          Pace.new(limit: @plan.limit_seconds && (@plan.limit_seconds * part), sessions: @left.size,
-                   needed: @left.size - [@plan.sessions - Verdict::LEAST_SESSIONS, 0].max, passes: @plan.passes,
+          seats = @plan.rows.size.next * @plan.suite.copies
+          Pace.new(limit: @plan.limit_seconds, sessions: @plan.sessions, passes: @plan.passes,
+                   needed: [@plan.sessions, Verdict::LEAST_SESSIONS].min,
                    pass_seconds: 2 * seats * @plan.blocks.size * @plan.turn_seconds)
         end
 
-        # Seconds until the end of all suites, after `done` steps of the present session; nil: not known.
-        def expected(done)
-          share = done.fdiv(@plan.steps - 1)
-          left = @pace.left(share)
-          left && (left + (@later * @pace.overrun(share)))
-        end
-
-        def write_down(number)
-          @journal&.add(Journal::Session.new(suite: @plan.suite.key, number: number,
-                                             turns: @samples.select { |turn| turn.session == number },
-                                             absent: @absent, skipped: @skipped, recorded: @recorded))
-        rescue SystemCallError => error
-          @progress.note("sessions are not kept for --continue any more: #{error.message}")
-          @journal = nil
-        end
-
         def session(scratch, number)
-          @pace.begin_session
           @random = Random.new((@plan.seed * SEEDS) + number)
-          @done = -1
           @plan.parts.each { |blocks| scratch.directory { |dir| part(dir, number, blocks) } }
           @pace.end_session
         end
@@ -310,8 +265,7 @@ module Larder
         end
 
         def step(title, session)
-          @progress.step("session #{session + 1} of #{@plan.sessions}: #{title}", left: expected(@done.clamp(0..)))
-          @done += 1
+          @progress.step("session #{session + 1} of #{@plan.sessions}: #{title}")
         end
       end
     end

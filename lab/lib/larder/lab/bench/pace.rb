@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Decides how much a run still measures, so that it takes no longer than it may, and says how long it will still take.
+# Decides how much a run still measures, so that it takes no longer than it may.
 
 require_relative "../clock"
 
@@ -36,7 +36,7 @@ module Larder
           @begun = now
           @spent = KINDS.to_h { |kind| [kind, 0.0] }
           @passes = fitting(limit / sessions * SHARE_OF_TURNS, pass_seconds) if limit
-          begin_session
+          @before = @spent.dup
         end
 
         # Counts the seconds of a block as this kind of work.
@@ -47,13 +47,9 @@ module Larder
           @spent[kind] += now - started
         end
 
-        def begin_session
-          @before = @spent.dup
-          @started = now
-        end
-
         # A session has ended: decides about the others.
         def end_session(taken = @spent.to_h { |kind, seconds| [kind, seconds - @before[kind]] }, elapsed = now - @begun)
+          @before = @spent.dup
           @sessions -= 1
           @needed -= 1
           @turns = taken[:turns] / @passes
@@ -63,19 +59,6 @@ module Larder
 
         # True if no session is left to be measured.
         def over? = @sessions < 1
-
-        # Seconds until the end of the run, when this share of the blocks of the present session is done; nil: unknown.
-        def left(share, elapsed = now - @started)
-          return [(@sessions * session_seconds) - elapsed, 0.0].max if @turns
-          return @limit && [@limit - elapsed, (@needed * 2 * @spent[:starting]) - elapsed, 0.0].max if share.zero?
-
-          first = @spent[:starting] + ((elapsed - @spent[:starting]) / share)
-          all, least = [@sessions, @needed].map { |sessions| (sessions * first) - elapsed }
-          @limit ? all.clamp(0.0, [@limit - elapsed, least].max) : all
-        end
-
-        # The time that the run takes, as far as is known, as a multiple of the time that it may take; 1 at least.
-        def overrun(share) = @limit ? [(now - @begun + left(share)) / @limit, 1.0].max : 1.0
 
         private
 

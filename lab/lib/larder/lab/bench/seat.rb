@@ -78,7 +78,7 @@ module Larder
           cold = plan.blocks.select { |block| block.cold && (shared? || block.anywhere) }.map(&:key)
           endpoint = @hosting.endpoint&.merge("place" => place(plan), "dir" => "#{dir}-server")
           { contender: type.key, dir: dir, endpoint: endpoint, size: plan.size,
-            suite: reference? ? ReferenceLoop::KEY : plan.suite.key, yjit: type.yjit?, cold: cold,
+            suite: reference? ? ReferenceLoop::KEY : plan.suite.key, cold: cold,
             requires: plan.requires, proofs: proofs, companion: (@companion unless reference?) }
         end
       end

@@ -45,7 +45,7 @@ module Larder
           $stderr.sync = true
           $stdout.reopen($stderr) # a store may print
           Dir.chdir(job["dir"])
-          Yjit.enable if job.fetch("yjit", true)
+          Yjit.enable
           job["requires"].each { |file| require file }
           new(job, $stdin, output).serve
         end

@@ -41,7 +41,7 @@ module Larder
         # a process, or of `all` processes of a row, to merge them. A `sentence`, if any, is one of the chapter, before
         # the names and values of all rows. A column that is `better` "lower" or "higher" has a range of all processes,
         # and is a measure with this `unit` for `compare`.
-        Column = Struct.new(:title, :format, :value, :all, :sentence, :better, :unit, :optional, keyword_init: true) do
+        Column = Struct.new(:title, :format, :value, :all, :sentence, :better, :unit, keyword_init: true) do
           # A value of each process, by the figures of each.
           def values(processes) = processes.map { |process| value.call(all ? [process] : process) }
 
@@ -121,7 +121,6 @@ module Larder
           sessions: nil, # of a run (a quick one has one) whose figures are counted; nil: times are compared
           copies: COPIES, # of each row, in a session; 1: it has no twin
           proofs: nil, # values that each process proves to keep; nil: as many as usual
-          adds: nil, # code: adds to its chapter what is not in the figures of blocks
           chapter: nil, # code: class of its chapter, called where a report is made, as workers load none of it
           preload: -> {} # code: loads what blocks need, without a store, before processes are forked
         }.each do |name, default|

@@ -30,7 +30,6 @@ module Larder
         def initialize(job, log:, preloader:, timeout: TIMEOUT)
           @log = log
           @preloader = preloader
-          @yjit = Yjit.on? && job.fetch(:yjit, true)
           @timeout = timeout
           requests, @requests = IO.pipe
           @answers, answers = IO.pipe
@@ -43,10 +42,11 @@ module Larder
         # Waits until it has opened its store and has proved it. Answers versions and options of the store. Raises
         # Unavailable if the contender cannot be had, and Invalid if it breaks the rules, dies, or is too late.
         def opened
-          answer = receive
-          return answer if answer["yjit"] == @yjit
+          receive.tap do |answer|
+            next if answer["yjit"] == Yjit.on?
 
-          raise Invalid, "it ran with YJIT #{answer["yjit"] ? "on" : "off"}, unlike the others of its kind"
+            raise Invalid, "it ran with YJIT #{answer["yjit"] ? "on" : "off"}, unlike the others"
+          end
         end
 
         # Asks for a public method of {Service}, with plain data. Waits for nothing.

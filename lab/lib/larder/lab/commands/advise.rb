@@ -17,11 +17,10 @@ module Larder
           Usage: larder-lab advise [--payload SOURCE] [options]
                  larder-lab advise --from FILE [options]
 
-          Reads and writes 50 products, or your value, in stores as they come and with
-          each serializer and compressor, on this machine. Adds the time of your network,
-          leaves out what your circumstances exclude, and advises the simplest choice that
-          is not shown to be slower than the fastest. If several machines share the store,
-          it says whether to put Larder in front. It prints the lines of configuration.
+          Measures 50 products, or your value, in stores with each serializer and
+          compressor, adds the time of your network, and advises the simplest choice that
+          is not shown to be slower than the fastest, with the lines of configuration; and
+          whether to put Larder in front, if several machines share the store.
 
             larder-lab advise --payload product.json --reads 20 --hosts 4 --size 10gb
             larder-lab advise --from run.json --hosts 40 --stale 10s
@@ -39,14 +38,19 @@ module Larder
         # Codecs.
         def left_out = @quick && !@blocks ? SLOW : []
 
+        def parse(arguments)
+          others = [*Advice::Question::FIELDS.map(&:option), "--from", *FORMS.keys.map { |form| "--#{form}" }]
+          @measuring = apart(arguments).grep(/\A--/) - others
+          super
+        end
+
         private
 
         def understood
           question
-          measuring = @given.keys - Advice::Question::FIELDS.map(&:option) - OUTPUTS - ["--from"]
-          return super unless @from && measuring.any?
+          return super unless @from && @measuring.any?
 
-          raise UsageError, "--from #{@from}: nothing is measured then; leave out #{measuring.first}"
+          raise UsageError, "--from #{@from}: nothing is measured then; leave out #{@measuring.first}"
         end
 
         def registry = Advice::Stores
@@ -67,13 +71,10 @@ module Larder
           options.separator("\nYour circumstances (defaults in parentheses):")
           Advice::Question::FIELDS.each do |field|
             default = field.help || field.default
-            options.on(field.flag, String, *field.words, *("(#{default})" if default)) do |text|
-              @circumstances[field.key] = text
-            end
+            words = "#{field.words} (#{default})".scan(/\S.{1,50}(?=\s|\z)/)
+            options.on(field.flag, String, *words) { |text| @circumstances[field.key] = text }
           end
-          options.separator("\nWithout measuring:")
-          options.on("--from FILE", "advise by the samples of a report, which advise,",
-                     "matrix or all has written with --json FILE") { |file| @from = file }
+          options.on("--from FILE", "by a report of advise, matrix or all in JSON") { |file| @from = file }
           super
         end
 
@@ -98,14 +99,16 @@ module Larder
         end
 
         def run_of(chapter, path)
-          details = { "suite" => chapter.key, "number" => 0, "skipped" => [], **chapter.details }
-          session = Bench::Journal::Session.from_h(details.merge("turns" => details["samples"]))
-          measured = session.turns.map(&:block).uniq
+          samples = Bench::Samples.from(chapter.details.fetch("samples"))
+          absent, recorded, settings = chapter.details.fetch_values("absent", "recorded", "settings")
+          measured = samples.map(&:block).uniq
           suite = Suites.fetch(chapter.key)
           plan = Bench::Plan.new(suite: suite, blocks: suite.blocks.select { |block| measured.include?(block.key) },
-                                 **details.fetch("settings").transform_keys(&:to_sym))
-          run = SuiteReport::Run.new(absent: session.absent, skipped: session.skipped, recorded: session.recorded)
-          [run, plan, session.turns.inject(Bench::Samples.new, :add)]
+                                 **settings.transform_keys(&:to_sym))
+          absent = absent.transform_values do |row|
+            Bench::Absence.new(state: row.fetch("state").to_sym, reason: row.fetch("reason"), block: row["block"])
+          end
+          [SuiteReport::Run.new(absent: absent, recorded: recorded), plan, samples]
         rescue KeyError, ArgumentError, TypeError => error
           raise UsageError, "#{path}: its samples cannot be read: #{error.message}"
         end

@@ -5,8 +5,8 @@ require_relative "command"
 module Larder
   module Lab
     module Commands
-      # `larder-lab all`: every comparison, one after the other, into one report. What is there is written after each
-      # chapter, so that a run that is stopped keeps what it had.
+      # `larder-lab all`: every comparison, one after the other, into one report. The report is written after each
+      # chapter, so that a run that is stopped keeps its chapters, and another run measures the others.
       class All < Command
         named "all", "every comparison, in one report: larder-lab.html and larder-lab.json"
 
@@ -16,7 +16,7 @@ module Larder
           Runs every comparison and writes one report with a chapter for each:
           larder-lab.html and larder-lab.json in this directory, unless --html, --json or
           --markdown name other files. The report is written after each chapter, so a run
-          that is stopped keeps the finished chapters.
+          that is stopped keeps the finished chapters; --continue measures the others.
 
           Latency, scaling, soak, stampede, capacity and network measure one store of each
           kind. To measure everything, use the commands by themselves, for
@@ -25,7 +25,7 @@ module Larder
         FOOTER = <<~TEXT
           Examples:
             larder-lab all --quick
-            larder-lab all --except scaling,soak --html /tmp/report.html
+            larder-lab all --quick --continue larder-lab.json
 
           Exit codes: 0 measured, 1 a value was wrong or nothing could be measured,
           2 wrong usage, 130 interrupted.
@@ -66,8 +66,16 @@ module Larder
 
         def parts = @parts ||= All.parts
 
+        # The comparisons that a report has, but for those that failed.
+        def finished(report)
+          report.chapters.reject!(&:failed?)
+          keys = report.chapters.map(&:key)
+          All.parts.select { |name| keys.include?(name == "hitratio" ? name : Commands.fetch(name)::SUITES.first) }
+        end
+
         def understood
-          raise UsageError, "--only and --except leave nothing" if parts.empty?
+          @parts = parts - finished(@stopped) if @stopped
+          raise UsageError, "--only, --except and --continue leave nothing" if parts.empty?
 
           outputs.replace(DEFAULT_OUTPUTS) if outputs.empty?
         end
@@ -78,6 +86,10 @@ module Larder
                      "two pages of an application") { @quick = true }
           options.on("--only A,B", Array, "these comparisons") { |names| @parts = parts & known(names) }
           options.on("--except A,B", Array, "all but these") { |names| @parts = parts - known(names) }
+          options.on("--continue FILE", "those that the JSON of a stopped run lacks,",
+                     "or in which something failed") do |file|
+            @stopped = Document.load(file)
+          end
           seed_option(options)
           options.on("--list", "list the comparisons") { @list = true }
         end
@@ -90,7 +102,10 @@ module Larder
         end
 
         def kept
-          @chapters&.any? ? "what was measured is in #{outputs.values.join(" and ")}" : super
+          return super unless @chapters&.any?
+
+          "what was measured is in #{outputs.values.join(" and ")}" \
+            "#{"; larder-lab all --continue #{outputs["json"]} measures the rest" if outputs["json"]}"
         end
 
         def findings(started)
@@ -102,6 +117,8 @@ module Larder
           end
           document(@chapters, started)
         end
+
+        def document(chapters, started) = @stopped ? Document.join([@stopped, super]) : super
 
         # A comparison that cannot be made is a chapter that says why; the others go on.
         def part(name)

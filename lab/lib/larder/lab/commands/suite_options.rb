@@ -15,32 +15,22 @@ module Larder
         ON_REQUEST = "(*)"
         HOW = <<~TEXT
 
-          Each row runs in two processes, and all take turns of 20 ms, in random order
-          and in its reverse; fresh processes begin each session. Every value is checked.
-          A row whose gem or server is missing says so.
-        TEXT
-        FOOTER = <<~TEXT
-          How to read the tables: "times larder" is how many times as long a call took,
-          with its interval. ≈: no difference is shown. "too busy to tell": less than half
-          as much again could not have been seen.
+          Each row runs in two processes; all take turns of 20 ms, with fresh processes in
+          each session. Every value is checked. A row says which gem or server it lacks.
 
-          Exit codes: 0 measured, 1 a value was wrong or nothing could be measured,
-          2 wrong usage, 130 interrupted.
         TEXT
+        FOOTER = "Exit codes: 0 measured, 1 something was wrong, 2 wrong usage, 130 interrupted.\n"
         PLACES = <<~TEXT
 
-          Where (default: private servers, started from the PATH and stopped afterwards).
-          The lab deletes none of your data in a running server: its keys have a prefix
-          and expire after 5 minutes; in SQL it creates and later drops a schema or
-          database named larder_lab, and refuses to use an existing one of yours.
+          Where (private servers are started from the PATH and stopped afterwards):
         TEXT
+        THEIRS = "a running server, whose data are not deleted; NAME:"
         # Sessions, passes in each, and seconds that the run of a suite may take.
         USUAL = { sessions: 6, passes: 6, limit_seconds: 150.0 }.freeze
         QUICK = { sessions: 5, passes: 2, limit_seconds: 40.0 }.freeze
         # Bytes of room that each server can be given.
         LEAST_SIZE = 4 << 20
-        OUTPUTS = Command::FORMS.keys.map { |form| "--#{form}" }.freeze
-        private_constant :HOW, :PLACES, :LEAST_SIZE, :OUTPUTS
+        private_constant :HOW, :PLACES, :THEIRS, :LEAST_SIZE
 
         def parse(arguments)
           @suites = self.class::SUITES.map { |name| Suites.fetch(name) }
@@ -48,7 +38,6 @@ module Larder
           @settings = {}
           @urls = {}
           @requires = []
-          @given = by_option(arguments)
           super
         end
 
@@ -91,23 +80,6 @@ module Larder
 
           raise UsageError, "--base #{@base} is not among the contenders: #{contenders.join(", ")}"
         end
-
-        # Those that repeat this run.
-        def arguments = [*@given.values.flatten, "--seed", seed.to_s]
-
-        # Those that say where reports go to.
-        def output_arguments = @given.slice(*OUTPUTS).values.flatten
-
-        # Options together with --continue say where reports go to.
-        def check_alone
-          other = @given.keys - ["--continue", *OUTPUTS]
-          return if other.empty?
-
-          raise UsageError, "#{other.first}: the run to continue has its own options; leave it out, or start a new run"
-        end
-
-        # Options with their values, by name; the last counts.
-        def by_option(arguments) = apart(arguments).slice_before(/\A--/).to_h { |words| [words.first, words] }
 
         def registry = @suites.first.registry
 
@@ -198,21 +170,20 @@ module Larder
         def amount_options(options)
           options.separator("\nHow much:")
           options.on("--quick", "a rough result, of a third of the passes") { @quick = true }
-          options.on("--sessions N", Integer, "sets of fresh processes (default 6,",
-                     "or 5 if time is short; fewer show nothing)") { |n| @amounts[:sessions] = some("--sessions", n) }
-          options.on("--passes N", Integer, "passes in each session (default 6, and",
-                     "as few as 2 if time is short)") { |n| @amounts[:passes] = some("--passes", n) }
+          options.on("--sessions N", Integer, "sets of fresh processes (6, or 5 if time is short)") do |number|
+            @amounts[:sessions] = some("--sessions", number)
+          end
+          options.on("--passes N", Integer, "passes in each session (6, or as few as 2)") do |number|
+            @amounts[:passes] = some("--passes", number)
+          end
           options.on("--turn-ms MS", Float, "least length of a turn (default 20)") do |ms|
             @amounts[:turn_seconds] = some("--turn-ms", ms) / 1000
           end
-          options.on("--seconds S", Float, "time that measuring may take, unless two",
-                     "passes of five sessions take longer",
-                     "(default #{(USUAL[:limit_seconds] * @suites.size).round})") do |seconds|
+          usual = (USUAL[:limit_seconds] * @suites.size).round
+          options.on("--seconds S", Float, "time that measuring may take (default #{usual})") do |seconds|
             @amounts[:limit_seconds] = some("--seconds", seconds) / @suites.size
           end
           seed_option(options, "seed of the order of turns, to repeat a run")
-          options.on("--continue FILE", "finish a run that was stopped; it has said",
-                     "which file has its sessions and options") { |file| @continued = file }
         end
 
         def setting_options(options)
@@ -250,7 +221,7 @@ module Larder
           base_option(options)
           *words, check = @suites.first.takes
           options.on(*words) { |text| @settings[:given] = check.call(text) } if check
-          options.on("--require FILE", "load a file that adds contenders", "(see the README of larder-lab)") do |file|
+          options.on("--require FILE", "load a file that adds contenders (see the README)") do |file|
             @requires << (File.exist?(file) ? File.expand_path(file) : file)
           end
           options.on("--list", "list contenders and blocks") { @list = true }
@@ -258,11 +229,21 @@ module Larder
 
         def server_options(options)
           options.separator(PLACES)
-          (Servers.names & registry.names.map { |name| registry.fetch(name).server }).each do |name|
-            options.on("--#{name}-url URL", "a running #{Servers.fetch(name).title}") { |url| @urls[name] = url }
-          end
-          options.on("--dir DIR", "where stores keep their files", "(default: a temporary directory)") do |dir|
+          url_option(options, Servers.names & registry.names.map { |name| registry.fetch(name).server })
+          options.on("--dir DIR", "where stores keep their files (default: temporary)") do |dir|
             @directory = dir
+          end
+        end
+
+        def url_option(options, names)
+          return if names.empty?
+
+          known = names.join(", ")
+          options.on("--url NAME=URL", THEIRS, *known.scan(/\S.{1,50}(?:,|\z)/)) do |text|
+            name, url = text.split("=", 2)
+            raise UsageError, "--url #{text}: NAME=URL, with a NAME of #{known}" unless url && names.include?(name)
+
+            @urls[name] = url
           end
         end
 

@@ -23,8 +23,8 @@ module Larder
         FORMATS = { "seconds" => "seconds", "bytes" => "bytes", "share" => "percent" }.freeze
         WORDS = { worse: "worse", better: "better", alike: "no difference is shown",
                   unknown: "too busy to tell" }.freeze
-        COLUMNS = ["", { title: "first", format: "number", optional: 1 }, ["second", "number"],
-                   ["second to first", "ratio"], { title: "found from", format: "percent", optional: 2 }, ""].freeze
+        COLUMNS = ["", { title: "first", format: "number" }, ["second", "number"],
+                   ["second to first", "ratio"], { title: "found from", format: "percent" }, ""].freeze
         BLIND = "--fail-on decides nothing, because the machine was too busy to tell in every measure: measure both " \
                 "sides again when nothing else runs."
         private_constant :NAMED, :ALIKE, :FORMATS, :WORDS, :COLUMNS, :BLIND

@@ -11,23 +11,6 @@ module Larder
         needs_gem "dalli", ">= 3.0.1"
         needs_server "memcached"
 
-        # The meta protocol, which replaces the binary one that dalli speaks unless told otherwise; from version 5 on
-        # dalli speaks nothing else.
-        row("memcached-meta", "memcached through :mem_cache_store and dalli, by the meta protocol") do
-          only_on_request
-
-          private
-
-          def load_code
-            super
-            return if Dalli::VERSION.to_i < 5
-
-            raise Unavailable, "dalli #{Dalli::VERSION} speaks nothing but the meta protocol: see the row memcached"
-          end
-
-          def client_options = { protocol: :meta }
-        end
-
         private
 
         # Rails would take a server that is not there for an empty cache.

@@ -73,10 +73,10 @@ module Larder
         def initialize(title:, blocks:, headline: false, folded: false) = super
       end
 
-      # One column of a table. format: how its numbers are written (see {Reports::Figures}), nil for words; optional: 0
-      # stays however narrow the terminal is, the greatest goes first; group: a heading over neighbours; all groups of a
-      # table have as many; plot: "linear" or "log", the scale of a drawing next to figures.
-      Column = Struct.new(:title, :format, :optional, :group, :plot, keyword_init: true) do
+      # One column of a table. format: how its numbers are written (see {Reports::Figures}), nil for words; group: a
+      # heading over neighbours; all groups of a table have as many; plot: "linear" or "log", the scale of a drawing
+      # next to figures.
+      Column = Struct.new(:title, :format, :group, :plot, keyword_init: true) do
         include Part
 
         # @return [Hash]

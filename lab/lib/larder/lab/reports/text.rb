@@ -96,8 +96,7 @@ module Larder
         end
       end
 
-      # A {Document::Table} in columns of characters. If it is too wide, it first goes without its optional columns, and
-      # then on below, with its first column again.
+      # A {Document::Table} in columns of characters. If it is too wide, it goes on below, with its first column again.
       class TextTable
         GAP = "  "
         # Ends what had to be cut.
@@ -126,21 +125,12 @@ module Larder
 
         # Sets of columns that fit.
         def parts
-          columns = @table.columns.each_index.to_a
-          until fit?(columns) || (rank = columns.map { |at| optional(at) }.max).zero?
-            columns = columns.reject { |at| optional(at) == rank }
-          end
-          fit?(columns) || columns.one? ? [columns] : folded(columns)
-        end
-
-        def folded(columns)
-          columns.drop(1).each_with_object([]) do |at, parts|
+          first, *others = @table.columns.each_index.to_a
+          others.each_with_object([[first]]) do |at, parts|
             wider = [*parts.last, at]
-            parts.any? && fit?(wider) ? parts[-1] = wider : parts << [columns.first, at]
+            fit?(wider) || parts.last.one? ? parts[-1] = wider : parts << [first, at]
           end
         end
-
-        def optional(at) = @table.columns[at].optional.to_i
 
         def fit?(columns) = length(columns) <= @room
 

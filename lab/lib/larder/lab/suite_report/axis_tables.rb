@@ -61,8 +61,8 @@ module Larder
 
         def columns(leading, figures, blocks)
           [*leading, "",
-           *figures.each_with_index.map do |name, at|
-             { title: FIGURES[name].first, format: FIGURES[name].last, optional: at }
+           *figures.map do |name|
+             { title: FIGURES[name].first, format: FIGURES[name].last }
            end,
            *blocks.map { |block| [block.heading, "seconds"] }]
         end

@@ -48,7 +48,7 @@ module Larder
             key: @plan.suite.key, title: @plan.suite.title, lead: @plan.suite.question, facts: facts,
             conclusions: conclusions, warnings: warnings, sections: sections.compact, measures: measures,
             failed: failed?, failures: failures, details: details, answer: answer
-          ).tap { |chapter| @plan.suite.adds&.call(chapter) }
+          )
         end
 
         private
@@ -176,7 +176,7 @@ module Larder
         def table(block)
           columns = ["", { title: "µs/#{block.unit}", format: "micros", plot: "log" },
                      ["times #{@findings.base}", "ratio"],
-                     { title: "page faults/#{block.unit}", format: "number", optional: 1 }]
+                     { title: "page faults/#{block.unit}", format: "number" }]
           ranking = @findings.ranking(block)
           missing = (@plan.rows - ranking).map { |row| @findings.missing(row, block) }
           found = ranking.size > 1 ? @findings.clause(ranking.last, ranking.first, block) : "nothing to compare"
@@ -218,7 +218,7 @@ module Larder
           gems = versions.flat_map(&:keys).uniq.map do |name|
             "#{name} #{versions.filter_map { |all| all[name] }.uniq.join(" and ")}"
           end
-          servers = recorded.filter_map { |facts| facts.dig("server", :version) }.uniq
+          servers = recorded.filter_map { |facts| facts.dig("server", "version") }.uniq
           section("Rows and software", Document::List.new(items: rows),
                   Document::List.new(items: [gems.join(", "), *servers]), folded: true)
         end

@@ -68,7 +68,7 @@ module Larder
         # The time of a call comes first, where rows take turns.
         def table(block)
           time = [["time/#{block.unit}", "seconds"]] if block.call
-          columns = block.columns.map { |column| column.to_h.slice(:title, :format, :optional) }
+          columns = block.columns.map { |column| column.to_h.slice(:title, :format) }
           rows = measured(block).map do |row, processes|
             [row, *(@findings.seconds(row, block) if time), *block.columns.map { |column| cell(processes, column) }]
           end

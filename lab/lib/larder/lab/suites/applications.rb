@@ -16,10 +16,7 @@ module Larder
           records, JSON, counters, and the first reads of a process.
         TEXT
         answers "page", "fragment", "json"
-        usual do
-          quick = Contenders.usual.reject { |name| Contenders.fetch(name).slow_to_start? }
-          [*quick, "larder-redis", *Contenders::WithoutYjit.rows]
-        end
+        usual { [*Contenders.usual.reject { |name| Contenders.fetch(name).slow_to_start? }, "larder-redis"] }
         preload { Shop.load }
         question "How long does a cache take in what Rails applications do?"
 

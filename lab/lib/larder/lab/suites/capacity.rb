@@ -65,11 +65,11 @@ module Larder
             end
             column("B each", "number", better: "lower", unit: "bytes") { |found| Capacity.bytes_each(found) }
             column("where", "text") { |found| Capacity::PLACES[Capacity.place(found)] }
-            column("taken", "bytes", optional: 1) { |found| Capacity.taken(found) }
+            column("taken", "bytes") { |found| Capacity.taken(found) }
             column("of its room", "percent") { |found| Capacity.taken(found)&.fdiv(found["size"]) }
             column("evicts", "text") { |found| Capacity.evicts?(found) }
-            column("refused", "integer", optional: 2) { |found| found["refused"] }
-            Capacity::PLACES.each { |place, words| column(words, "bytes", optional: 3) { |found| found[place] } }
+            column("refused", "integer") { |found| found["refused"] }
+            Capacity::PLACES.each { |place, words| column(words, "bytes") { |found| found[place] } }
           end
         end
       end)

@@ -16,8 +16,7 @@ module Larder
         GIVEN = "given"
 
         # The option for it, see {Bench::Suite#takes}.
-        OPTION = ["--payload SOURCE", "your data instead: a file (.json, .marshal,",
-                  ".rb, any), or ruby:EXPRESSION"].freeze
+        OPTION = ["--payload SOURCE", "your data: a file (.json, .rb, any) or ruby:CODE"].freeze
 
         module_function
 

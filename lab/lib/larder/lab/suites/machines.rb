@@ -149,7 +149,7 @@ module Larder
           end
           column("mean", "seconds", all: true) { |all| Machines.times(all).mean }
           column("95 %", "seconds", all: true) { |all| Machines.times(all).quantile(0.95) }
-          column("reads", "integer", optional: 1, all: true) { |all| Machines.times(all).count }
+          column("reads", "integer", all: true) { |all| Machines.times(all).count }
         end
 
         # The columns of ages.
@@ -161,7 +161,7 @@ module Larder
             Machines.times(all).max * Histogram::SECONDS
           end
           column("bound", "seconds") { |process| process["bound"] }
-          column("changes", "integer", optional: 1, all: true) { |all| Machines.times(all).count }
+          column("changes", "integer", all: true) { |all| Machines.times(all).count }
         end
       end
 

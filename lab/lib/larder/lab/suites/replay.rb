@@ -10,30 +10,23 @@ module Larder
       register("replay", Bench::Suite.define("replay") do
         title "A recorded cache, replayed"
         command "replay", "calls that an application has recorded, on every store: time, hits, memory, size", <<~TEXT
-          Replays the calls of a cache, which an application has recorded, on every store:
-          as fast as possible, and at the recorded times. Shows the milliseconds of a
-          request that the cache takes, hits, memory, the time of computing that hits
-          save, and the size that the cache needs.
-
-          An application records its cache by two lines, whichever store of Rails it has:
-
+          Replays the calls of a cache that an application has recorded, as fast as
+          possible and at the recorded times: the milliseconds of a request, hits, memory,
+          saved computing, and the size that the cache needs. An application records by
             require "larder/lab/record"
             Larder::Lab.record("log/cache.trace")
-
-          The file has no key and no value. Values are made again with the recorded sizes.
-          A read that misses stores its value, as the application did; what it computed
-          for that is counted, and not computed again. Without a FILE the trace of the
-          demonstration application is replayed.
+          The file has no key and no value: values are made again with the recorded sizes,
+          and stored where a read misses. Without a FILE the demonstration is replayed.
         TEXT
         answers "fast", "timed"
         sized true
-        setting :path, Replay::DEMO, "a recording", file: -> { Replay::Findings.trace }
+        setting :path, Replay::DEMO, "a recording", file: -> { Replay.trace }
         setting :calls, 20_000, "calls that are read"
         setting :speed, 1.0, "how many times as fast as recorded"
         setting :window, 10.0, "seconds at recorded times in a session", most: 60
         preload { Replay.script.requests }
         question "How long does the cache of a recorded request take on each store?"
-        adds { |chapter| Replay::Findings.new(chapter).add }
+        chapter { Replay::Chapter }
 
         block(:fast, "as fast as possible", unit: "request",
                                             about: "the recorded requests, one after the other; saved: the recorded " \

@@ -62,7 +62,7 @@ module Larder
               end
             end
             column("4 to 1", "number") { |rates| rates["4"] / rates["1"] }
-            column("fastest to slowest", "number", optional: 1) { |rates| rates["apart"] }
+            column("fastest to slowest", "number") { |rates| rates["apart"] }
             curve("Calls a second, #{name}, by #{kind}", x: { title: kind.to_s, format: "integer" },
                                                          y: { title: "calls per second", format: "number",
                                                               scale: "log" }) do |all|

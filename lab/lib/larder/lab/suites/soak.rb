@@ -60,7 +60,7 @@ module Larder
           column("p99.9", "seconds", better: "lower", unit: "seconds", all: true) do |all|
             Soak.calls(all).percentile(0.999)
           end
-          column("slowest", "seconds", optional: 1, all: true) { |all| Soak.calls(all).max * Histogram::SECONDS }
+          column("slowest", "seconds", all: true) { |all| Soak.calls(all).max * Histogram::SECONDS }
           column("2nd half to 1st", "number",
                  sentence: "Calls a second in the second half, as a multiple of the first") do |found|
             Soak.growth(found["rates"], 2)
@@ -72,7 +72,7 @@ module Larder
               Soak.growth(found[place], 4)
             end
           end
-          column("failed", "text", optional: 2, all: true) do |all|
+          column("failed", "text", all: true) do |all|
             failures = all.map { |found| found["failures"] }.reduce { |sum, more| sum.merge(more) { |_, a, b| a + b } }
             failures.map { |message, times| "#{times}: #{message}" }.join(", ") if failures.any?
           end

@@ -36,37 +36,30 @@ module Larder
         # The columns of a block in which all want a key that is absent.
         RUSH = lambda do |sentence|
           column("runs of the block", "text", sentence: sentence, all: true) { |all| Stampede.range(all, "runs") }
-          column("median runs", "number", better: "lower", unit: "count", optional: 4) do |process|
+          column("median runs", "number", better: "lower", unit: "count") do |process|
             Bench::Stats.median(process["runs"])
           end
-          column("answers", "text", optional: 3, all: true) { |all| Stampede.range(all, "answers") }
+          column("answers", "text", all: true) { |all| Stampede.range(all, "answers") }
           column("no value", "text", all: true) { |all| Stampede.range(all, "none") }
           column("p50", "millis", all: true) { |all| Stampede.percentile(all, "waits", 0.5) }
           column("p90", "millis", better: "lower", unit: "seconds", all: true) do |all|
             Stampede.percentile(all, "waits", 0.9)
           end
-          column("slowest", "millis", optional: 1, all: true) { |all| Stampede.slowest(all, "waits") }
-          column("CPU/wait", "percent", optional: 2, all: true) { |all| Stampede.share(all, "busy", "waited") }
+          column("slowest", "millis", all: true) { |all| Stampede.slowest(all, "waits") }
+          column("CPU/wait", "percent", all: true) { |all| Stampede.share(all, "busy", "waited") }
         end
       end
 
       register("stampede", Bench::Suite.define("stampede") do
         title "Many callers want one key"
         command "stampede", "how often a value is computed that many callers want at once, and their waits", <<~TEXT
-          Measures what happens when many callers want one key at once. Several processes
-          with several threads each call, at the same moment,
-
+          Several processes with several threads each call, at the same moment,
             Rails.cache.fetch(key, expires_in: 60) { sleep 0.05; value }
-
-          absent   How often does the block run, how long do callers wait, and how much
-                   processor time do those take who wait ("CPU/wait")? "no value" counts
-                   callers who got nil or an empty answer.
-          killed   The process that runs the block is killed at a random moment of it,
-                   where a store has one caller compute: larder-single-flight and
-                   memcached-lock.
-          expired  As many processes as there are cores read a value back to back while it
-                   expires and is computed again: with stale_while_revalidate in
-                   larder-single-flight, with race_condition_ttl in Rails' stores.
+          absent   How often does the block run, and how long do callers wait? "no value"
+                   counts nil and empty answers.
+          killed   The process that runs the block is killed, where one caller computes:
+                   larder-single-flight and memcached-lock.
+          expired  As many processes as cores read a value while it expires.
         TEXT
         question "How often is a value computed that many callers want at once, and how long do they wait?"
         registry Contenders::SingleFlights

@@ -76,11 +76,11 @@ module Larder
             end
           end
           column("slowest", "seconds", all: true) { |all| Tails.calls(all).max * Histogram::SECONDS }
-          column("calls", "integer", all: true, optional: 1) { |all| Tails.calls(all).count }
-          column("objects/call", "number", optional: 2, all: true) do |all|
+          column("calls", "integer", all: true) { |all| Tails.calls(all).count }
+          column("objects/call", "number", all: true) do |all|
             all.sum { |process| process["allocated"] }.fdiv(Tails.calls(all).count)
           end
-          column("of that the lab", "seconds", optional: 3) { |process| process["own"] }
+          column("of that the lab", "seconds") { |process| process["own"] }
           curve("Latency of #{title}", x: { title: "percentile", scale: "percentile", format: "percentile" },
                                        y: { title: "latency", scale: "log", format: "seconds" }) do |all|
             Tails::POINTS.filter_map { |share| (value = Tails.calls(all).percentile(share)) && [share, value] }
@@ -93,13 +93,10 @@ module Larder
         title "How long calls take, and the slowest of them"
         command "latency", "how slow the slowest calls are, at one rate for all stores and back to back", <<~TEXT
           Measures the latency of single calls, up to the slowest of some thousands:
-
             Rails.cache.fetch(["key", i], expires_in: 5.minutes) { "Hello World!" }
-
           At a rate: calls are due at the same random times on every store, and latency
-          counts from when a call was due, so that a stall affects all calls that were
-          due in between, as it does for users ("coordinated omission"). Back to back:
-          each call begins when the one before has ended, and a stall affects one call.
+          counts from when a call was due: a stall affects all calls that were due in it,
+          as it does for users ("coordinated omission"). Back to back: it affects one.
         TEXT
         answers "hit_at_rate", "miss_at_rate"
         question "How slow are the slowest calls, at one rate for all stores and back to back?"

@@ -30,33 +30,6 @@ module Larder
           assert_equal 6, played(pace(limit: 84.0)).size
         end
 
-        test "the time left is that of the sessions which are still measured" do
-          pace = pace(limit: 1000.0)
-          assert_in_delta 1000.0, pace.left(0), 1.0
-          pace.end_session({ **COST, turns: 4.0 }, 14.0)
-          pace.begin_session
-          assert_in_delta 5 * 22.0, pace.left(0, 0.0), 1.0
-        end
-
-        test "in the first session the time left follows from the blocks that are done" do
-          assert_in_delta 230.0, pace(limit: nil).left(0.25, 10.0), 1.0
-          assert_in_delta 90.0, pace(limit: 100.0, needed: 1).left(0.25, 10.0), 1.0
-          assert_in_delta 190.0, pace(limit: 100.0, needed: 5).left(0.25, 10.0), 1.0
-        end
-
-        test "before a block is done, the rest of each session is taken to last as long as its start" do
-          pace = pace(limit: 1.0)
-          pace.during(:starting) { sleep 0.3 }
-          assert_operator pace.left(0, 0.5), :>=, (5 * 0.6) - 0.5
-        end
-
-        test "a run that takes longer than it may says how much" do
-          pace = pace(limit: 20.0)
-          pace.end_session({ **COST, turns: 4.0 }, 14.0)
-          assert_in_delta 4 * 14.0 / 20.0, pace.overrun(0), 0.1
-          assert_in_delta 1.0, pace(limit: 1000.0).overrun(0), 0.01
-        end
-
         private
 
         def pace(limit:, sessions: 6, needed: 5, pass_seconds: 1000.0)

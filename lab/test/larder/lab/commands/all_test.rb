@@ -29,9 +29,7 @@ module Larder
             file = File.join(dir, "run.json")
             outcome = lab("all", "--quick", "--seed", "1", "--only", "serializers,hitratio", "--json", file)
             assert_equal 0, outcome.status, outcome.err
-            report = JSON.parse(File.read(file))
-            chapters = report["chapters"]
-            assert_equal %w[published-c hitratio], chapters.map { |chapter| chapter["key"] }
+            assert_equal %w[published-c hitratio], chapters(file)
             assert_match(%r{^1/2 serializers: }, outcome.err)
             assert_equal ["run.json"], Dir.children(dir)
           end
@@ -46,11 +44,19 @@ module Larder
             eventually(seconds: 180) { File.exist?(file) }
             Process.kill(:INT, pid)
             assert_equal 130, Process.wait2(pid).last.exitstatus
-            assert_match(/stopped by SIGINT; what was measured is in .*run.json/, File.read(err))
-            assert_equal(["published-c"], JSON.parse(File.read(file))["chapters"].map { |chapter| chapter["key"] })
+            assert_match(/what was measured is in #{file}; larder-lab all --continue #{file} measures/, File.read(err))
+            assert_equal ["published-c"], chapters(file)
             eventually { (Dir.children(dir) - %w[run.json out err]).empty? && processes(dir).empty? }
+            rest = lab("all", "--quick", "--only", "serializers,hitratio", "--continue", file, "--json", file)
+            assert_equal 0, rest.status, rest.err
+            assert_match(%r{^1/1 hitratio: }, rest.err)
+            assert_equal %w[published-c hitratio], chapters(file)
           end
         end
+
+        private
+
+        def chapters(file) = JSON.parse(File.read(file))["chapters"].map { |chapter| chapter["key"] }
       end
     end
   end

@@ -54,8 +54,8 @@ module Larder
         end
 
         test "strategies: a server that does not answer is a line that says so" do
-          run = lab("strategies", *SHORT, "--only", "binary", "--blocks", "read_50", "--redis-url",
-                    "redis://127.0.0.1:1", env: { "COLUMNS" => "150" })
+          run = lab("strategies", *SHORT, "--only", "binary", "--blocks", "read_50", "--url",
+                    "redis=redis://127.0.0.1:1", env: { "COLUMNS" => "150" })
           assert_equal 1, run.status
           assert_match(/binary: (the server does not answer: .*127\.0\.0\.1:1|its gems are not installed)/, run.out)
         end

@@ -35,7 +35,7 @@ module Larder
 
         slow_test "a server of the user's is neither killed nor filled, and keeps nothing of the lab's for long" do
           with_server("redis") do |endpoint|
-            (row, *), out = ask("redis", "--redis-url", endpoint["url"])
+            (row, *), out = ask("redis", "--url", "redis=#{endpoint["url"]}")
             %w[cluster server_killed].each { |question| assert_match(/not the lab's own/, row[question].last) }
             assert_equal [true, nil], [row["app_killed"].first, row["evicts"]]
             assert_match(/^  redis +not measured: a server that is not the lab's own is not filled/, out)

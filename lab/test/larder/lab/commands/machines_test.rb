@@ -36,7 +36,7 @@ module Larder
 
         slow_test "in a running server of the user's misses take a round trip, and what is stored expires" do
           with_server("redis-loopback") do |endpoint|
-            chapter, = measured(*SMALL, "--redis-url", endpoint["url"])
+            chapter, = measured(*SMALL, "--url", "redis=#{endpoint["url"]}")
             rows = %w[larder-redis larder-redis-backplane]
             assert_trips(seconds_of(chapter), %w[miss read_multi].product(rows), 0.005)
             keys, expiring = speak(endpoint, "INFO keyspace\r\n").scan(/(?:keys|expires)=(\d+)/).flatten.map(&:to_i)

@@ -22,7 +22,7 @@ module Larder
         slow_test "a running server is measured behind the proxy, its keys stay, and it goes on running" do
           with_server("redis-loopback") do |endpoint|
             speak(endpoint, "SET theirs 1\r\n")
-            run = lab(*SMALL, "--only", "redis", "--redis-url", endpoint["url"], "--wire", "3ms,none",
+            run = lab(*SMALL, "--only", "redis", "--url", "redis=#{endpoint["url"]}", "--wire", "3ms,none",
                       "--blocks", "read_hello_yours,read_none_yours")
             assert_equal 0, run.status, run.out + run.err
             assert_operator run.out[/^  redis +22 +([\d.]+) ms$/, 1].to_f, :>=, 3.0

@@ -32,7 +32,8 @@ module Larder
             assert_in_delta 24 * 0.0034, facts.dig("figures", "fast", "saved").first, 0.01
           end
           assert_match(%r{^  views/shop +21 +66.67 % +6 +2.65 kB}, out)
-          assert_match(/4.00 MB suit this recording: 23 % of reads miss in Larder/, out.gsub(/\s+/, " "))
+          assert_match(/4.00 MB suit this recording: by room alone, without expiry and deletes, 23 % of reads miss in/,
+                       out.gsub(/\s+/, " "))
         end
 
         private

@@ -32,7 +32,8 @@ module Larder
         slow_test "sessions in a running memcached have a prefix and an end" do
           with_server("memcached") do |endpoint|
             speak(endpoint, "set theirs 0 0 1\r\n1\r\n")
-            measured("sessions", *SHORT, "--blocks", "new", "--only", "memcached", "--memcached-url", endpoint["url"])
+            measured("sessions", *SHORT, "--blocks", "new", "--only", "memcached", "--url",
+                     "memcached=#{endpoint["url"]}")
             assert_match(/VALUE theirs 0 1\r\n1/, speak(endpoint, "get theirs\r\n"))
             keys = speak(endpoint, "lru_crawler metadump all\r\n").scan(/key=(\S+) exp=(-?\d+)/)
             assert_operator keys.size, :>, 100

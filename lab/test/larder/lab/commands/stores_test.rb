@@ -35,14 +35,14 @@ module Larder
           with_directory do |empty|
             outcome = small_run("--only", "valkey", "--blocks", "hit", env: { "PATH" => empty })
             assert_equal 1, outcome.status
-            assert_match(/valkey: valkey-server is not on the PATH: install it .* or pass --valkey-url/,
+            assert_match(/valkey: valkey-server is not on the PATH: install it .* or pass --url valkey=URL/,
                          outcome.words)
           end
         end
 
         test "a server that does not answer is a row that says so, without its password" do
-          outcome = small_run("--only", "redis,memcached", "--blocks", "hit", "--redis-url",
-                              "redis://me:secret@127.0.0.1:1/0", "--memcached-url", "127.0.0.1:1")
+          outcome = small_run("--only", "redis,memcached", "--blocks", "hit", "--url",
+                              "redis=redis://me:secret@127.0.0.1:1/0", "--url", "memcached=127.0.0.1:1")
           assert_equal 1, outcome.status
           assert_match(%r{redis: no answer from redis://127.0.0.1:1/0}, outcome.out)
           assert_no_match(/secret/, outcome.out + outcome.err)

@@ -27,7 +27,7 @@ module Larder
         test "a suite has its own rows besides the usual ones, unless they are left out or others are named" do
           rows = ->(*arguments) { both(*arguments).plans.map(&:rows) }
           slow = Contenders.usual.select { |name| Contenders.fetch(name).slow_to_start? }
-          own = ["larder-redis", *Contenders::WithoutYjit.rows]
+          own = ["larder-redis"]
           assert_equal [Contenders.usual - slow + own, [*Contenders.usual, "solid_cache-postgresql-prewarmed"]], rows[]
           assert_equal([], rows["--quick"].flatten.uniq.select { |name| Contenders.fetch(name).slow_to_start? })
           assert_equal [slow] * 2, rows["--only", slow.join(",")]

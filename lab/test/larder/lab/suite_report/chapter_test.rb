@@ -10,7 +10,7 @@ module Larder
       # Chapters of simulated runs.
       class ChapterTest < ActiveSupport::TestCase
         RECORDED = { "larder" => { "versions" => { "larder" => "1.0" }, "server" => nil },
-                     "redis" => { "versions" => { "redis" => "5.4" }, "server" => { version: "Redis 7" } } }.freeze
+                     "redis" => { "versions" => { "redis" => "5.4" }, "server" => { "version" => "Redis 7" } } }.freeze
 
         test "the suite about applications has an answer, the published one says how many findings hold" do
           made = chapter({ "larder" => 1.0, "redis" => 60.0 }, blocks: %w[page fragment])

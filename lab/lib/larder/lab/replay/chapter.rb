@@ -1,46 +1,33 @@
 # frozen_string_literal: true
 
-# Adds to the chapter of a replay: what was recorded, and the size that the cache needs.
+# Builds the chapter of a replay: with what was recorded, and the size that the cache needs.
 
 require "stringio"
-require_relative "../hitratio/formats"
 require_relative "../hitratio/replay"
 require_relative "../replay"
-require_relative "../document"
+require_relative "../suite_report/chapter"
 
 module Larder
   module Lab
     module Replay
-      # A recording in a report.
-      class Findings
-        Figures = Reports::Figures
+      # The chapter of the suite "replay".
+      class Chapter < SuiteReport::Chapter
         # Sizes of the curve in MB: each is twice the one before, until all fits.
         SIZES = Array.new(12) { |power| 4 << power }.freeze
         POLICIES = %w[larder lru belady].freeze
         # Misses that a smaller cache may have more than the largest, of all reads.
         NEAR = 0.005
         SIZED = "Misses by size of the cache"
-        private_constant :SIZED, :SIZES, :POLICIES, :NEAR
+        NOTE = "The misses are of reads of values that the application stores, by room alone: no entry expires or is " \
+               "deleted, so a replay has more misses."
+        private_constant :SIZED, :SIZES, :POLICIES, :NEAR, :NOTE
 
-        # @return [Hitratio::Trace] the reads of the recording
-        # @raise [UsageError] if it cannot be read, or has none
-        def self.trace = Hitratio::Formats.trace_of(Replay.script.recording)
-
-        # @param chapter [Document::Chapter]
-        def initialize(chapter)
-          @chapter = chapter
+        def initialize(*, **)
+          super
           @recording = Replay.script.recording
         end
 
-        # @return [void]
-        def add
-          @chapter.title = "#{@chapter.title}: #{@recording.name}"
-          @chapter.facts.unshift(*facts)
-          @chapter.warnings.unshift(*@recording.warnings)
-          @chapter.conclusions.push(recorded, suiting)
-          @chapter.sections << Document::Section.new(title: SIZED, blocks: misses, headline: true) <<
-            Document::Section.new(title: "Keyspaces", blocks: [keyspaces], folded: true)
-        end
+        def to_chapter = super.tap { |chapter| chapter.title = "#{chapter.title}: #{@recording.name}" }
 
         private
 
@@ -48,7 +35,15 @@ module Larder
           counts = [@recording.requests, @recording.calls].map { |all| Figures.thousands(all.size) }
           mean = @recording.requests.sum(&:seconds) / @recording.requests.size
           ["#{counts.first} requests with #{counts.last} calls in #{Figures.duration(@recording.seconds)}",
-           "a request took #{Figures.duration(mean)} in the mean"]
+           "a request took #{Figures.duration(mean)} in the mean", *super]
+        end
+
+        def warnings = [*@recording.warnings, *super]
+
+        def conclusions = [*super, recorded, suiting]
+
+        def sections
+          [*super, section(SIZED, *misses, headline: true), section("Keyspaces", keyspaces, folded: true)]
         end
 
         def recorded
@@ -60,7 +55,7 @@ module Larder
 
         def curve
           @curve ||= begin
-            trace = Findings.trace
+            trace = Replay.trace
             sizes = SIZES.map { |megabytes| Hitratio::Size.parse("#{megabytes}MB") }
             enough = sizes.find_index { |size| size.bytes_of(0) >= 2 * trace.footprint } || -1
             progress = Progress.new(CLI::Terminal.new(StringIO.new)) # seconds, at most
@@ -70,7 +65,8 @@ module Larder
 
         def misses
           rows = curve.map { |row| [row.capacity, *POLICIES.map { |policy| row.miss_ratio(policy) }] }
-          table = Document::Table.new(columns: [["size", "bytes"], *POLICIES.product(["share"])], rows: rows)
+          table = Document::Table.new(columns: [["size", "bytes"], *POLICIES.product(["share"])], rows: rows,
+                                      notes: [NOTE])
           return [table] if curve.size < 2
 
           series = POLICIES.each.with_index(1).map do |policy, at|
@@ -85,8 +81,8 @@ module Larder
           least = curve.last.miss_ratio("larder")
           row = curve.find { |each| each.miss_ratio("larder") <= least + NEAR }
           misses = Figures.percent(row.miss_ratio("larder"))
-          "#{Figures.bytes(row.capacity)} suit this recording: #{misses} of reads miss in Larder, and " \
-            "#{Figures.percent(least)} with any room. Longer recordings need more."
+          "#{Figures.bytes(row.capacity)} suit this recording: by room alone, without expiry and deletes, #{misses} " \
+            "of reads miss in Larder, and #{Figures.percent(least)} with any room. Longer recordings need more."
         end
 
         def keyspaces
