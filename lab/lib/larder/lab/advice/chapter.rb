@@ -20,13 +20,9 @@ module Larder
         BYTES = { title: "bytes", format: "integer" }.freeze
         SUMS = "Sums of what was measured: a hit is a read of the file; a miss is a read of the server and a write " \
                "of the file. Other machines see a change after that time, and at most after the other, whatever fails."
-        EACH = "Each by itself, and the nearest of those tried: 1, 2, 5, 10 and so on. A change counts where the " \
-               "advice is shown to be slower in a way that matters, or must not be chosen."
-        private_constant :TITLE, :LEAD, :SHOWN, :NAMED, :CALLS, :BYTES, :SUMS, :EACH
+        private_constant :TITLE, :LEAD, :SHOWN, :NAMED, :CALLS, :BYTES, :SUMS
 
         # @param run see {SuiteReport::Chapter}
-        # @param question [Question]
-        # @param environment [Hash{Symbol=>Object}]
         def initialize(*run, question:, environment:)
           super(*run, environment: environment)
           @question = question
@@ -105,7 +101,6 @@ module Larder
 
           [section("Ranking", ranking, headline: true),
            (section("Several machines", arrangements, headline: true) if @machines.any?),
-           section("Where the advice changes", changes, headline: true),
            section("To paste", lines, Document::Prose.new(text: about_lines), headline: true), *details]
         end
 
@@ -136,16 +131,6 @@ module Larder
           end
           columns = ["", ["a call", "seconds"], *CALLS, ["seen after", "seconds"], ["at most", "seconds"]]
           Document::Table.new(columns: columns, rows: rows, notes: [SUMS])
-        end
-
-        def changes
-          rows = @ranking.flips.map do |flip|
-            [flip.field.option, @question.said(flip.field.key), flip.change, flip.choice.to_s]
-          end
-          return Document::Prose.new(text: "No other bandwidth, round trip, size or number of reads alone does.") if
-            rows.empty?
-
-          Document::Table.new(columns: ["", "is", "if", "the advice is"], rows: rows, notes: [EACH])
         end
 
         def lines

@@ -69,9 +69,6 @@ module Larder
           FIELDS.each { |field| value(field) if texts.key?(field.key) }
         end
 
-        # The same but for these.
-        def with(**changes) = Question.new(@texts.merge(changes))
-
         # @return [String] as it was typed, or the default
         def said(key)
           default = FIELDS.find { |field| field.key == key }.default

@@ -38,12 +38,11 @@ module Larder
           end
         end
 
-        test "the text has intervals, what changes the advice, and lines" do
+        test "the text has intervals and lines" do
           answers = { hosts: "4", stale: "10s" }
           shown = text(AdviceRuns.chapter(answers, stores: AdviceRuns::SERVERS.except("redis"))).gsub(/^  /, "")
           assert_match(/^memcached \+ native \+ zstd-3 +[\d.]+ µs +[\d.]+ \([\d.]+–[\d.]+\)/, shown)
           assert_match(/^Larder, backplane +[\d.]+ µs/, shown)
-          assert_match(%r{^--bandwidth  1gbit  up to \d+ Mbit/s +memcached \+ native \+ zstd-3}, shown)
           assert_match(/\n# Gemfile\ngem "larder"\ngem "dalli"\ngem "redis"\n/, shown)
           assert_match(/local_expires_in: 10\n\}/, shown)
           assert_match(/memcached\s+passes\s+on\s+no\s+messages/, shown)

@@ -63,22 +63,11 @@ module Larder
             end
         end
 
-        test "the nearest circumstances under which the advice is shown to be slower, or is not possible" do
-          found = flips({ hosts: "4" }, stores: AdviceRuns::SERVERS)
-          assert_includes found, ["--bandwidth", "up to 500 Mbit/s", "redis + native + zstd-3"]
-          assert_includes found, ["--size", "from 10.0 GB", "redis + native + zstd-3"]
-          assert_includes found, ["--hosts", "up to 1", "larder"]
-          assert_equal %w[--bandwidth --hosts --rtt --size], found.map(&:first).sort
-          assert_includes flips({}), ["--hosts", "from 2", "redis + native"]
-        end
-
         private
 
         def choice(store, serializer = "default", compressor = "default") = Choice.new(store, serializer, compressor)
 
         def best(...) = AdviceRuns.ranking(...).best.to_s
-
-        def flips(...) = AdviceRuns.ranking(...).flips.map { |flip| [flip.field.option, flip.change, flip.choice.to_s] }
       end
     end
   end
