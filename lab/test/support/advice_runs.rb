@@ -20,7 +20,6 @@ module AdviceRuns
   module_function
 
   # @param noise [Float] by how much processes and turns differ
-  # @return [Array(Larder::Lab::SuiteReport::Run, Larder::Lab::Bench::Plan, Larder::Lab::Bench::Samples)]
   def run(stores: STORES, codecs: CODECS, sessions: 6, noise: 0.001)
     suite = L::Suites.fetch("matrix")
     blocks = suite.blocks.select { |block| codecs.key?(block.axes.values) && block.key !~ /bytes|given/ }

@@ -12,7 +12,6 @@ module SampleDocument
 
   module_function
 
-  # @param chapters [Integer]
   # @param figures [Array<Float>] samples of the one measure
   def build(chapters: 1, figures: [1.0e-6, 1.1e-6, 1.2e-6])
     D.new(command: "stores", elapsed: 754.2, environment: environment,

@@ -17,7 +17,6 @@ module SimulatedRuns
 
   # @param factors [Hash{String=>Float}] see {SimulatedTurns}
   # @param how [Hash] more of {SimulatedTurns}, and of {Larder::Lab::SuiteReport::Run}
-  # @return [Larder::Lab::Document::Chapter]
   def chapter(factors, suite: "applications", rows: factors.keys, blocks: nil, load: 0.1, base: nil, seed: 4, **how)
     run = L::SuiteReport::Run.new(**how.extract!(:absent, :skipped, :recorded))
     suite = L::Suites.fetch(suite)

@@ -6,8 +6,6 @@ require "larder/lab/bench/samples"
 # process, what differs from turn to turn, and now and then another program that takes the processor.
 class SimulatedTurns
   # @param factors [Hash{String=>Float}] how many times as long a call takes, by row
-  # @param seed [Integer]
-  # @param blocks [Array<String>]
   # @param noise [Hash] standard deviations of logarithms, and the share of disturbed turns
   def initialize(factors, seed:, blocks: ["block"], sessions: 6, passes: 6, slowed: {}, **noise)
     @factors = factors

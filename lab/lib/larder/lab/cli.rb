@@ -10,7 +10,6 @@ require_relative "yjit"
 module Larder
   # The comparison of cache stores, codecs and session stores.
   module Lab
-    # @param arguments [Array<String>]
     # @param streams [Hash] see {CLI::Program#run}
     # @return [Integer] exit code
     def self.run(arguments, **streams)

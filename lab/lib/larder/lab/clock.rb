@@ -9,9 +9,7 @@ module Larder
       private
 
       # @return [Float] seconds that only go forward
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      end
+      def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

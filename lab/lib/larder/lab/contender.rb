@@ -11,16 +11,6 @@ module Larder
   module Lab
     # A store that takes part. A subclass says what it needs and implements {#open_store}; it overrides {#load_code}
     # where code must be loaded first, and {#clear} where emptying is not `store.clear`.
-    #
-    # @example
-    #   class MyStore < Larder::Lab::Contender
-    #     named "mine", "My own store"
-    #     needs_gem "my_store", ">= 2.0"
-    #
-    #     def open_store
-    #       lookup(:my_store, File.join(dir, "mine.db"), { size: size })
-    #     end
-    #   end
     class Contender
       # Room that every store gets, where its documentation lets one choose: 256 MB, far more than any run writes.
       SIZE = 256 * 1024 * 1024
@@ -50,7 +40,6 @@ module Larder
       end
 
       # Activates the gems, loads the code and opens the store.
-      # @return [self]
       # @raise [Unavailable] naming the missing gem and the command that gets it
       def open
         activate_gems
@@ -62,7 +51,6 @@ module Larder
 
       # Has the store use these codecs in place of its own.
       # @param options [Hash] of ActiveSupport::Cache::Store
-      # @return [self]
       def coded_by(**options)
         @codecs = options
         self
@@ -78,11 +66,9 @@ module Larder
       end
 
       # Empties the store.
-      # @return [void]
       def clear = store.clear
 
       # Called when a block has stored what its calls read.
-      # @return [void]
       def filled; end
 
       # @return [Integer, nil] bytes that the store occupies on disk; nil for a store without files

@@ -35,15 +35,10 @@ module Larder
 
         # Loads what processes of this row and of all others with its Gemfile need, before they are forked. Opens
         # nothing, and loads no store that is not theirs: no row runs with the code of another one.
-        # @param suite [Bench::Suite]
-        # @return [void]
         def preload(suite) = suite.preload.call
 
         # Declares a row that differs little from this one.
-        # @param key [String]
-        # @param title [String]
         # @yield in the class of that row
-        # @return [Class]
         def row(key, title, &declaration)
           Class.new(self) do
             class_eval(&declaration)
@@ -87,9 +82,7 @@ module Larder
       private
 
       # @raise [Unavailable] naming the missing gem and the command that gets it
-      def activate_gems
-        self.class.gems.each { |name, requirements| activate(name, requirements) }
-      end
+      def activate_gems = self.class.gems.each { |name, requirements| activate(name, requirements) }
 
       def activate(name, requirements)
         gem(name, *requirements)
@@ -100,9 +93,7 @@ module Larder
       end
 
       # A URL as it may be shown and recorded: without the name and password it may hold.
-      def shown(url)
-        url.sub(%r{(?<=//)[^@/]*@}, "").gsub(/(?<=[?&]password=)[^&]*/, "...")
-      end
+      def shown(url) = url.sub(%r{(?<=//)[^@/]*@}, "").gsub(/(?<=[?&]password=)[^&]*/, "...")
     end
   end
 end

@@ -31,8 +31,6 @@ module Larder
       # and the version of the lab that ran it.
       attr_reader :command, :line, :chapters, :environment, :elapsed, :version
 
-      # @param path [String]
-      # @return [Document]
       # @raise [UsageError] if it is not a report of the lab, or one of another version
       def self.load(path)
         from_h(JSON.parse(File.read(path)))
@@ -45,7 +43,6 @@ module Larder
       end
 
       # @param hash [Hash{String=>Object}] as {#to_h} made it, after a trip through JSON
-      # @return [Document]
       # @raise [UsageError] for another schema or version
       def self.from_h(hash)
         schema = hash.fetch("schema")
@@ -72,11 +69,7 @@ module Larder
             version: documents.map(&:version).uniq.join(", "))
       end
 
-      # @param command [String]
-      # @param chapters [Array<Chapter>]
-      # @param environment [Hash]
       # @param elapsed [Float] seconds
-      # @param version [String]
       # @param line [String, nil] the command with its options (nil: without any)
       def initialize(command:, chapters:, environment:, elapsed:, version: VERSION, line: nil)
         @command = command

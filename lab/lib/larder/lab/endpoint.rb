@@ -54,9 +54,7 @@ module Larder
           .merge(given.slice("private", "namespace"))
       end
 
-      def uri_of(url)
-        URI.parse(url.include?("://") ? url : "#{ANY}#{url}")
-      end
+      def uri_of(url) = URI.parse(url.include?("://") ? url : "#{ANY}#{url}")
 
       # libpq takes the directory of a socket for a host.
       def socket_of(uri, port)

@@ -58,9 +58,7 @@ module Larder
         nil
       end
 
-      def inside?(directory, point)
-        point == "/" || directory == point || directory.start_with?("#{point}/")
-      end
+      def inside?(directory, point) = point == "/" || directory == point || directory.start_with?("#{point}/")
 
       def first_line(path)
         File.foreach(path).first&.strip

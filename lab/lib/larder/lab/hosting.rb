@@ -10,12 +10,6 @@ require_relative "servers"
 module Larder
   module Lab
     # A server for as long as it is needed.
-    #
-    # @example
-    #   Hosting.for(Contenders.fetch("redis"), dir) do |endpoint, server|
-    #     endpoint["url"]        # endpoint is nil for a contender without a server
-    #     server&.memory_bytes   # and so is server
-    #   end
     # @api private
     class Hosting
       # Yields where the server of a {Contender} listens (nil if it needs none), and the server, which has a directory

@@ -13,11 +13,6 @@ module Larder
     # Stands between a client and a server as a network would: adds a round-trip time, half of it each way, and limits
     # bandwidth each way. A handshake takes no time, and there is no slow start and no loss: what is modelled is a warm
     # connection on a wire that is otherwise idle.
-    #
-    # @example
-    #   proxy = Proxy.new("/run/redis.sock", Proxy::Wire.new(rtt: 0.0005, bandwidth: 1e9), log: "proxy.log").start
-    #   proxy.address   # => 37512, a port of 127.0.0.1
-    #   proxy.stop
     # @api private
     class Proxy
       # rtt: seconds there and back; bandwidth: bits a second each way, nil: no limit.

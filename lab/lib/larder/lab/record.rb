@@ -16,7 +16,6 @@ module Larder
     # @param keyspaces [Boolean] whether the first parts of keys are written, too
     # @param max_bytes [Integer] of the file
     # @param seconds [Numeric] after which recording ends
-    # @return [Record::Recorder]
     # @raise [ArgumentError] naming the argument that cannot be used
     # @example
     #   require "larder/lab/record"

@@ -30,7 +30,6 @@ module Larder
 
       # Answers the class of a form.
       # @param form [String] of {Commands::Command::FORMS}
-      # @return [Class]
       def self.of(form) = const_get(form.capitalize)
     end
   end

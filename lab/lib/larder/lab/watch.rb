@@ -8,11 +8,6 @@ require_relative "reports/figures"
 module Larder
   module Lab
     # Begins to watch when it is made.
-    #
-    # @example
-    #   watch = Watch.new
-    #   chapter = measure
-    #   chapter.warnings.concat(watch.warnings)
     class Watch
       # Share of a run from which stolen time is mentioned.
       STOLEN = 0.01

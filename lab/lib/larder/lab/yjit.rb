@@ -16,18 +16,12 @@ module Larder
       end
 
       # @return [Boolean] whether this Ruby turns YJIT on while it runs, as from 3.3 on where it was built with it
-      def can?
-        defined?(RubyVM::YJIT) ? RubyVM::YJIT.respond_to?(:enable) : false
-      end
+      def can? = defined?(RubyVM::YJIT) ? RubyVM::YJIT.respond_to?(:enable) : false
 
       # @return [Integer] methods and blocks that this process has compiled
-      def compiled
-        RubyVM::YJIT.runtime_stats[:compiled_iseq_count]
-      end
+      def compiled = RubyVM::YJIT.runtime_stats[:compiled_iseq_count]
 
-      def on?
-        (defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?) == true
-      end
+      def on? = (defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?) == true
     end
   end
 end

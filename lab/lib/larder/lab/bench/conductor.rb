@@ -264,9 +264,7 @@ module Larder
           nil
         end
 
-        def step(title, session)
-          @progress.step("session #{session + 1} of #{@plan.sessions}: #{title}")
-        end
+        def step(title, session) = @progress.step("session #{session + 1} of #{@plan.sessions}: #{title}")
       end
     end
   end

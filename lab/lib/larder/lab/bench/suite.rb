@@ -10,15 +10,6 @@ module Larder
   module Lab
     module Bench
       # A question, and the blocks of code whose times answer it.
-      #
-      # @example
-      #   Suite.define("reads") do
-      #     question "How long does a read take?"
-      #     block(:hit, "read of a stored value") do
-      #       setup { |scene| 100.times { |i| scene.store.write(["key", i], "value") } }
-      #       call { |scene, i| scene.store.read(["key", i % 100]) == "value" }
-      #     end
-      #   end
       # @api private
       class Suite
         # Code that is timed. `key` and `title` name it, `short` heads a column, `about` describes it. `setup` gets a

@@ -155,9 +155,7 @@ module Larder
         end
 
         # In a server of the user's several rows are at once.
-        def key(name)
-          "larder-lab:strategy:#{@endpoint["place"]}:#{name}"
-        end
+        def key(name) = "larder-lab:strategy:#{@endpoint["place"]}:#{name}"
 
         # A server that does not answer is no fault of the strategy.
         def ask(*command)

@@ -7,7 +7,6 @@ module Larder
       # lab writes under a new namespace, and its keys expire after five minutes.
       class ServerStore < Contender
         # Empties a private server.
-        # @return [void]
         def clear
           return super if endpoint["private"]
 

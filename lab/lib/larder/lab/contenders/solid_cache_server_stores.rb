@@ -66,7 +66,6 @@ module Larder
         named "solid_cache-postgresql-prewarmed", "Solid Cache on tuned PostgreSQL, with pg_prewarm"
         only_on_request
 
-        # @return [void]
         # @raise [Invalid] if the table had no pages
         def filled
           pages = ask_database("SELECT #{@extension}.pg_prewarm('solid_cache_entries')").to_i

@@ -47,9 +47,7 @@ module Larder
         private
 
         # What `rails new` writes into config/database.yml.
-        def database
-          { adapter: ADAPTER, **pool, timeout: 5000, database: File.join(dir, "production_cache.sqlite3") }
-        end
+        def database = { adapter: ADAPTER, **pool, timeout: 5000, database: File.join(dir, "production_cache.sqlite3") }
 
         def recorded_database = { database: database, pragmas: pragmas, waiting: @waiting }.compact
 

@@ -15,7 +15,6 @@ module Larder
         private_constant :LISTS, :ONES
 
         # @param type [Symbol] the name of a class of parts, or :Block
-        # @param given [Hash, Part, nil]
         # @return [Part, nil] fields that are not known are passed over
         def self.of(type, given)
           return given if given.nil? || given.is_a?(Part)
@@ -49,7 +48,6 @@ module Larder
         KINDS = %w[table curves list prose code].freeze
         private_constant :KINDS
 
-        # @param fields [Hash{Symbol=>Object}]
         # @return [Block] a sentence in place of a kind that is not known
         def self.of(fields)
           kind = fields.fetch(:kind)

@@ -29,7 +29,6 @@ module Larder
         Figures = Reports::Figures
         private_constant :LEAD, :NOTE, :NOTES, :LOOP, :NAMES, :FILE
 
-        # @param rows [Array<Row>]
         # @param facts [Array<String>] how it was run
         def initialize(rows, facts: [])
           @rows = rows

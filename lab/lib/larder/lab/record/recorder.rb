@@ -61,7 +61,6 @@ module Larder
         def recording? = @on
 
         # Ends recording in this process, and writes what is left.
-        # @return [void]
         def stop
           return unless @on
 

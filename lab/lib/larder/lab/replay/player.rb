@@ -59,9 +59,7 @@ module Larder
 
         private
 
-        def right(number)
-          play(number) || raise(Invalid, "a wrong value in request #{number} of the recording")
-        end
+        def right(number) = play(number) || raise(Invalid, "a wrong value in request #{number} of the recording")
 
         def run(steps)
           right = true

@@ -37,7 +37,6 @@ module Larder
 
         # @param value [Object] a cell
         # @param kind [String, nil] a key of {FORMATS}
-        # @return [String]
         # @raise [KeyError] for an unknown format
         def text(value, kind = nil)
           case value
@@ -52,14 +51,12 @@ module Larder
         end
 
         # @param low [String] as {text} gives it
-        # @param high [String]
         # @return [String] "18.2–20.0 µs": a unit that both have stands once
         def range(low, high)
           unit = high[/(?<=\d)[^\d]+\z/]
           "#{unit ? low.delete_suffix(unit) : low}–#{high}"
         end
 
-        # @param number [Numeric]
         # @return [String] three significant digits: "0.812", "28.2", "131", "12,300"
         def significant(number)
           return "0" if number.zero?
@@ -71,11 +68,9 @@ module Larder
           digits.positive? ? format("%.#{digits}f", rounded) : thousands(rounded.to_i)
         end
 
-        # @param number [Integer]
         # @return [String] "12,345,678"
         def thousands(number) = number.to_s.gsub(/(?<=\d)(?=(\d{3})+\z)/, ",")
 
-        # @param bytes [Numeric]
         # @return [String] in the unit that suits: "12 B", "1.02 kB", "256 MB"
         def bytes(bytes) = bytes.abs < 1000 ? "#{bytes.round} B" : scaled(bytes, "B")
 
@@ -83,7 +78,6 @@ module Larder
         # @return [String] in the unit that suits: "3.17 Gbit/s"
         def bits(bits) = scaled(bits, "bit/s")
 
-        # @param seconds [Float]
         # @return [String] in the unit that suits: "1.31 µs", "12.5 ms", "3.2 s"
         def duration(seconds)
           return "0 s" if seconds.zero?
@@ -92,21 +86,18 @@ module Larder
           "#{significant(seconds / factor)} #{unit}"
         end
 
-        # @param seconds [Float]
         # @return [String] "45 s" or "3 min 20 s"
         def span(seconds)
           whole = [seconds.round, 1].max
           whole < 60 ? "#{whole} s" : "#{whole / 60} min#{" #{whole % 60} s" unless (whole % 60).zero?}"
         end
 
-        # @param fraction [Float]
         # @return [String] "3.1 %"
         def percent(fraction)
           value = fraction * 100
           "#{value.abs < 10 ? format("%.1f", value) : thousands(value.round)} %"
         end
 
-        # @param words [String]
         # @return [String] with a capital, and without changing other letters
         def begun(words) = words[0].upcase + words[1..]
 

@@ -103,7 +103,6 @@ module Larder
         CUT = "…"
         private_constant :GAP, :CUT
 
-        # @param table [Document::Table]
         # @param room [Integer] characters of a line
         def initialize(table, room)
           @table = table

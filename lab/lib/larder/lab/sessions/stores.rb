@@ -17,17 +17,6 @@ module Larder
 
       # A session store as `config.session_store NAME, **OPTIONS` names it. A subclass says its name by `configured`,
       # its options by `settings(url)`, and what must be done beforehand by `connect`.
-      #
-      # @example
-      #   class MyStore < Larder::Lab::Sessions::Store
-      #     named "mine", "My own session store"
-      #     needs_gem "my_store"
-      #     configured :my_store
-      #
-      #     private
-      #
-      #     def settings(_url) = { path: File.join(dir, "sessions") }
-      #   end
       class Store < Row
         # Seconds that sessions live in a server of the user's.
         EXPIRY = 3600

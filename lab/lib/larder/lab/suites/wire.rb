@@ -52,9 +52,7 @@ module Larder
         end
 
         # True if as much came back as was stored.
-        def read(scene, number)
-          scene[:store].read("wire/#{number % KEYS}")&.size == scene[:value].size
-        end
+        def read(scene, number) = scene[:store].read("wire/#{number % KEYS}")&.size == scene[:value].size
 
         def behind(scene, wire)
           at = scene.contender.endpoint

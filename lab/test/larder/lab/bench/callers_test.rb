@@ -61,9 +61,7 @@ module Larder
 
         private
 
-        def children
-          File.read("/proc/self/task/#{Process.pid}/children").split
-        end
+        def children = File.read("/proc/self/task/#{Process.pid}/children").split
       end
     end
   end

@@ -21,7 +21,6 @@ module Larder
 
         class << self
           # Nothing of a suite: Active Record is not loaded before the application has configured it.
-          # @return [void]
           def preload(_suite)
             boot(File.join(Dir.pwd, self::ADAPTER)) # processes with other Gemfiles have the same directory
           rescue LoadError
@@ -30,7 +29,6 @@ module Larder
 
           # Loads all code and configures it. Opens no connection.
           # @param root [String] a directory
-          # @return [void]
           def boot(root)
             load_rails
             return if Rails.application
@@ -110,9 +108,7 @@ module Larder
           end
         end
 
-        def ask_database(query)
-          ActiveRecord::Base.with_connection { |connection| connection.select_value(query) }
-        end
+        def ask_database(query) = ActiveRecord::Base.with_connection { |connection| connection.select_value(query) }
       end
     end
   end

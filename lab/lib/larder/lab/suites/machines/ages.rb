@@ -31,9 +31,7 @@ module Larder
           end
 
           # Stores the first versions.
-          def begin
-            KEYS.times { |key| @store.write("watched/#{key}", 0, **KEPT) }
-          end
+          def begin = KEYS.times { |key| @store.write("watched/#{key}", 0, **KEPT) }
 
           # Answers changes by key, see {Ages.of}.
           def change(until_then)

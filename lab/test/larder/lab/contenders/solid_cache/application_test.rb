@@ -30,9 +30,7 @@ module Larder
           system({ "BUNDLE_GEMFILE" => gemfile(store) }, "bundle", "check", out: File::NULL, err: File::NULL)
         end
 
-        def gemfile(store)
-          File.join(File.dirname(Gemfiles::LAB), "gemfiles", "#{store.bundle}.gemfile")
-        end
+        def gemfile(store) = File.join(File.dirname(Gemfiles::LAB), "gemfiles", "#{store.bundle}.gemfile")
 
         # @return [IO] that its process writes to
         def preload(store, dir)
