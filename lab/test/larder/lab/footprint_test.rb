@@ -24,21 +24,6 @@ module Larder
         assert_operator (Footprint.take - before).own, :<, 10_000_000
       end
 
-      test "a server counts with the processes that it has started" do
-        reader, writer = IO.pipe
-        pid = fork do
-          held = Random.bytes(1_000_000)
-          child = fork { Random.bytes(10_000_000).then { |more| [writer.puts("held"), sleep, more] } }
-          Process.wait(child)
-          held
-        end
-        reader.gets
-        assert_operator Footprint.take(pid: pid).server, :>, 10_000_000
-      ensure
-        ProcessMemory.children(pid).each { |child| Process.kill(:KILL, child) }
-        Process.wait(pid)
-      end
-
       test "what is not there takes nothing" do
         nothing = Footprint.take(pid: 2**22 + 1, dirs: ["/there/is/no/such/place"])
         assert_equal [0, 0], [nothing.server, nothing.disk]

@@ -21,16 +21,10 @@ module Larder
         with_child { assert_operator ProcessMemory.tree(Process.pid) - alone, :>, FILLED * 0.8 }
       end
 
-      test "of a process that is gone nothing is known" do
+      test "of a process that is gone, and of none, nothing is known" do
         pid = fork { exit!(0) }
         Process.wait(pid)
-        assert_nil ProcessMemory.resident(pid)
-        assert_nil ProcessMemory.tree(pid)
-      end
-
-      test "of no process nothing is known" do
-        assert_nil ProcessMemory.resident(nil)
-        assert_nil ProcessMemory.tree(nil)
+        [pid, nil].each { |gone| assert_equal [nil, nil], [ProcessMemory.resident(gone), ProcessMemory.tree(gone)] }
       end
 
       private

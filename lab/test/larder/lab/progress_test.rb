@@ -31,12 +31,6 @@ module Larder
         assert_no_match(/[\e\r]/, show(Screen.new, "TERM" => "dumb"))
       end
 
-      test "NO_COLOR turns colours off but not the rest" do
-        assert_equal "x", CLI::Terminal.new(Screen.new, environment: { "NO_COLOR" => "1" }).paint("x", :bold)
-        assert_equal "\e[1mx\e[0m", CLI::Terminal.new(Screen.new, environment: {}).paint("x", :bold)
-        assert_predicate CLI::Terminal.new(Screen.new, environment: { "NO_COLOR" => "1" }), :interactive?
-      end
-
       private
 
       def show(io, environment = {})

@@ -23,8 +23,8 @@ module Larder
         FORMATS = { "seconds" => "seconds", "bytes" => "bytes", "share" => "percent" }.freeze
         WORDS = { worse: "worse", better: "better", alike: "no difference is shown",
                   unknown: "too busy to tell" }.freeze
-        COLUMNS = ["", { title: "first", format: "number" }, ["second", "number"],
-                   ["second to first", "ratio"], { title: "found from", format: "percent" }, ""].freeze
+        COLUMNS = ["", "", %w[first number], %w[second number], ["second to first", "ratio"],
+                   ["found from", "percent"]].freeze
         BLIND = "--fail-on decides nothing, because the machine was too busy to tell in every measure: measure both " \
                 "sides again when nothing else runs."
         private_constant :NAMED, :ALIKE, :FORMATS, :WORDS, :COLUMNS, :BLIND
@@ -145,7 +145,7 @@ module Larder
           rows = changes.map do |change|
             figures = @sides.map { |side| Figures.text(side.median(change.key), FORMATS[measure(change).unit]) }
             interval = { "value" => change.ratio, "low" => change.low, "high" => change.high }
-            [measure(change).label, *figures, interval, change.detectable - 1.0, WORDS.fetch(verdict(change))]
+            [measure(change).label, WORDS.fetch(verdict(change)), *figures, interval, change.detectable - 1.0]
           end
           sure, found = [1.0 - Bench::Changes::ALARM, Bench::Stats::POWER].map { |share| percent(share) }
           notes = ["second to first: all intervals hold at once in #{sure} of comparisons.",

@@ -31,14 +31,8 @@ module Larder
           usual, gate = [nil, 0.05].map { |share| compare(2, fail_on: share, turn: 1.0, process: 0.4).to_chapter }
           assert_equal [false, true], [usual, gate].map(&:failed?)
           assert_match(/too busy to tell in 26\./, usual.conclusions.first)
-          assert_equal ["too busy to tell"], usual.sections.first.blocks.first.rows.map(&:last).uniq
+          assert_equal ["too busy to tell"], usual.sections.first.blocks.first.rows.map { |row| row[1] }.uniq
           assert_match(/\A--fail-on decides nothing, .* measure both sides again/, gate.conclusions.last)
-        end
-
-        test "it says which regression would have been found, of all measures and of each" do
-          chapter = compare(1, fail_on: 0.05).to_chapter
-          assert_match(/A change of \d+(\.\d)? % would have been found in 8 of 10 comparisons/, chapter.conclusions[1])
-          assert(chapter.sections.first.blocks.first.rows.all? { |row| row[4] > 0.05 })
         end
 
         private
