@@ -15,7 +15,6 @@ module Larder
         # name => what ends a file's name (nil: all others), what it is
         TABLE = {
           "oraclegeneral" => [/\.(bin|oracleGeneral)\z/, "records of 24 bytes, as libCacheSim writes them"],
-          "csv"           => [/\.csv\z/i, "key,size a line; a first line of names is left out"],
           "larder"        => [/\.larder-trace\z/, "by Larder::Lab.record; known by its first bytes"],
           "integers"      => [nil, "one integer a line, as the traces of LIRS"]
         }.freeze
@@ -33,7 +32,7 @@ module Larder
 
           data = File.binread(path)
           data = Zlib.gunzip(data) if data.start_with?("\x1f\x8b".b)
-          Trace.new(name, *(format == "oraclegeneral" ? records(name, data) : text(name, data, format)))
+          Trace.new(name, *(format == "oraclegeneral" ? records(name, data) : [integers(name, data)]))
         rescue SystemCallError, Zlib::Error => error
           raise UsageError, "cannot read the trace #{path}: #{error.message}; --list lists patterns and formats"
         end
@@ -56,20 +55,16 @@ module Larder
           0.step(data.bytesize - 1, RECORD).map { |at| data.unpack("L<Q<L<", offset: at).drop(1) }.transpose
         end
 
-        def text(name, data, format)
+        def integers(name, data)
           lines = data.lines.map(&:strip).reject { |line| line.empty? || line.match?(/\A[#*]/) }
           raise UsageError, "#{name} is not a trace: it has no lines" if lines.empty?
 
-          # Keys may be anything but a comma; an object is as large as its request says.
-          pattern, what = format == "csv" ? [/\A([^,]+),\s*(\d+)\z/, "a line key,size"] : [/\A(-?\d+)\z/, "an integer"]
-          lines.shift if format == "csv" && lines.size > 1 && !lines.first.match?(pattern)
-          odd = lines.find { |line| !line.match?(pattern) }
-          raise UsageError, "#{name} is not a trace: #{odd[0, 20].inspect} is not #{what}" if odd
+          odd = lines.find { |line| !line.match?(/\A-?\d+\z/) }
+          raise UsageError, "#{name} is not a trace: #{odd[0, 20].inspect} is not an integer" if odd
 
-          keys, sizes = lines.map { |line| line.match(pattern).captures }.transpose
-          [keys.map(&:strip), sizes&.map { |size| Integer(size, 10) }]
+          lines
         end
-        private_class_method :records, :text
+        private_class_method :records, :integers
       end
     end
   end

@@ -69,7 +69,6 @@ module Larder
             column("of its room", "percent") { |found| Capacity.taken(found)&.fdiv(found["size"]) }
             column("evicts", "text") { |found| Capacity.evicts?(found) }
             column("refused", "integer") { |found| found["refused"] }
-            Capacity::PLACES.each { |place, words| column(words, "bytes") { |found| found[place] } }
           end
         end
       end)

@@ -36,8 +36,8 @@ module Larder
 
         test "a number of objects of one size holds also for a trace that has sizes" do
           with_directory do |dir|
-            path = File.join(dir, "sized.csv")
-            File.write(path, [*1..30, *1..30].map { |key| "#{key},#{key}" }.join("\n"))
+            path = File.join(dir, "sized.bin")
+            File.binwrite(path, [*1..30, *1..30].map { |key| [1, key, key, -1].pack("L<Q<L<q<") }.join)
             out = here("hitratio", path, "--policy", "lru,belady", "--size", "10x1KB").out
             assert_match(/^  lru +100\.00 %.*10x1KB: a cache of 10,000 bytes, of objects of 1,000\./m, out)
           end

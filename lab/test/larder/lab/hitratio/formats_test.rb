@@ -23,16 +23,8 @@ module Larder
           assert_equal [2, Trace::NEVER, Trace::NEVER], trace.following
         end
 
-        test "keys and sizes, with or without names above them" do
-          ["key,size\na b,10\n7,20\na b,15\n", "a b,10\n7, 20\na b,15\n"].each do |data|
-            trace = read("t.csv", data)
-            assert_equal [[0, 1, 0], [10, 20, 15], 30], [trace.requests, trace.sizes, trace.footprint]
-          end
-        end
-
         test "what is no trace is refused by name" do
-          { "t.bin" => "12345", "t.trace" => "1\ntwo\n", "u.trace" => "\n", "v.gz" => "\x1f\x8bnot".b,
-            "t.csv" => "a,1\nb\n", "u.csv" => "key,size\n" }
+          { "t.bin" => "12345", "t.trace" => "1\ntwo\n", "u.trace" => "\n", "v.gz" => "\x1f\x8bnot".b }
             .each do |name, data|
             assert_match(/#{name.delete_suffix(".gz")}/, assert_raises(UsageError) { read(name, data) }.message)
           end
