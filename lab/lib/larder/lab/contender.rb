@@ -21,13 +21,13 @@ module Larder
       attr_reader :store
       # @return [Hash{Symbol=>Object}] what was given to `lookup_store`, for the record
       attr_reader :recorded
-      # @return [Hash, nil] where its server listens, see {Endpoint}
+      # @return [Hash, nil] where its server listens, see {Server#endpoint}
       attr_reader :endpoint
       # @return [Integer] bytes of room that the store gets
       attr_reader :size
 
       # @param dir [String] an empty directory of its own
-      # @param endpoint [Hash, nil] where its server listens, see {Endpoint}
+      # @param endpoint [Hash, nil] where its server listens, see {Server#endpoint}
       # @param threads [Integer] how many threads will use the store at once
       # @param size [Integer] bytes of room that the store gets; a server has its own, see {Server}
       def initialize(dir:, endpoint: nil, threads: 1, size: SIZE)

@@ -21,7 +21,7 @@ module Larder
         hosting&.stop
       end
 
-      # See {Endpoint}; nil without a server.
+      # See {Server#endpoint}; nil without a server.
       attr_reader :endpoint
       # nil if there is none, or none of the lab's.
       attr_reader :server
@@ -33,7 +33,7 @@ module Larder
         return unless name
 
         type = Servers.fetch(name)
-        urls[name] ? @endpoint = type.given(urls[name]) : start(type, dir, size, files)
+        urls[name] ? @endpoint = { "url" => urls[name] } : start(type, dir, size, files)
       end
 
       # Yields while the server runs, and answers what the block does. Raises Invalid if the server has ended by itself:

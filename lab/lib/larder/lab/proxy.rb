@@ -5,7 +5,6 @@
 
 require "fileutils"
 require "rbconfig"
-require_relative "endpoint"
 require_relative "errors"
 
 module Larder
@@ -22,21 +21,21 @@ module Larder
       # Where it listens that has no Unix socket.
       HOST = "127.0.0.1"
 
-      # Where a server is found by its {Endpoint}: path of a Unix socket, or host:port. Raises Unavailable if none.
-      def self.target(endpoint)
-        return endpoint["socket"] if endpoint["socket"]
-        return endpoint.values_at("host", "port").join(":") if endpoint["host"] && endpoint["port"]
+      # The path of a private server's Unix socket, or its host:port.
+      def self.target(endpoint) = endpoint["socket"] || endpoint.values_at("host", "port").join(":")
 
-        raise Unavailable, "it is not known where its server listens, so nothing can stand between"
-      end
-
-      # Starts one in front of a server, which listens as the server does: at a Unix socket, or a port. Works in the
-      # present directory, where the socket has that name. Answers it, and the server's {Endpoint} by way of it.
+      # Starts one in front of a private server, which listens as the server does: at a Unix socket, or a port. Works in
+      # the present directory, where the socket has that name. Answers it, and the endpoint by way of it.
       def self.before(endpoint, wire, name)
+        target = target(endpoint)
+        raise Unavailable, "a proxy needs a server of the lab: leave out --url" unless endpoint["private"]
+        raise Unavailable, "nothing can stand before this server" unless endpoint["url"].include?(target)
+
         path = File.join(Dir.pwd, name) if endpoint["socket"]
         FileUtils.rm_f(path) if path
-        proxy = new(target(endpoint), wire, socket: path, log: File.join(Dir.pwd, "proxy.log")).start
-        [proxy, path ? Endpoint.by_socket(endpoint, path) : Endpoint.by_way_of(endpoint, HOST, proxy.address)]
+        proxy = new(target, wire, socket: path, log: File.join(Dir.pwd, "proxy.log")).start
+        address = path || "#{HOST}:#{proxy.address}"
+        [proxy, endpoint.merge("url" => endpoint["url"].sub(target, address), "socket" => path)]
       end
 
       # Port, or path of the Unix socket, at which the wire is entered.

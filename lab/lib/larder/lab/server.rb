@@ -8,7 +8,6 @@ require "open3"
 require "socket"
 require_relative "clock"
 require_relative "contender"
-require_relative "endpoint"
 require_relative "errors"
 require_relative "guarded"
 require_relative "process_memory"
@@ -37,9 +36,8 @@ module Larder
       STAMP = /\A[\d\s:.-]+(?:UTC )?(?:\[\d+\] )?/
 
       class << self
-        # Its name in the registry and in words, the name of its program, where to get that, and the port on which such
-        # servers usually listen.
-        attr_reader :key, :title, :binary, :source, :usual_port
+        # Its name in the registry and in words, the name of its program, and where to get that.
+        attr_reader :key, :title, :binary, :source
 
         def remedy = "#{source} or pass --url #{key}=URL"
 
@@ -54,9 +52,6 @@ module Larder
           @version = said && said[/\A\D*[\d.]+/]&.delete_prefix("#{File.dirname(path)}/")&.squeeze(" ")
         end
 
-        # The {Endpoint} of a running server of the user's.
-        def given(url) = Endpoint.given(url, port: usual_port)
-
         private
 
         def find(program)
@@ -67,12 +62,11 @@ module Larder
         def directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR) + ["/usr/sbin", "/usr/local/bin"]
 
         # Facts that are not given are those of the class above.
-        def named(key, title, binary: superclass.binary, from: superclass.source, port: superclass.usual_port)
+        def named(key, title, binary: superclass.binary, from: superclass.source)
           @key = key
           @title = title
           @binary = binary
           @source = from
-          @usual_port = port
           Servers.register(key, self)
         end
       end
@@ -116,16 +110,18 @@ module Larder
         Invalid.new("the server ended: #{self.class.binary} #{@process.cause}")
       end
 
-      # Where contenders find it, see {Endpoint}.
+      # Where contenders find it: "url" for clients, a "socket" (a path) or "host" and "port" for a proxy, "private" if
+      # the lab started it and may empty it, and "pid". One of the user's has a "url" and, in use, a "namespace". In a
+      # suite it has the "dir" of its files and a "place", too.
       def endpoint
         return endpoint_at(HOST, port) if port
 
-        Endpoint.build(url: url_by_socket, socket: socket, private: true, pid: pid)
+        { "url" => url_by_socket, "socket" => socket, "private" => true, "pid" => pid }
       end
 
       # The same server by way of something that passes on to it, such as a proxy.
       def endpoint_at(host, port)
-        Endpoint.build(url: url_by_port(host, port), host: host, port: port, private: true, pid: pid)
+        { "url" => url_by_port(host, port), "host" => host, "port" => port, "private" => true, "pid" => pid }
       end
 
       # Resident bytes of the server; nil where the system does not say.

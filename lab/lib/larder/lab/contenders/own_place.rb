@@ -113,7 +113,7 @@ module Larder
           uri = URI.parse(url)
           user, password = [uri.user, uri.password].map { |text| text && URI.decode_www_form_component(text) }
           socket = URI.decode_www_form(uri.query.to_s).to_h["socket"]
-          place = socket ? { socket: socket } : { host: uri.host, port: uri.port || Servers::Mariadb.usual_port }
+          place = socket ? { socket: socket } : { host: uri.host, port: uri.port || 3306 }
           { **place, username: user || "root", password: password }.compact
         end
 

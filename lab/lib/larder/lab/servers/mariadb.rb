@@ -7,7 +7,7 @@ module Larder
     module Servers
       # MariaDB with its own defaults, without the files of /etc: only its place, and its sockets, are the lab's.
       class Mariadb < Server
-        named "mariadb", "MariaDB or MySQL", binary: "mariadbd", port: 3306,
+        named "mariadb", "MariaDB or MySQL", binary: "mariadbd",
                                              from: "install it (Debian: bin/servers, or apt-get install " \
                                                    "mariadb-server-core mariadb-client-core)"
 

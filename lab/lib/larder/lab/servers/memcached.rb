@@ -7,7 +7,7 @@ module Larder
     module Servers
       # memcached with its defaults but for the room every store gets.
       class Memcached < Server
-        named "memcached", "memcached", binary: "memcached", port: 11_211,
+        named "memcached", "memcached", binary: "memcached",
                                         from: "install it (Debian: apt-get install memcached)"
 
         def arguments

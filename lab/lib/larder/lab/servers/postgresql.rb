@@ -9,7 +9,7 @@ module Larder
       #
       # It refuses to run as root: then it runs as the user postgres, or nobody, and its directory belongs to that user.
       class Postgresql < Server
-        named "postgresql", "PostgreSQL", binary: "postgres", port: 5432,
+        named "postgresql", "PostgreSQL", binary: "postgres",
                                           from: "install it (Debian: bin/servers, or apt-get install postgresql)"
 
         # Debian and others keep the programs of each version apart.

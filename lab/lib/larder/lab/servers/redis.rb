@@ -5,7 +5,7 @@ module Larder
     module Servers
       # redis-server as a cache: no persistence, a memory limit with eviction, as the Rails guide recommends.
       class Redis < Server
-        named "redis", "Redis", binary: "redis-server", port: 6379,
+        named "redis", "Redis", binary: "redis-server",
                                 from: "install it (Debian: apt-get install redis-server)"
 
         def arguments

@@ -75,8 +75,7 @@ module Larder
 
         # Removes copies from the machine's file, so that reads of these keys miss.
         def forget(scene, keys)
-          namespace = scene[:machine].endpoint["namespace"]
-          keys.each { |key| scene[:file].delete(namespace ? "#{namespace}:#{key}" : key) } if scene[:file]
+          keys.each { |key| scene[:file].delete(key) } if scene[:file]
         end
 
         # Reads while another machine changes values.
@@ -118,9 +117,9 @@ module Larder
             "#{Reports::Figures.duration(bound)} is right"
         end
 
-        # The reads that a private server has answered; nil if the machine has no file.
+        # The reads that the server has answered; nil if the machine has no file.
         def answered(scene)
-          return unless scene[:machine].respond_to?(:bound) && scene[:machine].endpoint["private"]
+          return unless scene[:machine].respond_to?(:bound)
 
           ::Redis.new(url: scene.contender.endpoint["url"]).info("commandstats").fetch("get", {})["calls"].to_i
         end

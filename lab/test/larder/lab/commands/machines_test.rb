@@ -34,17 +34,6 @@ module Larder
           assert_match(/machines cannot share\s+it/, run.out)
         end
 
-        slow_test "in a running server of the user's misses take a round trip, and what is stored expires" do
-          with_server("redis-loopback") do |endpoint|
-            chapter, = measured(*SMALL, "--url", "redis=#{endpoint["url"]}")
-            rows = %w[larder-redis larder-redis-backplane]
-            assert_trips(seconds_of(chapter), %w[miss read_multi].product(rows), 0.005)
-            keys, expiring = speak(endpoint, "INFO keyspace\r\n").scan(/(?:keys|expires)=(\d+)/).flatten.map(&:to_i)
-            assert_operator keys, :>, 1000
-            assert_equal keys, expiring
-          end
-        end
-
         test "a round trip comes with a time that copies are used, if it is not given" do
           { "12ms,5s" => "0.012,5.0", "0" => "0.0,0.5" }.each do |words, given|
             assert_equal given, options_of("machines", "--rtt", words).plans.first.suite.settings[:given]

@@ -99,6 +99,8 @@ module Larder
           def way
             return "files" unless row.endpoint
 
+            return "a server of yours" if theirs?
+
             row.endpoint["socket"] ? "a Unix socket" : "TCP on the loopback interface"
           end
 
