@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # The document that every command returns: chapters of tables, charts and texts, with the raw samples. All formats
-# (terminal, JSON, CSV, Markdown, HTML) and all commands that read a run again (`compare`, `report`) know this
+# (terminal, JSON, HTML) and all commands that read a run again (`compare`, `report`) know this
 # document and nothing of the commands.
 
 require "json"

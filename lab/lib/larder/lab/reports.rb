@@ -2,12 +2,12 @@
 
 require "json"
 require_relative "reports/html"
-require_relative "reports/markdown"
+require_relative "reports/text"
 
 module Larder
   module Lab
-    # Forms of a {Document}. Each answers `#to_s`: {Text} for a terminal, {Json} with all that was measured, {Markdown}
-    # for an issue, {Html} for a browser. A new one is one file in reports/, a line here and one in
+    # Forms of a {Document}. Each answers `#to_s`: {Text} for a terminal, {Json} with all that was measured,
+    # {Html} for a browser. A new one is one file in reports/, a line here and one in
     # {Commands::Command::FORMS}.
     module Reports
       # The whole document for programs, as schema/ describes it.

@@ -14,8 +14,8 @@ module Larder
           Usage: larder-lab all [options]
 
           Runs every comparison and writes one report with a chapter for each:
-          larder-lab.html and larder-lab.json in this directory, unless --html, --json or
-          --markdown name other files. The report is written after each chapter, so a run
+          larder-lab.html and larder-lab.json in this directory, unless --html or --json
+          name other files. The report is written after each chapter, so a run
           that is stopped keeps the finished chapters; --continue measures the others.
 
           Latency, scaling, soak, stampede, capacity and network measure one store of each

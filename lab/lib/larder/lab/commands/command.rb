@@ -22,7 +22,7 @@ module Larder
         include Clock
 
         # Forms in which a document can be written to a file: option, what it is. {Reports} has a class for each.
-        FORMS = { "json" => "everything, raw samples included", "markdown" => "the tables, to paste into an issue",
+        FORMS = { "json" => "everything, raw samples included",
                   "html" => "one page with charts; needs no network" }.freeze
 
         # Lists the command under this name, with one line for `larder-lab --help`.

@@ -7,7 +7,7 @@ module Larder
     module Commands
       # `larder-lab report`: makes any format from what a run kept as JSON; of several runs, one report.
       class Report < Command
-        named "report", "generates a report from JSON files of runs: --html, --markdown, or text"
+        named "report", "generates a report from JSON files of runs: --html, --json, or text"
 
         BANNER = <<~TEXT
           Usage: larder-lab report RUN.json... [options]

@@ -30,18 +30,16 @@ module Larder
         # With the warnings that touch it.
         def answer
           found = @document.answer or return
-          [part(Document::QUESTION, list(found.lines), *([block(found.chart)] if found.chart), level: 2),
+          [part(Document::QUESTION, list(found.lines), *([block(found.chart)] if found.chart)),
            section("Warnings", list(@document.answering.warnings))]
         end
 
         def chapter(chapter)
           warnings = chapter.equal?(@document.answering) ? [] : chapter.warnings
-          [part(chapter.title, paragraph(chapter.lead), paragraph(chapter.facts.join(", ")), level: 2),
+          [part(chapter.title, paragraph(chapter.lead), paragraph(chapter.facts.join(", "))),
            section("Findings", list(chapter.conclusions)), section("Warnings", list(warnings)),
-           *order(chapter).map { |each| section(each.title, *each.blocks.map { |block| block(block) }) }]
+           *chapter.scrolling_order.map { |each| section(each.title, *each.blocks.map { |block| block(block) }) }]
         end
-
-        def order(chapter) = chapter.scrolling_order
 
         # Nil without contents.
         def section(title, *contents)
@@ -55,13 +53,13 @@ module Larder
             [*paragraph(block.caption), *table(block), *block.notes.flat_map { |note| paragraph(note) }]
           when "list" then list(block.items)
           when "prose" then paragraph(block.text)
-          when "code" then code(block)
+          when "code" then block.text.lines(chomp: true)
           else paragraph(block.sentence)
           end
         end
 
         # A title with what is under it; `contents` are the lines of each part.
-        def part(title, *contents, **)
+        def part(title, *contents)
           lines = contents.reject(&:empty?).flat_map { |part| ["", *part] }.drop(1)
           [*paragraph(title).map { |line| @terminal.paint(line, :bold) }, *indent(lines)].join("\n")
         end
@@ -76,8 +74,6 @@ module Larder
             ["- #{first}", *indent(rest)]
           end
         end
-
-        def code(block) = block.text.lines(chomp: true)
 
         # Lines of whole words; a word longer than a line keeps one for itself.
         def paragraph(text, indent = 0)

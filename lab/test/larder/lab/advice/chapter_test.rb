@@ -53,7 +53,7 @@ module Larder
           assert_match(/Assumed, because it was not given: --hosts 1, /, made.warnings.join)
           assert_no_match(/--reads|--memory/, made.warnings.join)
           assert_empty ReportSchema.errors(JSON.parse(JSON.generate(document(made).to_h)))
-          %w[json markdown html].each do |form|
+          %w[json html].each do |form|
             assert_operator Reports.of(form).new(document(made)).to_s.size, :>, 500, form
           end
         end

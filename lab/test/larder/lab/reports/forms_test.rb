@@ -45,7 +45,7 @@ module Larder
           assert_match(/^  - larder-lab stores$/, text)
         end
 
-        test "the answer is the first thing in the terminal and in Markdown, with its warnings" do
+        test "the answer is the first thing in the terminal, with its warnings" do
           document = SimulatedRuns.overview(load: 9.0)
           text = text(document, 80)
           assert text.start_with?("#{Document::QUESTION}\n  - One server: A page of ten fragments takes ")
@@ -55,16 +55,6 @@ module Larder
           assert_equal 2, text.scan("Other work was running").size # one for each chapter
           assert_equal 1, text.scan(%r{^  a/b +published +here}).size # in one piece
           assert_operator text.lines.map { |line| line.chomp.size }.max, :<=, 80
-          markdown = Markdown.new(document).to_s
-          assert markdown.start_with?("## #{Document::QUESTION}\n\n- One server: A page")
-          assert_includes markdown, "- larder-lab overview --quick --seed 7\n"
-        end
-
-        test "Markdown keeps its own signs apart from those of the text" do
-          text = Markdown.new(SampleDocument.build).to_s
-          assert_includes text, 'It was done \\| with \\*marks\\*,'
-          assert_includes text, "|  | µs | times | on disk |\n| --- | --: | --- | --: |\n| a | 1.31 | 1 | 12.3 MB |"
-          assert_includes text, "```ruby\nconfig.cache_store = :larder_store, "
         end
 
         test "what came of dividing by nothing does not stop a report" do
