@@ -21,10 +21,8 @@ module Larder
         hosting&.stop
       end
 
-      # See {Server#endpoint}; nil without a server.
-      attr_reader :endpoint
-      # nil if there is none, or none of the lab's.
-      attr_reader :server
+      # endpoint: see {Server#endpoint} (nil without a server); server: nil if there is none, or none of the lab's.
+      attr_reader :endpoint, :server
 
       # Starts the server unless `urls` has one of the user's. The caller calls {#stop}. `name` is in {Servers} (nil: no
       # server); `dir` does not exist yet; `size` is the room of a private server; `files` are those that the servers of

@@ -34,13 +34,10 @@ module Larder
         FEWER_PROOFS = 10
         private_constant :SEEDS, :HANDS, :FEWER_PROOFS
 
-        # Rows that were left out, and why.
-        attr_reader :absent
-        # [row, block] => why a row that takes part cannot do this block.
-        attr_reader :skipped
-        # row => versions, options, server, "memory" of it "before" and "after" the blocks of each session, and
-        # "figures" by block and name, one of each process.
-        attr_reader :recorded
+        # absent: rows that were left out, and why; skipped: [row, block] => why a row that takes part cannot do this
+        # block; recorded: row => versions, options, server, "memory" of it "before" and "after" the blocks of each
+        # session, and "figures" by block and name, one of each process.
+        attr_reader :absent, :skipped, :recorded
 
         # `samples` get all turns.
         def initialize(plan, samples, progress:)
@@ -237,12 +234,10 @@ module Larder
         def keep(seat, block, session, pass, turns)
           @samples.add(Samples::Turn.new(
                          row: seat.row, block: block.key, copy: seat.copy, session: session, pass: pass,
-                         seconds: mean(turns, "seconds"), cpu: mean(turns, "cpu"),
+                         seconds: turns.sum { |turn| turn["seconds"] } / turns.size,
                          calls: turns.sum { |turn| turn["calls"] }, faults: turns.sum { |turn| turn["faults"].to_i }
                        ))
         end
-
-        def mean(turns, field) = turns.sum { |turn| turn[field] } / turns.size
 
         # The reference loop takes no turns by itself.
         def together(seats) = seats.all?(&:reference?) ? [] : in_order(seats)

@@ -21,10 +21,8 @@ module Larder
         # and all is stopped.
         KINDS = %i[starting preparing turns stopping].freeze
 
-        # Seconds of the run so far by {KINDS}.
-        attr_reader :spent
-        # Passes of each block in the next session.
-        attr_reader :passes
+        # spent: seconds of the run so far by {KINDS}; passes: of each block in the next session.
+        attr_reader :spent, :passes
 
         # `limit` is the seconds of the whole run (nil: any time). `needed` of the `sessions` are measured in any case,
         # with `passes` of each block at most. One pass of all blocks is expected to take `pass_seconds`.

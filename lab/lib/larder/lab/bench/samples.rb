@@ -11,10 +11,9 @@ module Larder
         include Enumerable
 
         # One turn. `row` and `block` are keys, `copy` is 0 or, for a row's twin, 1. `session` counts the sets of fresh
-        # processes, `pass` the turns in one session: all rows take one in each pass. `seconds` and `cpu` are for one
+        # processes, `pass` the turns in one session: all rows take one in each pass. `seconds` are for one
         # call; `faults` are page faults of the whole turn.
-        Turn = Struct.new(:row, :block, :copy, :session, :pass, :seconds, :cpu, :calls, :faults,
-                          keyword_init: true)
+        Turn = Struct.new(:row, :block, :copy, :session, :pass, :seconds, :calls, :faults, keyword_init: true)
 
         # Reads turns as JSON has them. Raises ArgumentError for one with other fields, or without a time.
         def self.from(turns)

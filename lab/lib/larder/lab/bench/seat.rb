@@ -16,10 +16,8 @@ module Larder
       # Starts what a row needs, and stops it. The reference loop has seats, too.
       # @api private
       class Seat
-        # The name of the contender, or {ReferenceLoop::KEY}.
-        attr_reader :row
-        # 0, or 1 for the twin.
-        attr_reader :copy
+        # row: the name of the contender, or {ReferenceLoop::KEY}; copy: 0, or 1 for the twin.
+        attr_reader :row, :copy
 
         # `dir` does not exist yet; `preloaders` are those of the session, and `files` those of the run. Its store keeps
         # `proofs` values before it is measured. The server that all rows use listens at `companion`. Raises Unavailable

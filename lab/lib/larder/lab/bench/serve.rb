@@ -89,12 +89,7 @@ module Larder
         end
 
         # Makes the calls of a paced block.
-        def pace
-          before = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
-          answer = @paced.call
-          cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - before
-          { "cpu" => cpu / [answer["calls"], 1].max, **answer }
-        end
+        def pace = @paced.call
 
         # Finds out how many calls a turn must have.
         def calibrate(seconds)
@@ -135,8 +130,7 @@ module Larder
         end
 
         def took(outcome)
-          { seconds: outcome.seconds / outcome.calls, cpu: outcome.cpu / outcome.calls, calls: outcome.calls,
-            faults: outcome.faults }
+          { seconds: outcome.seconds / outcome.calls, calls: outcome.calls, faults: outcome.faults }
         end
 
         def enough(seconds)

@@ -27,9 +27,9 @@ module Larder
 
         # A ratio. `low` and `high` bound it; without an interval they are 0 and infinity. `detectable` is the smallest
         # ratio above 1 that such a run finds with the probability {POWER}; `bias` tells how far a row and its twin
-        # differ although both are the same store (1.0: not shown to differ): the interval is wider by so much. `log`
-        # and `error` are the logarithm of the value and its standard error, with `sessions` - 1 degrees of freedom.
-        Estimate = Struct.new(:value, :low, :high, :detectable, :bias, :sessions, :log, :error, keyword_init: true)
+        # differ although both are the same store (1.0: not shown to differ): the interval is wider by so much. `error`
+        # is the standard error of the logarithm of the value, with `sessions` - 1 degrees of freedom.
+        Estimate = Struct.new(:value, :low, :high, :detectable, :bias, :sessions, :error, keyword_init: true)
 
         module_function
 
@@ -70,7 +70,7 @@ module Larder
         # within `rounding`, a ratio above 1.
         def exact(ratio, rounding)
           Estimate.new(value: ratio, low: ratio / rounding, high: ratio * rounding, detectable: rounding, bias: 1.0,
-                       sessions: Float::INFINITY, log: Math.log(ratio), error: 0.0)
+                       sessions: Float::INFINITY, error: 0.0)
         end
 
         def median(values)
@@ -91,19 +91,16 @@ module Larder
           other = denominator.logarithms(session)
           (one.keys & other.keys).flat_map { |pass| one[pass].product(other[pass]).map { |a, b| a - b } }
         end
-        private_class_method :differences
 
         def twins(series, sessions)
           sessions.map { |session| series.between_copies(session) }.reject(&:empty?).map { |all| median(all) }
         end
-        private_class_method :twins
 
         # A row's value is the mean of two copies, so its variance is a quarter of that of their difference.
         def error_of(twins, sessions)
           variance = twins.reject(&:empty?).sum { |all| all.sum { |value| value**2 } / all.size / 4 }
           Math.sqrt(variance / sessions)
         end
-        private_class_method :error_of
 
         # 0 unless two copies of the same differ by more than chance explains.
         def bias(differences)
@@ -112,26 +109,23 @@ module Larder
           distance = mean(differences).abs
           distance > reach(differences.size) * standard_error(differences) ? distance : 0.0
         end
-        private_class_method :bias
 
         def bounded(log, error, bias, sessions)
           width = (reach(sessions) * error) + bias
           power = Student.quantile(POWER, sessions - 1) * error
           Estimate.new(value: Math.exp(log), low: Math.exp(log - width), high: Math.exp(log + width),
-                       detectable: Math.exp(width + power), bias: Math.exp(bias), sessions: sessions, log: log,
-                       error: error)
+                       detectable: Math.exp(width + power), bias: Math.exp(bias), sessions: sessions, error: error)
         end
-        private_class_method :bounded
 
         def unbounded(log, sessions)
           Estimate.new(value: Math.exp(log), low: 0.0, high: Float::INFINITY, detectable: Float::INFINITY, bias: 1.0,
-                       sessions: sessions, log: log, error: Float::INFINITY)
+                       sessions: sessions, error: Float::INFINITY)
         end
-        private_class_method :unbounded
 
         # Standard errors from the middle of the interval to its ends.
         def reach(sessions) = Student.quantile((1.0 + CONFIDENCE) / 2, sessions - 1)
-        private_class_method :reach
+
+        private_class_method :differences, :twins, :error_of, :bias, :bounded, :unbounded, :reach
       end
     end
   end

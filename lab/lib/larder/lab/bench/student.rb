@@ -48,7 +48,6 @@ module Larder
 
           scale * fraction(x, a, b) / a
         end
-        private_class_method :incomplete_beta
 
         def fraction(x, a, b)
           c = 1.0
@@ -64,10 +63,9 @@ module Larder
             return result if (c * d - 1.0).abs < PRECISION
           end
         end
-        private_class_method :fraction
 
         def away_from_zero(number) = number.abs < TINY ? TINY : number
-        private_class_method :away_from_zero
+        private_class_method :incomplete_beta, :fraction, :away_from_zero
       end
     end
   end

@@ -125,10 +125,8 @@ module Larder
         def self.define(key, &declaration) = new(key).tap { |suite| suite.instance_eval(&declaration) }
 
         attr_reader :key
-        # In the order in which they are measured.
-        attr_reader :blocks
-        # Each {Setting}.
-        attr_reader :declared
+        # blocks: in the order in which they are measured; declared: each {Setting}.
+        attr_reader :blocks, :declared
 
         def initialize(key)
           @key = key
@@ -170,12 +168,9 @@ module Larder
       # The store or codec that a block works with, and everything that its setup has kept.
       # @api private
       class Scene
-        # An opened {Contender}, or another row.
-        attr_reader :contender
-        # Those of the suite.
-        attr_reader :settings
-        # Figures that setup found out besides times.
-        attr_reader :figures
+        # contender: an opened {Contender}, or another row; settings: those of the suite; figures: what setup found out
+        # besides times.
+        attr_reader :contender, :settings, :figures
 
         def initialize(contender, settings: {})
           @contender = contender

@@ -14,9 +14,9 @@ module Larder
       class Turn
         include Clock
 
-        # The cost of a turn: `seconds` and `cpu` for all `calls`, and `faults`, pages that the process touched for the
+        # The cost of a turn: `seconds` for all `calls`, and `faults`, pages that the process touched for the
         # first time (nil where the system does not say).
-        Outcome = Struct.new(:seconds, :cpu, :calls, :faults, keyword_init: true)
+        Outcome = Struct.new(:seconds, :calls, :faults, keyword_init: true)
 
         # The field of /proc/self/stat after the name of the program that counts minor page faults.
         FAULTS = 7
@@ -31,12 +31,10 @@ module Larder
         # Makes `calls` calls in each thread. Raises Invalid if an answer was wrong.
         def take(calls)
           before = faults
-          cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
           seconds = @block.threads == 1 ? alone(calls) : together(calls)
-          cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - cpu
           touched = faults
           @next += calls
-          Outcome.new(seconds: seconds, cpu: cpu, calls: calls * @block.threads, faults: before && (touched - before))
+          Outcome.new(seconds: seconds, calls: calls * @block.threads, faults: before && (touched - before))
         end
 
         private

@@ -76,7 +76,6 @@ module Larder
         there = ->(value) { coder.dump_compressed(ActiveSupport::Cache::Entry.new(value), 1024) }
         Way.new(there, ->(bytes) { coder.load(bytes).value }, true)
       end
-      private_class_method :rails
 
       # One of Larder's, as a store would have it.
       def by_name(codec, value, options)
@@ -86,10 +85,8 @@ module Larder
 
         Way.new(->(given) { made.dump(plain(given)) }, made.method(:load).to_proc, false)
       end
-      private_class_method :by_name
 
       def both(made) = Way.new(made.method(:dump).to_proc, made.method(:load).to_proc, true)
-      private_class_method :both
 
       # The message of Protocol Buffers, derived from the first of a list.
       def schema_of(value)
@@ -99,7 +96,7 @@ module Larder
         types.each_key { |name| types[name] = :boolean if [true, false].include?(first[name]) }
         ::Larder::Serializers::ProtobufSchema.of(types)
       end
-      private_class_method :schema_of
+      private_class_method :rails, :by_name, :both, :schema_of
 
       # Codecs as Rails takes them.
       class StoreOptions

@@ -19,7 +19,7 @@ module Larder
           taken = @samples.map { |turn| [turn.row, turn.copy, turn.block, turn.session, turn.pass] }
           rows = %w[memory null reference]
           assert_equal rows.product([0, 1], %w[hit write], [0, 1], [0, 1, 2]).sort, taken.sort
-          assert(@samples.all? { |turn| turn.seconds.positive? && turn.cpu.positive? && turn.calls >= 2 })
+          assert(@samples.all? { |turn| turn.seconds.positive? && turn.calls >= 2 })
           assert_equal "memory_store", @conductor.recorded["memory"]["options"]["store"]
         end
 
