@@ -39,7 +39,8 @@ module Larder
         # @return [Document::Chapter]
         def to_chapter
           Document::Chapter.new(key: "hitratio", title: "Hit ratios", lead: LEAD, facts: @facts, warnings: warnings,
-                                conclusions: conclusions, measures: measures, details: details,
+                                conclusions: conclusions, measures: measures,
+                                details: { environment: Environment.facts(Dir.tmpdir) },
                                 sections: [published, *traces])
         end
 
@@ -149,16 +150,6 @@ module Larder
                                   label: "#{policy}: misses, #{row.trace} at #{row.size}",
                                   unit: "share", better: "lower", samples: [row.miss_ratio(policy)])
           end
-        end
-
-        def details
-          rows = @rows.map do |row|
-            outcomes = @policies.map do |policy|
-              { policy: policy, miss_ratio: row.miss_ratio(policy), to_belady: row.to_belady(policy) }
-            end
-            row.to_h.except(:misses).merge(above_net_lru: row.above_net_lru, outcomes: outcomes)
-          end
-          { environment: Environment.facts(Dir.tmpdir), rows: rows }
         end
       end
     end
