@@ -16,8 +16,6 @@ module Larder
     class Histogram
       # Buckets of a power of two, as bits: 64.
       BITS = 6
-      # No percentile is further than this from the one of the samples themselves, relative to it.
-      RELATIVE_ERROR = 1.0 / 128
       # Samples that must lie beyond a percentile for it to mean anything.
       BEYOND = 10
       SECONDS = 1e-9
@@ -27,8 +25,8 @@ module Larder
 
       def self.from_h(hash) = new.tap { |histogram| histogram.restore(**hash.transform_keys(&:to_sym)) }
 
-      # A new one of all samples of Hashes that {to_h} made, after a trip through JSON.
-      def self.restored(hashes) = merge(hashes.map { |hash| from_h(hash) })
+      # A new one of all samples of a figure of processes, each a Hash that {to_h} made, after a trip through JSON.
+      def self.of(processes, name = "histogram") = merge(processes.map { |process| from_h(process[name]) })
 
       def self.merge(histograms) = histograms.each_with_object(new) { |each, all| all.merge(each) }
 
@@ -79,6 +77,9 @@ module Larder
         rank = [(self.class.exactly(share) * count).ceil, 1].max
         each_bucket { |nanoseconds, amount| return nanoseconds * SECONDS if (rank -= amount) <= 0 }
       end
+
+      # The seconds of the longest; nil without samples.
+      def slowest = max && (max * SECONDS)
 
       def mean
         sum * SECONDS / count unless count.zero?

@@ -71,7 +71,7 @@ module Larder
         SHARES.each do |share|
           exact = sorted[[(share.rationalize(1e-9.to_r) * sorted.size).ceil - 1, 0].max] * 1e-9
           found = histogram.quantile(share)
-          assert_in_delta exact, found, (exact * Histogram::RELATIVE_ERROR) + 1e-12, "p#{share * 100}"
+          assert_in_delta exact, found, (exact * 1.0 / 128) + 1e-12, "p#{share * 100}"
         end
       end
     end

@@ -110,8 +110,6 @@ module Larder
             "figures" => { "histogram" => histogram.to_h, "bound" => bound } }
         end
 
-        def times(processes) = Histogram.restored(processes.map { |process| process["histogram"] })
-
         def too_old(age, bound)
           "an answer was #{Reports::Figures.duration(age)} older than a change on another machine, at most " \
             "#{Reports::Figures.duration(bound)} is right"
@@ -146,21 +144,21 @@ module Larder
             shares = all.filter_map { |process| process["by_file"] }
             shares.sum / shares.size if shares.any?
           end
-          column("mean", "seconds", all: true) { |all| Machines.times(all).mean }
-          column("95 %", "seconds", all: true) { |all| Machines.times(all).quantile(0.95) }
-          column("reads", "integer", all: true) { |all| Machines.times(all).count }
+          column("mean", "seconds", all: true) { |all| Histogram.of(all).mean }
+          column("95 %", "seconds", all: true) { |all| Histogram.of(all).quantile(0.95) }
+          column("reads", "integer", all: true) { |all| Histogram.of(all).count }
         end
 
         # The columns of ages.
         SEEN = lambda do |place|
           { "50 %" => 0.5, "99 %" => 0.99 }.each do |name, share|
-            column(name, "seconds", all: true) { |all| Machines.times(all).quantile(share) }
+            column(name, "seconds", all: true) { |all| Histogram.of(all).quantile(share) }
           end
           column("oldest", "seconds", all: true, sentence: "Oldest answer after changes, #{place}") do |all|
-            Machines.times(all).max * Histogram::SECONDS
+            Histogram.of(all).slowest
           end
           column("bound", "seconds") { |process| process["bound"] }
-          column("changes", "integer", all: true) { |all| Machines.times(all).count }
+          column("changes", "integer", all: true) { |all| Histogram.of(all).count }
         end
       end
 

@@ -26,8 +26,6 @@ module Larder
           first, last = [values.first(size), values.last(size)].map { |some| Bench::Stats.median(some.map(&:to_f)) }
           last / first
         end
-
-        def calls(processes) = Histogram.restored(processes.map { |process| process["histogram"] })
       end
 
       register("soak", Bench::Suite.define("soak") do
@@ -55,12 +53,12 @@ module Larder
             scene[:full] = Soak::Full.new(scene.contender).tap(&:fill)
           end
           paced { |scene| scene[:full].use(scene.settings[:seconds]) }
-          column("calls/s", "number", better: "higher", unit: "per second") { |found| 1 / Soak.calls([found]).mean }
+          column("calls/s", "number", better: "higher", unit: "per second") { |found| 1 / Histogram.of([found]).mean }
           column("misses", "percent") { |found| found["misses"].fdiv(found["histogram"]["count"]) }
           column("p99.9", "seconds", better: "lower", unit: "seconds", all: true) do |all|
-            Soak.calls(all).percentile(0.999)
+            Histogram.of(all).percentile(0.999)
           end
-          column("slowest", "seconds", all: true) { |all| Soak.calls(all).max * Histogram::SECONDS }
+          column("slowest", "seconds", all: true) { |all| Histogram.of(all).slowest }
           column("2nd half to 1st", "number",
                  sentence: "Calls a second in the second half, as a multiple of the first") do |found|
             Soak.growth(found["rates"], 2)

@@ -15,23 +15,11 @@ module Larder
         # The least and the most of figures that have one number for each key.
         def range(processes, name) = processes.flat_map { |process| process[name] }.minmax.uniq.join("–")
 
-        # The seconds that this share of the callers did not exceed; nil if they are too few.
-        def percentile(processes, name, share) = times(processes, name).percentile(share)
-
-        # The seconds of the longest.
-        def slowest(processes, name)
-          longest = times(processes, name).max
-          longest && (longest * Histogram::SECONDS)
-        end
-
         # The sum of one figure divided by that of another.
         def share(processes, part, whole)
           parts, wholes = [part, whole].map { |name| processes.sum { |process| process[name] } }
           parts.fdiv(wholes) if wholes.positive?
         end
-
-        def times(processes, name) = Histogram.restored(processes.map { |process| process[name] })
-        private_class_method :times
 
         # The columns of a block in which all want a key that is absent.
         RUSH = lambda do |sentence|
@@ -41,11 +29,11 @@ module Larder
           end
           column("answers", "text", all: true) { |all| Stampede.range(all, "answers") }
           column("no value", "text", all: true) { |all| Stampede.range(all, "none") }
-          column("p50", "millis", all: true) { |all| Stampede.percentile(all, "waits", 0.5) }
+          column("p50", "millis", all: true) { |all| Histogram.of(all, "waits").percentile(0.5) }
           column("p90", "millis", better: "lower", unit: "seconds", all: true) do |all|
-            Stampede.percentile(all, "waits", 0.9)
+            Histogram.of(all, "waits").percentile(0.9)
           end
-          column("slowest", "millis", all: true) { |all| Stampede.slowest(all, "waits") }
+          column("slowest", "millis", all: true) { |all| Histogram.of(all, "waits").slowest }
           column("CPU/wait", "percent", all: true) { |all| Stampede.share(all, "busy", "waited") }
         end
       end
@@ -87,11 +75,11 @@ module Larder
                                              about: "reads that begin while the block runs, compared with other " \
                                                     "hits; times in µs") do
           paced { |scene| Stampede::Herd.new(scene).expired }
-          column("hits p99", "micros", all: true) { |all| Stampede.percentile(all, "plain", 0.99) }
+          column("hits p99", "micros", all: true) { |all| Histogram.of(all, "plain").percentile(0.99) }
           column("meanwhile p99", "micros", better: "lower", unit: "seconds", all: true) do |all|
-            Stampede.percentile(all, "during", 0.99)
+            Histogram.of(all, "during").percentile(0.99)
           end
-          column("slowest", "micros", all: true) { |all| Stampede.slowest(all, "during") }
+          column("slowest", "micros", all: true) { |all| Histogram.of(all, "during").slowest }
           column("runs of the block", "number", sentence: "Computations when a value has expired, in the mean",
                                                 better: "lower", unit: "count", all: true) do |all|
             Stampede.share(all, "runs", "expiries")

@@ -44,12 +44,10 @@ module Larder
         # The seconds of a figure that are the lab's own.
         def own = meter.closed(OWN) { VALUE }.histogram.quantile(0.5)
 
-        def calls(processes) = Histogram.restored(processes.map { |process| process["histogram"] })
-
         # Latencies of a row that falls behind tell how long the schedule was, not how the store is.
         def late?(processes)
           asked, due, taken = %w[asked due taken].map { |name| processes.sum { |process| process[name] } }
-          calls(processes).count * due < asked * taken * SHORT
+          Histogram.of(processes).count * due < asked * taken * SHORT
         end
 
         def fetch(scene, number) = scene.store.fetch(["key", number], expires_in: 300) { VALUE }
@@ -72,18 +70,18 @@ module Larder
           title = @block.title
           { "p50" => 0.5, "p99" => 0.99, "p99.9" => 0.999 }.each do |name, share|
             column(name, "seconds", all: true, sentence: ("p99 of #{title}" if name == "p99")) do |all|
-              Tails.calls(all).percentile(share)
+              Histogram.of(all).percentile(share)
             end
           end
-          column("slowest", "seconds", all: true) { |all| Tails.calls(all).max * Histogram::SECONDS }
-          column("calls", "integer", all: true) { |all| Tails.calls(all).count }
+          column("slowest", "seconds", all: true) { |all| Histogram.of(all).slowest }
+          column("calls", "integer", all: true) { |all| Histogram.of(all).count }
           column("objects/call", "number", all: true) do |all|
-            all.sum { |process| process["allocated"] }.fdiv(Tails.calls(all).count)
+            all.sum { |process| process["allocated"] }.fdiv(Histogram.of(all).count)
           end
           column("of that the lab", "seconds") { |process| process["own"] }
           curve("Latency of #{title}", x: { title: "percentile", scale: "percentile", format: "percentile" },
                                        y: { title: "latency", scale: "log", format: "seconds" }) do |all|
-            Tails::POINTS.filter_map { |share| (value = Tails.calls(all).percentile(share)) && [share, value] }
+            Tails::POINTS.filter_map { |share| (value = Histogram.of(all).percentile(share)) && [share, value] }
           end
           warning("Could not keep up with the rate of #{title}") { |all| Tails.late?(all) }
         end

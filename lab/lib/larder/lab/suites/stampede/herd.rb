@@ -67,7 +67,7 @@ module Larder
             answers = Bench::Callers.all(readers, ready: method(:connect)) { |_, start| read(start) }
             runs = answers.flat_map { |answer| answer["runs"] }
             during, plain = answers.flat_map { |answer| answer["slices"] }.partition { |at, _| within?(at, runs) }
-            during, plain = [during, plain].map { |slices| Histogram.restored(slices.map(&:last)) }
+            during, plain = [during, plain].map { |slices| Histogram.of(slices, 1) }
             { "calls" => during.count + plain.count, "seconds" => during.mean || plain.mean,
               "figures" => { "plain" => plain.to_h, "during" => during.to_h, "runs" => runs.size,
                              "expiries" => united(runs) } }
