@@ -41,7 +41,7 @@ module Larder
         # Less than by itself. Pages of an application take long, and so does a long round trip.
         LESS = { "stampede" => %w[--sessions 1] }.freeze
         LESS_QUICKLY = { "sessions" => %w[--blocks unchanged,changed,new,empty_off,empty_on],
-                         "machines" => %w[--blocks hit_500us,write_500us,hit_20000us,reading_20000us,seen_20000us] }
+                         "machines" => %w[--blocks hit_500us,write_500us,hit_20000us,seen_20000us] }
                        .freeze
         DEFAULT_OUTPUTS = { "html" => "larder-lab.html", "json" => "larder-lab.json" }.freeze
         # Commands that it does not run.

@@ -3,7 +3,7 @@
 # Declares calls of a machine whose store is behind a round trip, and what it sees while another machine changes values.
 
 require_relative "machines/ages"
-require_relative "machines/traffic"
+require_relative "shop"
 require_relative "../bench/callers"
 require_relative "../clock"
 require_relative "../histogram"
@@ -24,14 +24,12 @@ module Larder
         LONGER = 60.0
         # Round trips and expiries that a run can wait for: clients of Rails give up after a second.
         LIMITS = [(0..0.45), (0.1..10.0)].freeze
-        # Keys of a page and of a read_multi.
+        # Keys of a page and of a read_multi, and bytes of each value.
         PAGE = 10
-        # Options of each write: entries in a server of the user's expire.
+        BYTES = 2000
+        # Options of each write.
         KEPT = { expires_in: 300 }.freeze
-        # Seconds until another machine has opened its store, of reads, and of watched changes. Round trips are added to
-        # the last one. Copies expire once before reads count, and twice while they do.
-        WARM_UP = 0.6
-        READ = 1.2
+        # Seconds of watched changes, to which round trips are added.
         WATCHED = 0.8
         TRIPS = 4
         # Seconds that an answer may be older than its bound, because expiry is in milliseconds.
@@ -64,7 +62,7 @@ module Larder
 
         # Stores the values of a page, and has the machine read them.
         def fill(scene, rtt)
-          scene[:page] = (0...PAGE).to_h { |number| ["page/#{number}", Traffic.value(number)] }
+          scene[:page] = (0...PAGE).to_h { |number| ["page/#{number}", Shop::Text.html(number, BYTES)] }
           scene[:key], scene[:value] = scene[:page].first
           at(scene, rtt, LONGER).write_multi(scene[:page], **KEPT)
           scene[:file] = (scene[:store].cache if scene[:store].respond_to?(:cache))
@@ -76,21 +74,6 @@ module Larder
         # Removes copies from the machine's file, so that reads of these keys miss.
         def forget(scene, keys)
           keys.each { |key| scene[:file].delete(key) } if scene[:file]
-        end
-
-        # Reads while another machine changes values.
-        def reading(scene)
-          traffic = Traffic.new(scene[:store])
-          expires = scene[:place].last
-          counted = now + [WARM_UP, expires].max
-          to = counted + [READ, 2 * expires].max
-          (times, asked), = beside(scene, ->(store) { Traffic.new(store).change(to) }) do
-            traffic.read(counted)
-            before = answered(scene)
-            [traffic.read(to), before && (answered(scene) - before)]
-          end
-          figures = { "histogram" => times.to_h, "by_file" => asked && (1.0 - asked.fdiv(times.count)) }.compact
-          { "calls" => times.count, "seconds" => times.mean, "figures" => figures }
         end
 
         # Watches keys that another machine changes. An answer that is older than it may be is invalid.
@@ -115,13 +98,6 @@ module Larder
             "#{Reports::Figures.duration(bound)} is right"
         end
 
-        # The reads that the server has answered; nil if the machine has no file.
-        def answered(scene)
-          return unless scene[:machine].respond_to?(:bound)
-
-          ::Redis.new(url: scene.contender.endpoint["url"]).info("commandstats").fetch("get", {})["calls"].to_i
-        end
-
         # Works on another machine, as far from the server, while the block does here. Answers what both answer.
         def beside(scene, work)
           answer = nil
@@ -136,18 +112,7 @@ module Larder
           machine.copies_for(scene[:place].last) if machine.respond_to?(:copies_for)
           machine.open
         end
-        private_class_method :too_old, :answered, :beside, :machine
-
-        # The columns of reads while another machine changes values, with the share that has a copy on the machine.
-        READING = lambda do |place|
-          column("answered by file", "percent", all: true, sentence: "Reads that the file answers, #{place}") do |all|
-            shares = all.filter_map { |process| process["by_file"] }
-            shares.sum / shares.size if shares.any?
-          end
-          column("mean", "seconds", all: true) { |all| Histogram.of(all).mean }
-          column("95 %", "seconds", all: true) { |all| Histogram.of(all).quantile(0.95) }
-          column("reads", "integer", all: true) { |all| Histogram.of(all).count }
-        end
+        private_class_method :too_old, :beside, :machine
 
         # The columns of ages.
         SEEN = lambda do |place|
@@ -170,17 +135,16 @@ module Larder
           changes. A proxy in front of a private Redis adds a short or a long round trip.
           Processes with a file each stand for machines.
 
-          The report has the time of each call; the share of reads that the file answers
-          while another machine changes values, and their times; and how old answers are
-          after a change on another machine. A row with an answer that is older than it
-          may be is invalid. Without a backplane copies are used for 500 ms here.
+          The report has the time of each call, and how old answers are after a change on
+          another machine. A row with an answer that is older than it may be is invalid.
+          Without a backplane copies are used for 500 ms here.
         TEXT
         question "What does Larder in front of a remote store save, and how old may an answer be?"
         usual { %w[redis larder-redis larder-redis-backplane] }
         base "larder-redis"
         answers "hit_500us", "miss_500us", "write_500us"
         takes "--rtt RTT,TIME", "your round trip and local_expires_in,", "such as 12ms,5s", Machines.method(:parsed)
-        preload { Machines::Traffic.value(0) }
+        preload { Shop::Text.itself }
 
         calls = {
           "hit" => [nil, proc { |scene, _| scene[:store].read(scene[:key]) == scene[:value] }],
@@ -212,13 +176,6 @@ module Larder
               setup { |scene| Machines.fill(scene, rtt) }
               call(&code)
             end
-          end
-
-          block("reading_#{key}", "reads while another machine changes values, #{place}", unit: "read",
-                                                                                          given: rtt.nil?) do
-            setup { |scene| Machines::Traffic.new(Machines.at(scene, rtt)).fill }
-            paced { |scene| Machines.reading(scene) }
-            instance_exec(place, &Machines::READING)
           end
 
           block("seen_#{key}", "how old answers are after a change on another machine, #{place}",
