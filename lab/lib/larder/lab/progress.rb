@@ -1,10 +1,9 @@
 # frozen_string_literal: true
 
-# Shows the progress of a run: one line that is rewritten on a terminal, a few plain lines elsewhere.
+# Shows the progress of a run: a line for a tenth of its steps.
 
 require_relative "clock"
 require_relative "reports/figures"
-require "larder/cli/terminal"
 
 module Larder
   module Lab
@@ -13,57 +12,30 @@ module Larder
     class Progress
       include Clock
 
-      BAR = 20
-
-      def initialize(terminal)
-        @terminal = terminal
+      # Lines go to `out`, which has `puts`.
+      def initialize(out)
+        @out = out
       end
 
-      # Begins a phase.
-      # @param seconds [Float, nil] estimate of the whole phase
-      # @param nouns [Array<String>] what a step is called, and several
-      def start(title, steps, seconds: nil, nouns: %w[process processes])
-        wipe
+      # Begins a phase of that number of steps, which are called `noun`, and take `seconds` (nil: not known).
+      def start(title, steps, noun, seconds)
         @steps = steps
-        @done = -1
+        @done = 0
         @expected = seconds
         @begun = now
         estimate = seconds && ", about #{Reports::Figures.span(seconds)}"
-        @terminal.puts("#{title}: #{steps} #{steps == 1 ? nouns.first : nouns.last}#{estimate}")
+        @out.puts("#{title}: #{steps} #{noun}#{"s" unless steps == 1}#{estimate}")
       end
 
       # Begins a step, which ends the one before it.
       def step(label)
-        @done += 1
         left = @done.positive? ? (now - @begun) * (@steps - @done) / @done : @expected
         left &&= ", #{Reports::Figures.span(left)} left,"
-        return draw("#{@done}/#{@steps}#{left} #{label}") if @terminal.interactive?
-
-        # Where lines stay, a tenth of them will do.
-        @terminal.puts("  #{@done + 1}/#{@steps}#{left} #{label}") if (@done % [@steps / 10, 1].max).zero?
+        note("#{@done + 1}/#{@steps}#{left} #{label}") if (@done % [@steps / 10, 1].max).zero?
+        @done += 1
       end
 
-      # A message that stays.
-      def note(text)
-        wipe
-        @terminal.puts("  #{text}")
-      end
-
-      def finish = wipe
-
-      private
-
-      def draw(text)
-        filled = BAR * @done / @steps
-        line = "[#{"=" * filled}#{" " * (BAR - filled)}] #{text}"
-        @terminal.print("\r\e[K#{line[0, @terminal.width - 1]}")
-        @drawn = true
-      end
-
-      def wipe
-        @terminal.print("\r\e[K") if @drawn
-        @drawn = false
-      end
+      def note(text) = @out.puts("  #{text}")
     end
   end
 end

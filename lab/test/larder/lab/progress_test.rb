@@ -6,40 +6,14 @@ require "stringio"
 module Larder
   module Lab
     class ProgressTest < ActiveSupport::TestCase
-      # A stream that says it is a terminal.
-      class Screen < StringIO
-        def tty? = true
-
-        def winsize = [24, 60]
-      end
-
-      test "away from a terminal lines are plain and stay" do
-        text = show(StringIO.new)
-        assert_no_match(/[\e\r]/, text)
-        assert_match(%r{^measuring: 3 processes, about 1 min 5 s$}, text)
-        assert_match(%r{^  1/3, 1 min 5 s left, first$}, text)
-      end
-
-      test "on a terminal one line is rewritten, within its width, and removed at the end" do
-        text = show(Screen.new)
-        assert_match(/\r\e\[K\[=* *\] 1\/3/, text)
-        assert(text.split("\r\e[K").flat_map(&:lines).all? { |line| line.chomp.size < 60 })
-        assert text.end_with?("\r\e[K")
-      end
-
-      test "a dumb terminal gets plain lines" do
-        assert_no_match(/[\e\r]/, show(Screen.new, "TERM" => "dumb"))
-      end
-
-      private
-
-      def show(io, environment = {})
-        progress = Progress.new(CLI::Terminal.new(io, environment: environment))
-        progress.start("measuring", 3, seconds: 65)
-        progress.step("first")
-        progress.step("a workload with a name that is longer than the whole line has room for")
-        progress.finish
-        io.string
+      test "a tenth of the steps has a line with the time that is left" do
+        out = StringIO.new
+        progress = Progress.new(out)
+        progress.start("measuring", 30, "step", 65)
+        30.times { |number| progress.step("step #{number}") }
+        first, second, *others = out.string.lines(chomp: true)
+        assert_equal ["measuring: 30 steps, about 1 min 5 s", "  1/30, 1 min 5 s left, step 0"], [first, second]
+        assert_equal ["  4/30, 1 s left, step 3", 9], [others.first, others.size]
       end
     end
   end

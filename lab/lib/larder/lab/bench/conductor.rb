@@ -52,15 +52,12 @@ module Larder
 
         def run
           @pace = pace
-          steps = @plan.sessions * @plan.steps
-          @progress.start("measuring", steps, seconds: @plan.limit_seconds, nouns: %w[step steps])
+          @progress.start("measuring", @plan.sessions * @plan.steps, "step", @plan.limit_seconds)
           Scratch.open(@plan.directory) do |scratch|
             @files = ServerFiles.new(scratch.path)
             @plan.sessions.times { |number| session(scratch, number) unless @pace.over? }
           end
           @samples
-        ensure
-          @progress.finish
         end
 
         # Seconds of the run by {Pace::KINDS}.

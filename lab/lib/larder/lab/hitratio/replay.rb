@@ -67,11 +67,9 @@ module Larder
         def run(traces)
           tasks = traces.flat_map { |trace| sizes(trace).map { |size| [trace, size] } }
           each = @policies.size + (@nets ? 1 : 0)
-          @progress.start("Replaying", tasks.size * each, nouns: %w[replay replays],
-                          seconds: tasks.sum { |trace, _| trace.requests.size } * each * SECONDS_A_REQUEST)
+          @progress.start("replaying", tasks.size * each, "replay",
+                          tasks.sum { |trace, _| trace.requests.size } * each * SECONDS_A_REQUEST)
           tasks.map { |trace, size| row(trace, size) }
-        ensure
-          @progress.finish
         end
 
         private

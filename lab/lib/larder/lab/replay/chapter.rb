@@ -56,7 +56,7 @@ module Larder
             trace = Replay.trace
             sizes = SIZES.map { |megabytes| Hitratio::Size.parse("#{megabytes}MB") }
             enough = sizes.find_index { |size| size.bytes_of(0) >= 2 * trace.footprint } || -1
-            progress = Progress.new(CLI::Terminal.new(StringIO.new)) # seconds, at most
+            progress = Progress.new(StringIO.new) # seconds, at most
             Hitratio::Replay.new(sizes: sizes[0..enough], policies: POLICIES, progress: progress).run([trace])
           end
         end

@@ -107,7 +107,7 @@ module Larder
                           passes: passes, turn_seconds: 0.0005, seed: 1, size: size,
                           requires: [fixture("liar")], **fields)
           @samples = Samples.new
-          @conductor = Conductor.new(plan, @samples, progress: Progress.new(CLI::Terminal.new(StringIO.new)))
+          @conductor = Conductor.new(plan, @samples, progress: Progress.new(StringIO.new))
           @conductor.run
         end
       end

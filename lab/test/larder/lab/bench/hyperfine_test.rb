@@ -45,7 +45,7 @@ module Larder
           plan = Plan.new(suite: suite, rows: CALLS.keys, blocks: [suite.fetch(BLOCK)], sessions: SESSIONS, passes: 6,
                           seed: 1, size: Contender::SIZE)
           samples = Samples.new
-          Conductor.new(plan, samples, progress: Progress.new(CLI::Terminal.new(StringIO.new))).run
+          Conductor.new(plan, samples, progress: Progress.new(StringIO.new)).run
           Stats.ratio(*CALLS.keys.map { |row| samples.of(row, BLOCK) })
         end
 

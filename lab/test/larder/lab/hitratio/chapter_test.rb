@@ -50,8 +50,8 @@ module Larder
         def conclusions(*rows) = Chapter.new(rows).to_chapter.conclusions
 
         def replay(trace, policies, size, **options)
-          progress = Progress.new(CLI::Terminal.new(StringIO.new))
-          Replay.new(sizes: [Size.parse(size)], policies: policies, progress: progress, **options).run([trace])
+          sizes, progress = [Size.parse(size)], Progress.new(StringIO.new)
+          Replay.new(sizes: sizes, policies: policies, progress: progress, **options).run([trace])
         end
 
         # Misses as published at one of the sizes.
