@@ -11,9 +11,9 @@ module Larder
         only_on_request
 
         # Does this, and nothing else: it joins the parts of a key and asks records for their `cache_key_with_version`;
-        # copies a String when it is written and when it is read, and other objects by Marshal. It has no events, expiry,
-        # eviction, size, versions, namespaces, locks or errors, and ignores the options for them. Its methods are those
-        # of ActiveSupport::Cache::Store.
+        # copies a String when it is written and when it is read, and other objects by Marshal. It has no events,
+        # expiry, eviction, size, versions, namespaces, locks or errors, and ignores the options for them. Its methods
+        # are those of ActiveSupport::Cache::Store.
         # @api private
         class Store
           # Objects that need no copy.

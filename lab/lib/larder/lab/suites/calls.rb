@@ -90,9 +90,9 @@ module Larder
         command "calls", "time of single calls by size of the value, and the least that a cache in Ruby takes", <<~TEXT
           Measures single calls of Rails' cache API with Strings from 100 bytes to 1 MB:
           reads and writes, misses, read_multi and write_multi, deletes, counters and
-          options. Unless --only names others, the rows are larder, memory, file, litecache, redis and the floor,
-          which is not a store: it looks a key up in a Hash and copies the value, the
-          least a cache in Ruby does.
+          options. Unless --only names others, the rows are larder, memory, file,
+          litecache, redis and the floor, which is not a store: it looks a key up in a
+          Hash and copies the value, the least a cache in Ruby does.
         TEXT
         answers "read_100b", "write_100b", "fetch_hit"
         size Calls::ROOM
