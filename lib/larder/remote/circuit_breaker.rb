@@ -2,6 +2,8 @@
 
 # Stops calls of a server that does not answer, so that not every caller waits for its client's timeout.
 
+require "larder/bytes/interrupts"
+
 module Larder
   module Remote
     # Calls that fail late are counted. After some of them the breaker is open: no call is made for a pause. Then one
@@ -20,9 +22,7 @@ module Larder
 
       # Seconds after which a trial is over that has not ended, where the client has a timeout.
       LONGEST_TRIAL = 60
-      # No exception of another thread, as of Timeout, comes while the trial is taken off.
-      NEVER = { Object => :never }.freeze
-      private_constant :LONGEST_TRIAL, :NEVER
+      private_constant :LONGEST_TRIAL
 
       # @param failures [Integer] after which it opens
       # @param within [Numeric] seconds in which they are counted
@@ -133,7 +133,7 @@ module Larder
         now = @clock.call
         failed = !answered && now - started >= @late && @failure.call(error)
       ensure
-        Thread.handle_interrupt(NEVER) { settle(caller, now, failed, answered || error) }
+        Thread.handle_interrupt(Interrupts::DEFERRED) { settle(caller, now, failed, answered || error) }
       end
 
       def settle(caller, now, failed, ended)

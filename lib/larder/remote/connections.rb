@@ -2,6 +2,8 @@
 
 # Closes a connection that an exception left in the middle of a call: the next call would read the answer of this one.
 
+require "larder/bytes/interrupts"
+
 module Larder
   module Remote
     # Stands before the client or the pool of clients of a store on a server, as Rails' stores call it. A client is
@@ -13,10 +15,6 @@ module Larder
     # later answers are then those of the calls before.
     # @api private
     class Connections
-      NEVER = { Exception => :never }.freeze
-      IMMEDIATE = { Exception => :immediate }.freeze
-      private_constant :NEVER, :IMMEDIATE
-
       # @param clients [ConnectionPool, Object] a pool, or a client that all threads share
       # @param shared [Boolean] is it a client that all threads share?
       # @param errors [Array<Class>] of a client that has read the answer, or has closed the connection itself
@@ -41,10 +39,10 @@ module Larder
 
       # Nothing interrupts the closing.
       def use(client)
-        Thread.handle_interrupt(NEVER) do
+        Thread.handle_interrupt(Interrupts::DEFERRED) do
           whole = false
           begin
-            Thread.handle_interrupt(IMMEDIATE) do
+            Thread.handle_interrupt(Interrupts::IMMEDIATE) do
               answer = yield client
               whole = true
               answer

@@ -3,6 +3,7 @@
 # The computations that each thread of this process has begun.
 
 require "concurrent/map"
+require "larder/bytes/interrupts"
 require "larder/store/flight"
 
 module Larder
@@ -19,9 +20,7 @@ module Larder
       # Reads of tagged entries that were not written yet: keys of a fiber, and reads of a key.
       MOST_KEYS = 10_000
       MOST_OF_A_KEY = 8
-      # No exception of another thread, as of Timeout, comes while the list is changed.
-      NEVER = { Object => :never }.freeze
-      private_constant :VARIABLE, :NONE, :OVERRUNS, :MOST_OVERRUNS, :MOST_KEYS, :MOST_OF_A_KEY, :NEVER
+      private_constant :VARIABLE, :NONE, :OVERRUNS, :MOST_OVERRUNS, :MOST_KEYS, :MOST_OF_A_KEY
 
       # A fiber's pieces of work of the application, one within the other: their number, and their reads by key.
       Work = Struct.new(:depth, :reads)
@@ -129,7 +128,7 @@ module Larder
       # @param flight [Flight]
       # @return [Flight] the same
       def add(flight)
-        Thread.handle_interrupt(NEVER) do
+        Thread.handle_interrupt(Interrupts::DEFERRED) do
           @flights += [flight]
           Flights.count_leases(1) if flight.leased?
         end
@@ -140,7 +139,7 @@ module Larder
       #
       # @return [Boolean] false: it had ended
       def drop(flight)
-        Thread.handle_interrupt(NEVER) do
+        Thread.handle_interrupt(Interrupts::DEFERRED) do
           rest = @flights.reject { |other| other.equal?(flight) }
           next false if rest.size == @flights.size
 
@@ -174,7 +173,7 @@ module Larder
       # @param fresh [Integer] seconds for which the old value counts as fresh
       # @return [Boolean, nil]
       def give_up(flight, now_ms = nil, fresh = 0)
-        Thread.handle_interrupt(NEVER) do
+        Thread.handle_interrupt(Interrupts::DEFERRED) do
           next unless drop(flight) && flight.token
 
           flight.records.lease_end(flight.key, flight.token, fresh * 1000, now_ms)

@@ -3,6 +3,8 @@
 # MessagePack as ActiveSupport extends it, with the gem msgpack: Symbols, Times, BigDecimals, Sets, records with their
 # loaded associations, and other types that Rails caches.
 
+require "larder/bytes/interrupts"
+
 module Larder
   module Serializers
     # Small and fast. The library limits the nesting, to some hundred levels.
@@ -58,7 +60,7 @@ module Larder
         return if @knows_records || !defined?(ActiveRecord::Base)
 
         require "active_record/message_pack"
-        Thread.handle_interrupt(Object => :never) { register_records } # wholly or not at all
+        Thread.handle_interrupt(Interrupts::DEFERRED) { register_records } # wholly or not at all
         @knows_records = true
       end
 
