@@ -720,9 +720,10 @@ larder_status larder_get_stats(larder *cache, larder_stats *stats);
  *
  * A process keeps counts in memory. Calls that store add them to the file, once a second at most, or try calls
  * once in five seconds, and larder_close and larder_keep_usage do. A read never does: it does not wait for the
- * disk. A close waits up to a second for other processes that add theirs. Counts that a process has not added when
- * it is killed are lost, and counts that the file could not take.
+ * disk. A close waits up to LARDER_USAGE_WAIT_MS for other processes that add theirs. Counts that a process has
+ * not added when it is killed are lost, and counts that the file could not take.
  */
+#define LARDER_USAGE_WAIT_MS 1000 /* processes may end at the same time, and one of them may be stopped */
 #define LARDER_KEYSPACES 64
 #define LARDER_USAGE_WORDS 16
 #define LARDER_USAGE_LIST(X)                                                              \

@@ -37,7 +37,6 @@
 
 #define DEFAULT_LOCK_TIMEOUT_MS 200
 #define OPEN_WAIT_MS 5000 /* for another opener */
-#define FOLD_WAIT_MS 1000 /* for processes that end at the same time; one of them may be stopped */
 
 /* Makes the path absolute, so that a daemon that changes its directory can still attach again. On failure `out`
  * may not be absolute. */
@@ -303,7 +302,7 @@ void larder_close(larder *handle) {
     }
     if (cache->map && lard_bytelock_is_ours(&cache->slot_lock)) { /* otherwise the slot is the parent's */
         larder_error ignored;
-        lard_fold_now(cache, FOLD_WAIT_MS, &ignored);
+        lard_fold_now(cache, LARDER_USAGE_WAIT_MS, &ignored);
         detach(cache);
     }
     free_core(cache);

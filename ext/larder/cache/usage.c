@@ -176,9 +176,6 @@ static VALUE cache_name_keyspaces(VALUE self, VALUE name, VALUE patterns) {
     return all ? Qtrue : Qfalse;
 }
 
-/* The longest wait for other processes, of a call that adds counts now and not only if that is due. */
-#define KEEP_WAIT_MS 1000
-
 struct keeping {
     uint32_t wait_ms;
     larder_error error;
@@ -194,7 +191,7 @@ static void run_keep(larder *engine, void *arg) {
 /* Adds the counts of this process to the file: if that is due, or now. nil, or the error that prevented it. If it
  * is due, and another process adds its own, the next call does it. Raises ClosedError if `now`. */
 static VALUE cache_keep_usage(VALUE self, VALUE now) {
-    struct keeping keeping = {.wait_ms = RTEST(now) ? KEEP_WAIT_MS : 0, .status = LARDER_OK};
+    struct keeping keeping = {.wait_ms = RTEST(now) ? LARDER_USAGE_WAIT_MS : 0, .status = LARDER_OK};
     larder *engine = RTEST(now) ? glue_handle_engine(glue_handle_of(self)) : glue_handle_engine_or_null(self);
 
     if (!engine || (!RTEST(now) && !larder_usage_due(engine))) {
