@@ -11,9 +11,9 @@ module Larder
         only_on_request
 
         # Does this, and nothing else: it joins the parts of a key and asks records for their `cache_key_with_version`;
-        # copies a String when it is written and when it is read, and other objects by Marshal. It has no events,
-        # expiry, eviction, size, versions, namespaces, locks or errors, and ignores the options for them. Its methods
-        # are those of ActiveSupport::Cache::Store.
+        # copies a String when it is written and when it is read, and other objects by Marshal; and sends the events of
+        # Rails if they have subscribers. It has no expiry, eviction, size, versions, namespaces, locks or errors, and
+        # ignores the options for them. Its methods are those of ActiveSupport::Cache::Store.
         # @api private
         class Store
           # Objects that need no copy.
@@ -26,12 +26,26 @@ module Larder
             @entries = {}
           end
 
-          def read(name, _options = nil) = load(@entries[key_of(name)])
+          def read(name, _options = nil)
+            key = key_of(name)
+            return load(@entries[key]) unless heard?("cache_read.active_support")
 
-          def write(name, value, _options = nil) = @entries[key_of(name)] = copy(value)
+            event("cache_read.active_support", key: key) do |payload|
+              load(@entries[key]).tap { |value| payload[:hit] = !value.nil? }
+            end
+          end
+
+          def write(name, value, _options = nil)
+            key = key_of(name)
+            return @entries[key] = copy(value) unless heard?("cache_write.active_support")
+
+            event("cache_write.active_support", key: key) { @entries[key] = copy(value) }
+          end
 
           def fetch(name, _options = nil)
             key = key_of(name)
+            return fetch_and_tell(name, key) { yield name } if heard?("cache_read.active_support")
+
             found = @entries[key]
             return load(found) unless found.nil?
 
@@ -78,6 +92,21 @@ module Larder
           end
 
           def load(found) = found.is_a?(Dumped) ? Marshal.load(found.bytes) : copy(found)
+
+          def heard?(event) = ActiveSupport::Notifications.notifier.listening?(event)
+
+          def event(name, payload, &block)
+            ActiveSupport::Notifications.instrument(name, { store: "floor", **payload }, &block)
+          end
+
+          def fetch_and_tell(name, key)
+            found = event("cache_read.active_support", key: key, super_operation: :fetch) do |payload|
+              load(@entries[key]).tap { |value| payload[:hit] = !value.nil? }
+            end
+            return event("cache_fetch_hit.active_support", key: key) { found } unless found.nil?
+
+            event("cache_generate.active_support", key: key) { yield(name) }.tap { |value| write(key, value) }
+          end
         end
 
         private

@@ -27,6 +27,8 @@ module Larder
         # Options of a fetch whose cost beyond the plain call is measured.
         OPTIONS = { "version" => { version: "7" }, "namespace" => { namespace: "tenant" }, "raw" => { raw: true },
                     "race" => { expires_in: 3600, race_condition_ttl: 10 } }.freeze
+        # Events of the cache, as monitoring subscribes to them.
+        EVENTS = /\Acache_.*\.active_support\z/
 
         # Texts under the keys of a block, each with bytes of its own.
         class Texts
@@ -83,16 +85,23 @@ module Larder
             scene.store.write("old/#{number}", scene[:texts].text(number), compress: false)
           end
         end
+
+        def subscribe(scene)
+          scene[:subscriber] = ActiveSupport::Notifications.subscribe(EVENTS) { |_event| nil }
+        end
+
+        def unsubscribe(scene) = ActiveSupport::Notifications.unsubscribe(scene[:subscriber])
       end
 
       register("calls", Bench::Suite.define("calls") do
         title "Single calls of the cache API of Rails"
         command "calls", "time of single calls by size of the value, and the least that a cache in Ruby takes", <<~TEXT
           Measures single calls of Rails' cache API with Strings from 100 bytes to 1 MB:
-          reads and writes, misses, read_multi and write_multi, deletes, counters and
-          options. Unless --only names others, the rows are larder, memory, file,
-          litecache, redis and the floor, which is not a store: it looks a key up in a
-          Hash and copies the value, the least a cache in Ruby does.
+          reads and writes, misses, read_multi and write_multi, deletes, counters,
+          options, and calls with a subscriber to their events. Unless --only names
+          others, the rows are larder, memory, file, litecache, redis and the floor,
+          which is not a store: it looks a key up in a Hash and copies the value, the
+          least a cache in Ruby does.
         TEXT
         answers "read_100b", "write_100b", "fetch_hit"
         size Calls::ROOM
@@ -142,6 +151,15 @@ module Larder
             call do |scene, i|
               scene[:texts].right?(i, scene.store.fetch(scene[:texts].key(i), **options) { "missed" })
             end
+          end
+        end
+
+        { read: ["read, 100 B", read], fetch: ["fetch, hit", fetch], write: ["write, 100 B", write] }
+          .each do |name, (title, code)|
+          block("#{name}_subscribed", "#{title}, with a subscriber", about: "100 B; to all events of the cache") do
+            setup { |scene| Calls.fill(scene).then { Calls.subscribe(scene) } }
+            call(&code)
+            teardown { |scene| Calls.unsubscribe(scene) }
           end
         end
 

@@ -74,6 +74,27 @@ module Larder
           end
           assert_equal answers.last, answers.first
         end
+
+        test "it sends the events that a store sends" do
+          calls = lambda do |store|
+            store.write("a", "1")
+            store.read("a")
+            store.read("missing")
+            store.fetch("a") { "missed" }
+            store.fetch("b") { "new" }
+          end
+          heard = [@floor, ActiveSupport::Cache::MemoryStore.new].map { |store| events { calls.call(store) } }
+          assert_equal heard.last, heard.first
+        end
+
+        private
+
+        def events(&calls)
+          seen = []
+          listener = ->(name, *_, payload) { seen << [name, payload.slice(:hit, :super_operation)] }
+          ActiveSupport::Notifications.subscribed(listener, Calls::EVENTS, &calls)
+          seen
+        end
       end
     end
   end
