@@ -15,7 +15,6 @@ module Larder
         # The fastest choices, which are shown besides the best of each store; and equals that are named.
         SHOWN = 8
         NAMED = 4
-        # Columns that a narrow terminal goes without.
         CALLS = %w[read write].map { |title| { title: title, format: "seconds" } }.freeze
         BYTES = { title: "bytes", format: "integer" }.freeze
         SUMS = "Sums of what was measured: a hit is a read of the file; a miss is a read of the server and a write " \

@@ -125,7 +125,7 @@ module Larder
         def self.define(key, &declaration) = new(key).tap { |suite| suite.instance_eval(&declaration) }
 
         attr_reader :key
-        # blocks: in the order in which they are measured; declared: each {Setting}.
+        # blocks: in the order of their turns; declared: each {Setting}.
         attr_reader :blocks, :declared
 
         def initialize(key)

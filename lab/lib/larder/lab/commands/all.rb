@@ -87,7 +87,7 @@ module Larder
           options.on("--only A,B", Array, "these comparisons") { |names| @parts = parts & known(names) }
           options.on("--except A,B", Array, "all but these") { |names| @parts = parts - known(names) }
           options.on("--continue FILE", "those that the JSON of a stopped run lacks,",
-                     "or in which something failed") do |file|
+                     "and those that failed there") do |file|
             @stopped = Document.load(file)
           end
           seed_option(options)
