@@ -40,14 +40,6 @@ module Larder
         end
       end
 
-      # As {#value}, under a lease that this caller has taken.
-      #
-      # @param token [String]
-      # @return [Object]
-      def value_under(token)
-        or_old { @store.single_flight.on_lease(@call, token) { |flight| compute_and_store(flight) } }
-      end
-
       # As {#value}, on a flight that the caller ends.
       #
       # @param flight [Flight]
@@ -67,10 +59,14 @@ module Larder
       # @return [void]
       def refresh(entry, early)
         @store.announce("stale.larder", @call, reason: :stale_while_revalidate) unless early
-        token = take_over(early) or return
+        token = nil
+        take_over(early) { |lease| token = lease } or return
 
         later = Computation.new(@store, @call.later, ->(_, options) { @block.call(@call.name, options) })
         Refreshes.later { |runs| later.refresh_now(token, entry, runs) }
+        awaited = true
+      ensure
+        @level.end_lease(@call.key, token) unless token.nil? || awaited
       end
 
       # @param token [String] the lease
@@ -80,16 +76,16 @@ module Larder
         began = Clock.now
         return @level.end_lease(@call.key, token) unless runs && !@level.backs_off?(@call, entry)
 
-        recompute(token)
+        @store.single_flight.holding(@call) { |hold| recompute(hold.call(token)) }
       rescue Exception => e # rubocop:disable Lint/RescueException -- nothing else would report it
         @store.answered_with_old_value(e)
         @level.back_off(@call, began)
       end
 
-      # @param token [String] the lease
+      # @param flight [Flight] that the caller ends
       # @return [Array, nil] the value; nil: the block raised, which is reported
-      def recompute(token)
-        value = @store.single_flight.on_lease(@call, token, backs_off: true) do |flight|
+      def recompute(flight)
+        value = @store.single_flight.on_flight(@call, flight, backs_off: true) do
           @level.records.count_deed(Records::REFRESHED, @call.key)
           @store.announce("refresh.larder", @call) { compute_and_store(flight) }
         end
@@ -99,13 +95,16 @@ module Larder
         nil
       end
 
-      # @return [String, nil] the lease of a key whose value has expired, or has to be computed early
-      def take_over(early)
-        status, lease = @level.take_lease(@call)
+      # Takes the lease of a key whose value has expired, or has to be computed early.
+      #
+      # @yieldparam lease [String] that was taken, as of LocalLevel#take_lease
+      # @return [Object, nil] the block's value; nil: no lease was taken
+      def take_over(early, &hold)
+        status, lease = @level.take_lease(@call, &hold)
         if status == Records::PRESENT
           return unless early || @level.kept_copy(@call.key)&.expired? # another caller was faster
 
-          status, lease = @level.take_lease(@call, lease)
+          status, lease = @level.take_lease(@call, lease, &hold)
         end
         lease if status == Records::TAKEN
       end

@@ -64,10 +64,11 @@ module Larder
 
       # @return [ComputedTogether]
       def run
+        flights = Flights.current
         @calls.each { |call| begin_flight(call) }
-        found = @level.across_many(@flights) do |flights|
-          @of_others = @calls - flights.keys
-          compute_in_time(flights)
+        found = @level.across_many(@flights) do |mine|
+          @of_others = @calls - mine.keys
+          compute_in_time(mine)
           store
         rescue StandardError
           store # what others wait for
@@ -76,24 +77,20 @@ module Larder
         @values.update(found)
         self
       ensure
-        @flights.each_value { |flight| Flights.current.give_up(flight, Clock.now_ms) }
+        flights&.give_up_each(@flights.values)
       end
 
       private
 
       # Begins none of a key whose lease another caller of this machine has.
       def begin_flight(call)
-        token = call.single_flight? ? lease_of(call) : false
-        return if token.nil?
-
-        flight = @flights[call] = Flight.new(@level.records, call.key, token: token)
-        Flights.current.add(flight)
+        call.single_flight? ? @level.take_lease(call) { |lease| add_flight(call, lease) } : add_flight(call, false)
       end
 
-      # @return [String, nil] nil: another caller has it, or there is a value
-      def lease_of(call)
-        status, lease = @level.take_lease(call)
-        lease if status == Records::TAKEN
+      # @param token [String, false] as of Flight
+      def add_flight(call, token)
+        flight = @flights[call] = Flight.new(@level.records, call.key, token: token)
+        Flights.current.add(flight)
       end
 
       def compute_in_time(flights)

@@ -269,8 +269,9 @@ module Larder
 
       # Takes the lease of a value that has expired, for the write that follows.
       def take_for_write(call)
-        token = Computation.new(self, call, nil).take_over(false) or return
-        hold_for_write(call, token, :stale_while_revalidate)
+        Computation.new(self, call, nil).take_over(false) do |lease|
+          hold_for_write(call, lease, :stale_while_revalidate)
+        end
       end
 
       # @param token [String, nil] of the lease; nil: another caller's, so that the write stores nothing
@@ -287,13 +288,11 @@ module Larder
 
       # @return [Object, nil] the value of another caller; nil: this one is to write it
       def read_in_single_flight(call)
-        state, found = single_flight.join(call, monotonic_now + call.wait)
-        case state
-        when :found then return found
-        when :leased then hold_for_write(call, found, :single_flight)
-        when :alone then hold_for_write(call, nil, :single_flight)
+        state, found = single_flight.join(call, monotonic_now + call.wait) do |lease|
+          hold_for_write(call, lease, :single_flight)
         end
-        nil
+        hold_for_write(call, nil, :single_flight) if state == :alone
+        found if state == :found
       end
 
       # The write that stores a value for a `read` has the option of the read: the `cache` of a view gives it to both.
@@ -302,7 +301,7 @@ module Larder
       def give_up_reads(name, given)
         key = normalize_key(name, merged_options(given))
         Flights.current.announced(level.records, key).each do |flight|
-          Flights.current.give_up(flight, Clock.now_ms) unless given.is_a?(Hash) && given[flight.option]
+          Flights.current.give_up(flight) unless given.is_a?(Hash) && given[flight.option]
         end
       end
 

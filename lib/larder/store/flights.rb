@@ -58,9 +58,10 @@ module Larder
           flights&.drop(flight)
         end
 
+        # Ends all flights of this thread that have leases.
         # @return [void]
         def give_up_all
-          begun&.give_up_all
+          begun&.give_up_each(held)
         end
 
         # A piece of work of the application, as a request, begins. It may do so within another one.
@@ -169,23 +170,24 @@ module Larder
       # Ends a flight whose value was not stored, and its lease, so that others need not wait. If the file cannot be
       # reached, the lease ends by itself.
       #
-      # @param now_ms [Integer, nil] Unix time in milliseconds; nil: the engine's clock
       # @param fresh [Integer] seconds for which the old value counts as fresh
       # @return [Boolean, nil]
-      def give_up(flight, now_ms = nil, fresh = 0)
+      def give_up(flight, fresh = 0)
         Thread.handle_interrupt(Interrupts::DEFERRED) do
           next unless drop(flight) && flight.token
 
-          flight.records.lease_end(flight.key, flight.token, fresh * 1000, now_ms)
+          flight.records.lease_end(flight.key, flight.token, fresh * 1000, Clock.now_ms)
         end
       rescue Larder::Error
         false
       end
 
-      # The same for all flights with leases of this thread.
+      # The same for several flights.
+      #
+      # @param flights [Array<Flight>]
       # @return [void]
-      def give_up_all
-        held.each { |flight| give_up(flight) }
+      def give_up_each(flights)
+        Thread.handle_interrupt(Interrupts::DEFERRED) { flights.each { |flight| give_up(flight) } }
       end
 
       # Notes the read of a tagged entry that was missing, as a view writes it next.

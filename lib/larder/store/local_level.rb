@@ -257,11 +257,21 @@ module Larder
 
       # ---- leases ----
 
+      # Takes the lease of a key, if no other caller has it. No interrupt comes before the block has noted the lease,
+      # so that it is not forgotten and held until its time is over.
+      #
       # @param over [String, nil] the lease that PRESENT answered, if its value cannot be used
-      # @return [Array, nil] as Records#lease
+      # @yieldparam lease [String] that was taken
+      # @return [Array, nil] as Records#lease, with the block's value in place of a lease that was taken
       def take_lease(call, over = nil)
-        seconds = Flights.seconds(call.key, call.lease)
-        @failsafe.guard(:fetch) { @records.lease(call.key, (seconds * 1000).ceil, over, Clock.now_ms) }
+        milliseconds = (Flights.seconds(call.key, call.lease) * 1000).ceil
+        @failsafe.guard(:fetch) do
+          Thread.handle_interrupt(Interrupts::DEFERRED) do
+            status, lease = @records.lease(call.key, milliseconds, over, Clock.now_ms)
+            lease = yield lease if status == Records::TAKEN
+            [status, lease] if status
+          end
+        end
       end
 
       # @param milliseconds [Integer] to wait at most
@@ -414,8 +424,7 @@ module Larder
       end
 
       def keep_old(call, _entry)
-        status, lease = take_lease(call)
-        end_lease(call.key, lease, BACK_OFF) if status == Records::TAKEN
+        take_lease(call) { |lease| end_lease(call.key, lease, BACK_OFF) }
       end
 
       # Was the cache cleared while the value of a record was computed? Then it is not stored.

@@ -151,8 +151,10 @@ module Larder
       # The values whose leases no other caller has come first.
       def compute_leased(computations)
         computations.each_with_object({}) do |(call, computation), computed|
-          status, lease = level.take_lease(call)
-          computed[call.name] = computation.value_under(lease) if status == Records::TAKEN
+          single_flight.holding(call) do |hold|
+            status, flight = level.take_lease(call, &hold)
+            computed[call.name] = computation.value_on(flight) if status == Records::TAKEN
+          end
         end
       end
 

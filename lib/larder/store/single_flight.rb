@@ -55,24 +55,25 @@ module Larder
       # @return [Object] the value
       def run(call, deadline)
         loop do
-          state, found = join(call, deadline)
-          return found if state == :found
-          return yield(false, nil) if state == :alone
+          answer = holding(call) do |hold|
+            state, found = join(call, deadline, &hold)
+            return found if state == :found
+            return yield(false, nil) if state == :alone
 
-          answer = with_lease(call, found) do |flight|
-            @level.across(call, flight, deadline) do |stores|
-              on_flight(call, flight) { yield stores, flight } # an error is known before a remote lease ends
+            @level.across(call, found, deadline) do |stores|
+              on_flight(call, found) { yield stores, found } # an error is known before a remote lease ends
             end
           end
           return answer unless answer.equal?(TwoLevels::RemoteLease::AGAIN)
         end
       end
 
-      # @return [Array] :found and the value; :leased and a lease; :alone; or :plain, as no lease can be stored
-      def join(call, deadline)
+      # @yieldparam lease [String] that was taken, as of LocalLevel#take_lease
+      # @return [Array] :found and the value; :leased and the block's value; :alone; :plain, as no lease can be stored
+      def join(call, deadline, &hold)
         over = nil
         loop do
-          status, lease = @level.take_lease(call, over)
+          status, lease = @level.take_lease(call, over, &hold)
           return [:leased, lease] if status == Records::TAKEN
           return [:plain] unless status
 
@@ -100,18 +101,23 @@ module Larder
         end
       end
 
-      # Holds a lease while the block computes the value, and gives it up if that was not stored.
+      # Gives up the lease that the block takes, if its value was not stored.
       #
-      # @param token [String, nil] of the lease; nil: none could be stored
-      # @param backs_off [Object] true if the old value may be the answer for a while when the block raises
-      # @yieldparam flight [Flight, nil]
-      def on_lease(call, token, backs_off: call.options[:stale_if_error])
-        with_lease(call, token) { |flight| on_flight(call, flight, backs_off: backs_off) { yield flight } }
+      # @yieldparam hold [Proc] as the block of LocalLevel#take_lease: makes the flight of a lease
+      # @return [Object] the block's value
+      def holding(call)
+        flights = Flights.current
+        flight = nil
+        yield ->(lease) { flight = flights.add(Flight.new(@records, call.key, token: lease)) }
+      ensure
+        flights.give_up(flight) if flight
       end
 
-      # The same on a flight. Its lease ends if the block raises; otherwise the caller ends it.
+      # Computes a value on a flight. Its lease ends if the block raises; otherwise the caller ends it.
       #
       # @param flight [Flight, nil] nil: there is no lease
+      # @param backs_off [Object] true if the old value may be the answer for a while when the block raises
+      # @return [Object] the block's value
       def on_flight(call, flight, backs_off: call.options[:stale_if_error])
         return yield unless flight
 
@@ -120,21 +126,11 @@ module Larder
         yield
       rescue StandardError => e
         fresh = backs_off && !Outside.raised?(e, since: earlier) ? @level.after_error(call, began) : 0
-        Flights.current.give_up(flight, Clock.now_ms, fresh)
+        Flights.current.give_up(flight, fresh)
         raise
       end
 
       private
-
-      def with_lease(call, token)
-        return yield nil unless token
-
-        flight = Flight.new(@records, call.key, token: token)
-        flights = Flights.current
-        yield flights.add(flight)
-      ensure
-        flights&.give_up(flight, Clock.now_ms)
-      end
 
       # @return [Array, nil] :found and the value; or nil
       def found(call)

@@ -129,21 +129,23 @@ module Larder
       end
 
       def compute(soft, later)
-        status, lease = @level.take_lease(later)
-        case status
-        when Records::TAKEN
-          soft.lease = lease
-          watched = lambda do |_, options|
-            @block.call(@call.name, options).tap do |value|
-              soft.value = shared(ActiveSupport::Cache::Entry.new(value))
-            end
+        @store.single_flight.holding(later) do |hold|
+          status, lease = @level.take_lease(later) { |taken| hold.call(soft.lease = taken) }
+          case status
+          when Records::TAKEN then recompute(soft, later, lease)
+          when Records::LEASED then soft.other = lease
+          else
+            fresh = later.usable(@level.kept_copy(later.key), nil)
+            fresh ? soft.value = shared(fresh) : soft.refused = true
           end
-          soft.value = nil unless Computation.new(@store, later, watched).recompute(lease)
-        when Records::LEASED then soft.other = lease
-        else
-          fresh = later.usable(@level.kept_copy(later.key), nil)
-          fresh ? soft.value = shared(fresh) : soft.refused = true
         end
+      end
+
+      def recompute(soft, later, flight)
+        watched = lambda do |_, options|
+          @block.call(@call.name, options).tap { |value| soft.value = shared(ActiveSupport::Cache::Entry.new(value)) }
+        end
+        soft.value = nil unless Computation.new(@store, later, watched).recompute(flight)
       end
 
       def shared(entry)

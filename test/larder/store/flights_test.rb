@@ -78,7 +78,7 @@ class LarderStoreFlightsTest < ActiveSupport::TestCase
   test "one that is given up ends its lease, once, and not that of another process" do
     in_thread do
       held = Flights.current.add(flight(token: "lease"))
-      Flights.current.give_up(held, nil, 5)
+      Flights.current.give_up(held, 5)
       Flights.current.give_up(held)
       assert_equal [["key", "lease", 5000]], records.ended
       parents = Flights.current.add(flight(token: "lease"))

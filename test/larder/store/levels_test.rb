@@ -165,23 +165,23 @@ class LarderStoreLevelsTest < RemoteCase
   end
 
   test_levels "one caller has the lease of a key until it ends or the key is changed" do
-    status, lease = @level.take_lease(call("a"))
+    status, lease = @level.take_lease(call("a"), &:itself)
     assert_equal Records::TAKEN, status
-    assert_equal [Records::LEASED, false], [@level.take_lease(call("a")).first, over?("a", lease)]
+    assert_equal [Records::LEASED, false], [@level.take_lease(call("a"), &:itself).first, over?("a", lease)]
     @level.end_lease("a", lease)
     assert over?("a", lease)
-    _, lease = @level.take_lease(call("a"))
+    _, lease = @level.take_lease(call("a"), &:itself)
     @level.delete("a")
     assert over?("a", lease)
-    assert_equal Records::TAKEN, @level.take_lease(call("a")).first
+    assert_equal Records::TAKEN, @level.take_lease(call("a"), &:itself).first
   end
 
   test_levels "where there is a value, a lease is that of those who want another one" do
     write("a", 1)
-    status, present = @level.take_lease(call("a"))
+    status, present = @level.take_lease(call("a"), &:itself)
     assert_equal Records::PRESENT, status
     assert_equal 1, @level.landed(call("a")).value
-    assert_equal Records::TAKEN, @level.take_lease(call("a"), present).first
+    assert_equal Records::TAKEN, @level.take_lease(call("a"), present, &:itself).first
     assert_nil @level.landed(call("b"))
   end
 
@@ -239,7 +239,7 @@ class LarderStoreLevelsTest < RemoteCase
 
   # @return [Larder::Store::Flight] of a lease of this caller
   def flight_of(key)
-    status, lease = @level.take_lease(call(key))
+    status, lease = @level.take_lease(call(key), &:itself)
     assert_equal Records::TAKEN, status
     Flights.current.add(Flight.new(@level.records, key, token: lease))
   end

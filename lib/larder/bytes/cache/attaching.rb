@@ -126,9 +126,10 @@ module Larder
       end
 
       # Waits for the thread. The time counts from its start in the engine: before that, it waits for other threads of
-      # this process, not for a disk. It has attached the file before it can run again and end.
+      # this process, not for a disk. It has attached the file before it can run again and end. An exception of another
+      # thread, as of Timeout, ends the wait also where the caller defers it.
       def await(thread, seconds)
-        until thread.nil? || thread.join(LOOK) || _attached?
+        until thread.nil? || thread.join(LOOK) || _attached? || Thread.pending_interrupt?
           break if @attaching_since && monotonic_time - @attaching_since > seconds
         end
       end

@@ -120,7 +120,7 @@ module Larder
           end
           yield leases
         ensure
-          leases&.each { |key, lease| end_lease(key, lease) }
+          end_leases(leases) if leases&.any?
         end
 
         # @param keys [Array<String>]
@@ -167,8 +167,10 @@ module Larder
           @failsafe.failed(:read_entry, nil, e)
         end
 
-        def end_lease(key, lease)
-          @records.lease_end(key, lease, 0, Clock.now_ms)
+        def end_leases(leases)
+          Thread.handle_interrupt(Interrupts::DEFERRED) do
+            leases.each { |key, lease| @records.lease_end(key, lease, 0, Clock.now_ms) }
+          end
         rescue *Failsafe::ERRORS => e
           @failsafe.failed(:read_entry, nil, e)
         end

@@ -12,16 +12,25 @@ module LarderStoreTests
     Flights = Larder::Store::Flights
     FLIGHT = { single_flight: true }.freeze
 
+    STALE = { stale_while_revalidate: 60, stale_if_error: 60 }.freeze
+    KEPT = { **FLIGHT, **STALE }.freeze
+
+    # The keys have values that have expired.
     CALLS = {
       "single flight" => ->(cache, key) { cache.fetch(key, **FLIGHT) { 1 } },
+      "a block that is left" => ->(cache, key) { catch(:out) { cache.fetch(key, **FLIGHT) { throw :out } } },
       "tags" => ->(cache, key) { cache.fetch(key, tags: "tag") { 1 } },
       "tags of the block" => ->(cache, key) { cache.fetch(key) { |_, options| options.tags = "tag" } },
-      "fetch_multi" => ->(cache, key) { cache.fetch_multi(key, **FLIGHT) { 1 } }
+      "fetch_multi" => ->(cache, key) { cache.fetch_multi(key, "#{key}, too", **FLIGHT) { 1 } },
+      "a stale value" => ->(cache, key) { cache.fetch(key, **STALE) { 1 } },
+      "an old value after an error" => ->(cache, key) { cache.fetch(key, stale_if_error: 60) { raise "failed" } },
+      "a read before a write" => ->(cache, key) { cache.read(key, **FLIGHT) },
+      "a read of a stale value" => ->(cache, key) { cache.read(key, **KEPT) }
     }.freeze
 
     CALLS.each do |name, call|
-      test "an exception of another thread leaves no computation in the list, wherever it comes: #{name}" do
-        [store, shared].each { |cache| everywhere { |key| call.call(cache, key) } }
+      test "an exception of another thread leaves no computation and no lease, wherever it comes: #{name}" do
+        [store, shared].each { |cache| everywhere(cache) { |key| call.call(cache, key) } }
       end
     end
 
@@ -46,15 +55,28 @@ module LarderStoreTests
     end
 
     # Interrupts the call at each place where Ruby looks for exceptions of other threads.
-    def everywhere
-      place, flights = 0, Flights.current
+    def everywhere(cache)
+      place = 0
       loop do
-        place += 1
-        break unless interrupted_at(place, "/lib/larder/store/") { yield "key #{place}" }
+        key = "key #{place += 1}"
+        keys = [key, "#{key}, too"]
+        keys.each { |name| cache.write(name, 0, **STALE) && cache.expire(name, **STALE) }
+        break unless interrupted_at(place, "/lib/larder/store/") { yield key }
 
-        assert_empty flights.instance_variable_get(:@flights), "place #{place}"
+        check(cache, keys, place)
       end
       assert_operator place, :>, 20
+    end
+
+    def check(cache, keys, place)
+      Flights.give_up_all # at the end of a request, for reads
+      assert_empty Flights.current.instance_variable_get(:@flights), "place #{place}"
+      assert Larder::Store::Refreshes.await(5)
+      records = cache.level.records
+      keys.each do |key|
+        status, = records.lease(key, 1, nil, Larder::Store::Clock.now_ms)
+        assert_not_equal Larder::Store::Records::LEASED, status, "place #{place}, #{key}"
+      end
     end
 
     # Yields just before C gets the number of leases.

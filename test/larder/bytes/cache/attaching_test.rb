@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "larder/bytes/interrupts"
 require "support/openers_lock"
 
 # How a lazy cache attaches to its file in the first calls of a process, and how it ends.
@@ -76,6 +77,27 @@ class LarderCacheAttachingTest < ActiveSupport::TestCase
     end
     request.close
     assert_equal ["kept"], keys_in_file
+  end
+
+  test "the wait for an opener ends when an exception of another thread is deferred" do
+    prepare
+    cache = lazy
+    begun, go = Queue.new, Queue.new
+    thread = Thread.new do
+      Thread.current.report_on_exception = false
+      Thread.handle_interrupt(Larder::Interrupts::DEFERRED) do
+        begun << true
+        go.pop
+        cache.get("kept")
+      end
+    end
+    holding_openers_lock(path_of) do
+      begun.pop
+      thread.raise(IOError)
+      go << true
+      assert_raises(IOError) { thread.join }
+      assert_predicate cache.instance_variable_get(:@attaching), :alive?
+    end
   end
 
   test "a change that could not be applied is applied when the process ends" do
