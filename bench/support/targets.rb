@@ -125,9 +125,9 @@ module Bench
       ["overhead an object of 100 bytes", "density", "100 bytes: overhead an object, before eviction", :most, 40],
       ["overhead an object of 1,000 bytes", "density", "1000 bytes: overhead an object, before eviction", :most, 40],
       ["open a warm 1 GiB file, first process, us", "attach", "open, as the only process", :most, 2_000],
-      ["open a warm 1 GiB file, further process, us", "attach", "open, beside another process", :most, 2_000],
+      ["open a warm 1 GiB file, further process, us", "attach", "open, with another process", :most, 2_000],
       ["first get of a forked child, us", "attach", "first get, in a forked child", :most, 2_000],
-      *{ "first process" => "as the only process", "further process" => "beside another process",
+      *{ "first process" => "as the only process", "further process" => "with another process",
          "forked child" => "in a forked child" }.map do |title, who|
         ["CPU time until the first get, #{title}, us", "attach", "CPU time until the first get, #{who}", :most, 500]
       end,

@@ -152,7 +152,7 @@ int main(int argc, char **argv) {
     for (int r = 0; r < bench_given.rounds; r++) {
         alone[r] = in_child(open_freshly, path, NULL);
     }
-    report("beside another process", beside, bench_given.rounds);
+    report("with another process", beside, bench_given.rounds);
     report("in a forked child", forked, bench_given.rounds);
     report("as the only process", alone, bench_given.rounds);
     bench_number("close of the process that filled it", "us", wrote_back);

@@ -147,9 +147,9 @@ static void beside(const char *what, bool setting) {
     for (int q = 0; q < 4; q++) {
         snprintf(name, sizeof name, "small %s alone, %s", what, quantiles[q].name);
         bench_figure(name, "us", found[0][q], bench_given.rounds);
-        snprintf(name, sizeof name, "small %s beside large values, %s", what, quantiles[q].name);
+        snprintf(name, sizeof name, "small %s with large values, %s", what, quantiles[q].name);
         bench_figure(name, "us", found[1][q], bench_given.rounds);
-        snprintf(name, sizeof name, "small %s beside as alone, %s", what, quantiles[q].name);
+        snprintf(name, sizeof name, "small %s with large values as alone, %s", what, quantiles[q].name);
         bench_figure(name, "x", ratio[q], bench_given.rounds);
     }
 }
@@ -174,7 +174,7 @@ int main(int argc, char **argv) {
     static const char *const names[MOVES] = {
         "set of 1 MiB", "memcpy in", "get of 1 MiB", "memcpy out", "get of 1 MiB elsewhere", "memcpy elsewhere"};
     double rate[MOVES][MOST_ROUNDS], share[MOVES / 2][MOST_ROUNDS];
-    bench_read_options(argc, argv, 5, 0.2, "Values of 1 MiB beside memcpy, and small values beside them.");
+    bench_read_options(argc, argv, 5, 0.2, "Values of 1 MiB compared with memcpy, and small values at the same time.");
     int cores = bench_core_count();
     bench_pin(0);
     bench_make_directory();
