@@ -1,5 +1,6 @@
 /*
- * json_check.c — finds what in a value would come back from JSON as something else.
+ * json_check.c — finds what in a value would come back from JSON as something else, or
+ * not at all because it is nested too deep.
  *
  * JSON has no Symbols, Times, NaN and binary text; Ruby's generator writes something
  * for each of them.
@@ -88,6 +89,32 @@ static VALUE offender(VALUE self, VALUE value, VALUE max_depth) {
     return is_json(&s, value) ? Qnil : rb_ary_new_from_args(1, s.offender);
 }
 
+/* Larder::JsonCheck.deeper?(text, max_depth): true if lists and objects of JSON text are nested deeper. */
+static VALUE is_deeper(VALUE self, VALUE text, VALUE max_depth) {
+    unsigned depth = 0, deepest = NUM2UINT(max_depth);
+    bool quoted = false;
+    const char *at = StringValuePtr(text), *end = at + RSTRING_LEN(text);
+
+    (void)self;
+    for (; at < end; at++) {
+        if (*at == '"') {
+            quoted = !quoted;
+        } else if (quoted) {
+            at += *at == '\\';
+        } else if (*at == '[' || *at == '{') {
+            if (depth++ == deepest) {
+                return Qtrue;
+            }
+        } else if ((*at == ']' || *at == '}') && depth > 0) {
+            depth--;
+        }
+    }
+    return Qfalse;
+}
+
 void json_check_init(VALUE larder_module) {
-    rb_define_singleton_method(rb_define_module_under(larder_module, "JsonCheck"), "offender", offender, 2);
+    VALUE json_check = rb_define_module_under(larder_module, "JsonCheck");
+
+    rb_define_singleton_method(json_check, "offender", offender, 2);
+    rb_define_singleton_method(json_check, "deeper?", is_deeper, 2);
 }

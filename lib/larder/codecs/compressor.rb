@@ -49,7 +49,7 @@ module Larder
     # @return [String] binary
     # @raise [ActiveSupport::Cache::DeserializationError] which stores take for a miss
     def inflate(frame)
-      Codecs::Reading.guard(self, frame.bytesize) { unpack(frame) }
+      Codecs::Reading.guard(self, frame.bytesize, quotes: false) { unpack(frame) }
     end
 
     # As inflate, for a program without a store.

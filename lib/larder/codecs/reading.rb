@@ -13,14 +13,18 @@ module Larder
     # Turns a codec's error into the one that stores of ActiveSupport::Cache treat as a miss.
     module Reading
       SOURCE = "codecs.larder"
+      # Words of a library that name a class, and nothing of the value.
+      NAMING = %r{\A(?:uninitialized constant|undefined class/module) [\w:]+}
+      private_constant :NAMING
 
       module_function
 
       # @param who [#to_s] the codec that was configured, for the report
       # @param size_bytes [Integer] of what is read
+      # @param quotes [Boolean] true: the message of a library may quote what it read, and is not reported
       # @return [Object] what the block makes of the bytes
       # @raise [ActiveSupport::Cache::DeserializationError] it could not
-      def guard(who, size_bytes)
+      def guard(who, size_bytes, quotes: true)
         yield
       rescue ActiveSupport::Cache::DeserializationError # of a codec within, and reported there
         raise
@@ -29,7 +33,9 @@ module Larder
       rescue *OwnFailure::KINDS => e # what a library says of strange bytes
         raise unless OwnFailure.again?(e, size_bytes) { yield }
 
-        unreadable(who, UnreadableError.new("#{e.class}: #{e.message.to_s.scrub[0, 200]}"))
+        text = e.message.to_s.scrub[0, 200]
+        text = text[NAMING] if quotes
+        unreadable(who, UnreadableError.new([e.class, text].compact.join(": ")))
       end
 
       # @raise [ActiveSupport::Cache::DeserializationError]

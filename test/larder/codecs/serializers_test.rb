@@ -14,6 +14,7 @@ class LarderSerializersTest < ActiveSupport::TestCase
   include ReportedErrors
 
   SECRET = "sixteen bytes or more"
+  Gone = Class.new
 
   BRINGS_BACK = CodecValues::BRINGS_BACK
   REFUSES = CodecValues::REFUSES
@@ -139,9 +140,19 @@ class LarderSerializersTest < ActiveSupport::TestCase
     [[:json, { max_bytes: 100 }, "x" * 200], [:json, { max_depth: 3 }, [[[[1]]]]]].each do |name, options, value|
       assert_raises(Larder::UnserializableError) { serializer(name, **options).dump(value) }
     end
-    deep = 150.times.reduce("x") { |inner, _| [inner] }
-    made = serializer(:json, max_depth: 500)
-    assert_equal deep, made.load(made.dump(deep))
+  end
+
+  test "lists are written as deep as they are read" do
+    limits = [[100, {}], [10, { max_depth: 10 }], [500, { max_depth: 500 }]]
+    { json: limits, xml: limits, active_support_json: limits.first(2) }.each do |name, all|
+      all.product([1, "[[[", "\"[", [], { "a" => "}" }]) do |(most, options), inside|
+        made = serializer(name, **options)
+        lists = most - (inside.is_a?(Enumerable) ? 1 : 0)
+        deep = lists.times.reduce(inside) { |inner, i| i.odd? ? [inner] : { "k" => inner } }
+        assert_equal deep, made.load(made.dump(deep)), name
+        assert_raises(Larder::UnserializableError, "#{name} #{most}") { made.dump([deep]) }
+      end
+    end
   end
 
   test "frames that a client of a server took for text are read" do
@@ -221,6 +232,20 @@ class LarderSerializersTest < ActiveSupport::TestCase
     end
     assert_equal 2, reports.size
     assert_equal ["codecs.larder"], reports.pluck(:source).uniq
+  ensure
+    Larder::Reports.reset
+  end
+
+  test "a report of bytes that cannot be read quotes nothing of them" do
+    bytes = Larder::Codecs::Frame
+    gone = Marshal.dump(Gone.new).sub("Gone", "Away")
+    [[:json, bytes.value(2, '{"email":ann@example.org}')], [:xml, bytes.value(5, "<i>ann@example.org</i>")],
+     [:marshal, bytes.value(1, gone)]].each do |name, frame|
+      Larder::Reports.reset
+      error = assert_raises(ActiveSupport::Cache::DeserializationError) { serializer(name).load(frame) }
+      assert_no_match(/ann@|example/, error.message)
+      assert_match(/undefined class.*Away/, error.message) if name == :marshal
+    end
   ensure
     Larder::Reports.reset
   end

@@ -212,7 +212,7 @@ module Larder
       rescue ::ArgumentError, ::RangeError, ::TypeError, ::NoMethodError => e
         raise unless OwnFailure.again?(e) { @registered.fetch(kind).serialize(value) }
 
-        raise UnserializableError, "cached_with of #{type}: the field #{name} is no #{kind.inspect}: #{e.message}"
+        raise UnserializableError, "cached_with of #{type}: the field #{name} is not a #{kind.inspect} (#{e.class})"
       end
 
       def made(kind, plain)

@@ -120,7 +120,8 @@ module Larder
         rescue ::RangeError => e
           raise unless OwnFailure.again?(e) { @attributes.bind_call(record) }
 
-          raise UnserializableError, "cached_with of #{record.class}: #{e.message}"
+          # "3000000000 is out of range": without the value
+          raise UnserializableError, "cached_with of #{record.class}: #{e.message.sub(/\A\S+ is /, "a value is ")}"
         end
 
         # As text that the column's type reads again, or from_text.

@@ -28,7 +28,7 @@ module Larder
       private_constant :MAX_DEPTH, :ID, :NAME, :WHOLE, :FORBIDDEN, :ESCAPES
 
       # @param shape [Symbol] :attribute or :child: where the id of a record in a list goes
-      # @param max_depth [Integer]
+      # @param max_depth [Integer] lists and Hashes in each other that are written and read
       def initialize(shape: :attribute, max_depth: MAX_DEPTH)
         Codecs::OptionalGems.need("ox", gem: "ox", who: "serializer :xml")
         unless SHAPES.include?(shape)
@@ -42,7 +42,7 @@ module Larder
       # @return [String]
       # @raise [Larder::UnserializableError] as json; also of characters that XML does not have
       def dump(value)
-        offender = JsonCheck.offender(value, MAX_DEPTH)
+        offender = JsonCheck.offender(value, @max_depth)
         refuse(offender.first) if offender
 
         out = String.new(capacity: 256, encoding: Encoding::UTF_8)

@@ -42,7 +42,8 @@ module Larder
       # @!group events of Ox
 
       def start_element(name)
-        raise UnreadableError, "too deep (more than #{@max_depth})" if @stack.size >= @max_depth
+        # The innermost list has elements, too.
+        raise UnreadableError, "too deep (more than #{@max_depth})" if @stack.size > @max_depth
         raise UnreadableError, "damaged (two values)" if @result
 
         parent = @stack.last
