@@ -43,7 +43,7 @@ module Larder
         config = ::Rails.application.config
         return Json unless config.respond_to?(:action_dispatch)
 
-        OF_OBJECTS.include?(config.action_dispatch.cookies_serializer&.to_sym) ? Watched : Json
+        OF_OBJECTS.include?(config.action_dispatch.cookies_serializer) ? Watched : Json
       end
 
       # JSON, with the values that {JsonRoundTrip} names. Safe to read whoever wrote it. Nested 100 deep at most, the

@@ -40,6 +40,17 @@ module Larder
         end
       end
 
+      test "without a name it is JSON, and watched where cookies keep objects" do
+        { nil => Format::Watched, :marshal => Format::Watched, :message_pack => Format::Watched, :json => Format::Json,
+          :hybrid => Format::Json, JSON => Format::Json, Class.new => Format::Json }.each do |cookies, format|
+          config = Struct.new(:action_dispatch).new(Struct.new(:cookies_serializer).new(cookies))
+          rails = Struct.new(:application).new(Struct.new(:config).new(config))
+          stub_const(Object, :Rails, rails, exists: defined?(::Rails) == "constant") do
+            assert_same format, Format.default, cookies.inspect
+          end
+        end
+      end
+
       # What a session is given, and what the next request reads.
       CONVERTED = {
         :paid                                       => "paid",
