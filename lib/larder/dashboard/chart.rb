@@ -11,10 +11,11 @@ module Larder
     class Chart
       include Parts
 
-      # `name`: as "minute"; `length` of a step and `steps`; `format` of times.
+      # `name`: as "minute"; `length` of a step and `steps`; `format` of times. Hours are those of UTC: in India they
+      # begin at half past.
       Unit = Struct.new(:name, :length, :steps, :format)
       MINUTE = Unit.new("minute", 60, 60, "%H:%M")
-      HOUR = Unit.new("hour", 3600, 24, "%H:00")
+      HOUR = Unit.new("hour", 3600, 24, "%H:%M")
       # The units of the drawing, which is stretched to its place.
       WIDTH = 600
       HEIGHT = 120
@@ -157,7 +158,9 @@ module Larder
       end
 
       def columns
-        [column(@unit.name.capitalize) { |_, point| point.time.strftime("%-d %b #{@unit.format}") },
+        [column(@unit.name.capitalize, sort: ->(point) { point.time.to_i }) do |_, point|
+           point.time.strftime("%-d %b #{@unit.format}")
+         end,
          column("Reads", :number) { |_, point| Words.count(point.counts.reads) },
          column("Hits", :number) { |_, point| point.ratio ? Words.percent(point.ratio) : "-" },
          column("Stored", :number) { |_, point| Words.count(point.counts.stores) },

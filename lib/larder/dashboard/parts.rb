@@ -16,18 +16,20 @@ module Larder
       KeyText = Inspection::KeyText
 
       # A column of a table. `heading`; `kind`: :text, :number, or on a narrow screen a whole line: "number line" with
-      # the heading, "text wide" without it; the block gets the document and the row.
-      Column = Struct.new(:heading, :kind, :write)
+      # the heading, "text wide" without it; `sort` gets the row, and returns a number that rows are sorted by, nil: they
+      # are sorted by their text; `write` gets the document and the row.
+      Column = Struct.new(:heading, :kind, :sort, :write)
 
       private
 
       # @param heading [String]
       # @param kind [Symbol, String] see {Column}
+      # @param sort [Proc, nil] see {Column}
       # @yieldparam html [Html]
       # @yieldparam row [Object]
       # @yieldreturn [String, Object] a String is written; the block may write by itself
-      def column(heading, kind = :text, &block)
-        Column.new(heading, kind, block)
+      def column(heading, kind = :text, sort: nil, &block)
+        Column.new(heading, kind, sort, block)
       end
 
       # Rows become cards on a narrow screen. The first column names the row.
@@ -47,7 +49,7 @@ module Larder
       def table_row(html, columns, row)
         html.tr do
           columns.each_with_index do |one, number|
-            attributes = { class: one.kind, data: { label: one.heading } }
+            attributes = { class: one.kind, data: { label: one.heading, sort: one.sort&.call(row) } }
             write = lambda do
               written = one.write.call(html, row)
               html.text(written) if written.is_a?(String)

@@ -19,7 +19,8 @@ module Larder
       # @raise [Problem] none is named
       # @raise [InvalidArgument] it is not a name
       def self.user(visit)
-        given = visit.param("user").strip
+        given = visit.param("user") # of a link: an id may begin or end with a space
+        given = visit.param("typed").strip if given.empty?
         return Sessions::Identity.of(given) unless given.empty?
 
         raise Problem.new("No user is named", "Go to the sessions, and name the user there.")

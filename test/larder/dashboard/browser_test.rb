@@ -86,6 +86,28 @@ module Larder
         assert_equal "100B", @browser.evaluate(sizes).first
       end
 
+      test "columns of times, spans and sizes are sorted by what they mean" do
+        script = <<~SCRIPT
+          (() => {
+            const rows = [["10m ago", "3h50m", "100"], ["2m ago", "3h12m", "600"]];
+            const table = document.querySelector("table.rows");
+            table.tBodies[0].replaceChildren(...rows.map(([ago, span, sort]) => {
+              const row = table.insertRow();
+              [ago, span].forEach((text) => { row.insertCell().textContent = text; });
+              row.cells[0].dataset.sort = sort;
+              return row;
+            }));
+          })()
+        SCRIPT
+        visit("keys?pattern=users/")
+        @browser.evaluate(script)
+        first = "document.querySelector('table.rows tbody tr').textContent"
+        ["2m ago3h12m", "10m ago3h50m", "10m ago3h50m", "2m ago3h12m"].zip([0, 0, 1, 1]) do |shown, column|
+          @browser.evaluate("document.querySelectorAll('thead button')[#{column}].click()")
+          assert_equal shown, @browser.evaluate(first)
+        end
+      end
+
       test "the figures are read again while that is wanted" do
         visit
         @browser.evaluate("document.getElementById('live').dataset.refresh = 0.1")

@@ -49,6 +49,15 @@ module Larder
         end
       end
 
+      test "a part whose name begins or ends with white space is not another part" do
+        cache.set_multi({ " lead/1" => "v", "lead/1" => "v", "user /1" => "v", "user/1" => "v" })
+        [" lead", "user "].each do |text|
+          page("clear", by: "prefix", text: text)
+          press("Delete")
+        end
+        assert_equal %w[lead/1 user/1], cache.each_key.sort
+      end
+
       private
 
       def fill(namespace)

@@ -10,9 +10,10 @@ module Larder
     class Stat
       # A row for each minute of the last hour, or for each hour of the last two days.
       class Timeline
-        # `length` of a row and `reach` of all, in seconds; `format` of times.
+        # `length` of a row and `reach` of all, in seconds; `format` of times. Hours are those of UTC: in India they
+        # begin at half past.
         Unit = Struct.new(:length, :reach, :format)
-        UNITS = { "minute" => Unit.new(60, 3600, "%H:%M"), "hour" => Unit.new(3600, 172_800, "%-d %b %H:00") }.freeze
+        UNITS = { "minute" => Unit.new(60, 3600, "%H:%M"), "hour" => Unit.new(3600, 172_800, "%-d %b %H:%M") }.freeze
         # Keyspaces that a bucket has counts of. In one with fewer, a keyspace that is missing was not used.
         IN_BUCKET = 16
         BAR = 10

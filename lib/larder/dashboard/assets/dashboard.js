@@ -2,7 +2,10 @@
 "use strict";
 
 (() => {
+  // "3h12m" is the sum of its parts.
   const number = (text) => {
+    const span = text.match(/^\D*(\d+)([dh])(\d+)([hm])/);
+    if (span) return number(span[1] + span[2]) + number(span[3] + span[4]);
     const match = text.replace(/,/g, "").match(/-?\d+(\.\d+)?/);
     if (!match) return null;
     const factor = { k: 1e3, K: 1024, M: 1048576, G: 1073741824, T: 1099511627776, ms: 1e-3, m: 60, h: 3600, d: 86400 };
@@ -17,10 +20,10 @@
     const numeric = heading.classList.contains("number");
     const value = (row) => {
       const cell = row.children[column];
-      const text = cell.dataset.sort || cell.textContent;
-      return numeric ? number(text) ?? -Infinity : text;
+      if (cell.dataset.sort) return Number(cell.dataset.sort);
+      return numeric ? number(cell.textContent) ?? -Infinity : cell.textContent;
     };
-    const compare = (a, b) => (numeric ? a - b : a.localeCompare(b));
+    const compare = (a, b) => (typeof a === "number" ? a - b : a.localeCompare(b));
     const body = table.tBodies[0];
     [...body.rows]
       .map((row) => [value(row), row])

@@ -63,7 +63,7 @@ module Larder
         def part
           @part ||= PARTS.fetch(by) do
             raise Inspection::Invalid, "There is no part by #{by.inspect}; known: #{[*PARTS.keys, ALL].join(", ")}"
-          end.new(visit.param("text").strip)
+          end.new(visit.param("text"))
         end
 
         def described

@@ -81,7 +81,7 @@ module Larder
         def columns
           [column("Machine") { |out, status| name(out, status) },
            column("State", "text wide") { |out, status| state(out, status) },
-           column("Seen") { |_, status| MachineWords.new(status).seen },
+           column("Seen", sort: ->(status) { -status.age }) { |_, status| MachineWords.new(status).seen },
            column("Processes", :number) { |_, status| number(status.processes) },
            column("Items", :number) { |_, status| number(status.items) },
            column("Full", :number) { |_, status| percent(status.fullness) },

@@ -247,7 +247,7 @@ module Larder
         def sizes(html, advice)
           present = advice.figures[:size_bytes]
           table(html, "Hit ratio by size of the file",
-                [column("Size") do |_, one|
+                [column("Size", sort: ->(one) { one[:size_bytes] }) do |_, one|
                    [Words.bytes(one[:size_bytes]), *("now" if one[:size_bytes] == present)].join(", ")
                  end,
                  column("Hits", :number) do |out, one|

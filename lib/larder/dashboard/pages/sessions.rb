@@ -122,7 +122,7 @@ module Larder
 
           table(html, "Users who were active in the last #{text}",
                 [column("User") { |out, (user, _)| out.a(shown(user), href: path("sessions/user", user: user)) },
-                 column("Last active") { |_, (_, at)| ago(at) }], found.to_a)
+                 column("Last active", sort: ->((_, at)) { at.to_f }) { |_, (_, at)| ago(at) }], found.to_a)
           notes(html, found, read, whole)
         rescue ::Larder::Sessions::UnsupportedError => error
           html.p("#{error.message}.", class: "empty")
@@ -150,7 +150,7 @@ module Larder
           html.form(class: "card search", method: "get", action: path("sessions/user")) do
             html.div(class: "wide") do
               html.label("The sessions of a user: the id of a User (42), or a class and an id (Admin/7)", for: "user")
-              html.input(type: "text", id: "user", name: "user", required: true, autocomplete: "off",
+              html.input(type: "text", id: "user", name: "typed", required: true, autocomplete: "off",
                          autocapitalize: "off", spellcheck: "false")
             end
             html.button("Show", class: "button quiet", type: "submit")

@@ -54,8 +54,8 @@ module Larder
         end
 
         def columns
-          columns = [column("Last used") { |_, info| moment(info.used_at) },
-                     column("Began") { |_, info| moment(info.began_at) },
+          columns = [column("Last used", sort: ->(info) { info.used_at.to_f }) { |_, info| moment(info.used_at) },
+                     column("Began", sort: ->(info) { info.began_at.to_f }) { |_, info| moment(info.began_at) },
                      column("Browser") { |out, info| out.span(agent(info), class: "long") },
                      column("Also signed in") { |out, info| out.span(others(info), class: "long") }]
           return columns if read_only?

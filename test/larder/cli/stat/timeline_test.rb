@@ -72,6 +72,11 @@ module Larder
           assert_match(/^  29 Nov 10:00  12.0k   50 % /, shown[-3])
         end
 
+        test "hours that begin at half past have their minutes" do
+          ENV["TZ"] = "Asia/Kolkata"
+          assert_match(/^  29 Nov 15:30  12.0k   50 % /, timeline(by: "hour", hours: { hour(0) => BAD }).lines(80)[3])
+        end
+
         test "a keyspace that was not among the largest is not known, and not zero" do
           others = (1..16).to_h { |number| ["k#{number}", { hits: 9 }] }
           usage = Usages.usage(keyspaces: { **ALL, **others }, minutes: { minute(2) => [{ hits: 200 }, others],

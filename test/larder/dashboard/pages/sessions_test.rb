@@ -50,6 +50,17 @@ module Larder
           assert_empty document.css("table")
         end
 
+        test "a user whose id ends with a space is not another user" do
+          enter("a", "bob ")
+          enter("b", "bob")
+          page("sessions", online: "300")
+          follow("User/bob ")
+          assert_equal 1, rows_of("Sessions of User/bob ").size
+          follow("Sign out everywhere…")
+          press("Sign out")
+          assert_equal [0, 1], [users_of("bob ").size, users_of("bob").size]
+        end
+
         test "a walk that takes too long says how far it came" do
           enter("a", 7)
           statistics = ::Larder::Sessions::Statistics.new(@sessions)
@@ -62,8 +73,11 @@ module Larder
           enter("a", 7, "agent" => "Firefox", "card" => "4111")
           enter("b", 7, "agent" => ["not a text"])
           page("sessions")
-          page("sessions/user", user: " 7 ")
+          page("sessions/user", typed: " 7 ")
           rows = rows_of("Sessions of User/7")
+          sorts = document.css("table.rows [data-sort]").map { |cell| cell["data-sort"].to_f }
+          assert_equal 4, sorts.size
+          assert(sorts.all? { |number| (Time.now.to_f - number).between?(-1, 60) })
           assert_equal %w[Firefox –], rows.map { |row| row[2] }.sort
           assert_no_match(/4111|not a text/, last_response.body)
           page("sessions/user", user: "Admin/1")
