@@ -64,7 +64,7 @@ module Larder
 
       def act
         deleted = visit do |cache|
-          refuse_sessions(cache, "if that is wanted: larder sessions logout --all --file #{path}")
+          refuse_sessions(cache, "if that is wanted: larder sessions logout --all --file #{Remedy.quoted(path)}")
           @selection ? @selection.delete(cache) : empty(cache)
         end
         chosen = @selection ? { @selection.name.to_sym => @selection.text } : {}

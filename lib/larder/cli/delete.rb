@@ -53,7 +53,7 @@ module Larder
 
       def act
         given, deleted = visit do |cache|
-          refuse_sessions(cache, "end them one by one: larder sessions logout ID --file #{path}")
+          refuse_sessions(cache, "end them one by one: larder sessions logout ID --file #{Remedy.quoted(path)}")
           delete(cache)
         end
         tell({ file: File.expand_path(path), keys: given, deleted: deleted },

@@ -71,8 +71,9 @@ module Larder
       end
 
       def absent
-        raise Failure, "there is no key #{KeyText.shown(@key)} in #{path}. Keys begin with the store's namespace; " \
-                       "larder keys '*#{KeyText.shown(@key)}*' finds those that contain it"
+        key = KeyText.shown(@key)
+        raise Failure, "there is no key #{key} in #{path}. Keys begin with the store's namespace; larder keys " \
+                       "'*#{key.gsub("'") { "'\\''" }}*' finds those that contain it"
       end
 
       def raw(bytes)

@@ -105,7 +105,7 @@ module Larder
       def sorted(cache)
         order = Order.new(@sort, @limit || LIMIT, @now_ms)
         matching(cache) { |item| order << item }
-        @out.print(order.first.map { |item| line(item) }.join)
+        write(order.first.map { |item| line(item) }.join)
       end
 
       def streamed(cache)
@@ -114,12 +114,17 @@ module Larder
         matching(cache) do |item|
           text << line(item)
           if text.bytesize >= CHUNK
-            @out.print(text)
+            write(text)
             text = +""
           end
           break if left && (left -= 1).zero?
         end
-        @out.print(text)
+        write(text)
+      end
+
+      # Another program takes the names for those of keys, so no character is replaced for the locale's sake.
+      def write(text)
+        @names ? @out.write(text) : @out.print(text)
       end
 
       def matching(cache)

@@ -61,7 +61,8 @@ module Larder
 
       def resize(cache)
         sessions = sessions?(cache)
-        @keep ? alone(cache) : refuse_sessions(cache, "--keep keeps them: larder resize #{path} SIZE --keep")
+        keeping = "--keep keeps them: larder resize #{Remedy.quoted(path)} SIZE --keep"
+        @keep ? alone(cache) : refuse_sessions(cache, keeping)
         before = cache.size
         cache.resize(@bytes, keep: sessions ? :all : !@keep.nil?)
         recount if sessions

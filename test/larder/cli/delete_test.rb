@@ -58,6 +58,17 @@ module Larder
         assert_equal 1, Larder::Sessions::Statistics.new(repository).stats[:sessions]
         repository.backend.cache.close
       end
+
+      test "proposed commands are quoted for a shell" do
+        path = path_of("my shop")
+        repository = Rack::Session::Larder.new(->(_env) { [200, {}, []] }, { file: path, size: SIZE }).repository
+        repository.begin("s/key", { "cart" => 1 })
+        [["delete", "k", "--file", path], ["clear", path], ["resize", path, "2MB"]].each do |command|
+          _, err, = larder(*command)
+          assert_includes err, Remedy.quoted(path), command.first
+        end
+        repository.backend.cache.close
+      end
     end
   end
 end

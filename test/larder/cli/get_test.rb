@@ -3,6 +3,7 @@
 require "test_helper"
 require "active_support/cache"
 require "json"
+require "shellwords"
 require "larder/cli"
 require "larder/codecs"
 require "support/command"
@@ -192,6 +193,9 @@ module Larder
         cache.set("k", "v")
         message = /there is no key nope in #{file}\. .*larder keys '\*nope\*'/
         assert_equal 1, refused(message, "get", "nope", "--file", file)
+        key = "it's; touch run; 'x"
+        _, err, = larder("get", key, "--file", file)
+        assert_equal ["keys", "*#{key}*"], Shellwords.split(err[/larder (keys '.*') finds/, 1])
         assert_equal 2, refused(/name the key to show/, "get", "--file", file)
         assert_equal 2, refused(/unexpected argument b: one key at a time/, "get", "a", "b", "--file", file)
         assert_equal 2, refused(/--raw and --json: give one of them/, "get", "k", "--raw", "--json", "--file", file)

@@ -33,6 +33,13 @@ module Larder
         assert_equal ["   2.0 KiB        -  forever", "   3 bytes     2h1m  größe\\x0A"], lines.sort
       end
 
+      test "names are the bytes of keys in every locale, as larder delete takes them" do
+        cache.set_multi({ "größe" => "v", "gr??e" => "v" })
+        text = keys("--names", "gr", "--sort", "size", env: { "LC_ALL" => "C" }).b
+        assert_equal ["gr??e".b, "größe".b], text.lines(chomp: true).sort
+        assert_match(/2 of 2 keys/, done("delete", "-", "--file", file, stdin: text, env: { "LC_ALL" => "C" }))
+      end
+
       test "machines get a line for each key" do
         cache.set("a", "1", tags: ["t"])
         cache.set("b\0", "22", ttl: 100, pin: true)

@@ -277,7 +277,8 @@ module Larder
           return Encoding::US_ASCII if known.key?("E=")
 
           name = known["encoding="].to_s
-          Encoding.name_list.include?(name) ? Encoding.find(name) : Encoding::BINARY
+          # "internal" is a name, and nil where Ruby has no internal encoding.
+          (Encoding.find(name) if Encoding.name_list.include?(name)) || Encoding::BINARY
         end
 
         # The text itself if it has no variables but its encoding.

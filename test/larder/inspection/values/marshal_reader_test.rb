@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "active_support/core_ext/kernel/reporting"
 require "bigdecimal"
 require "date"
 require "set"
@@ -39,6 +40,15 @@ module Larder
           group = Group.new("", "")
           note = input.read_into(group) { MarshalReader.new(input).read(group) }
           [group.parts.map { |_, node| node.inline }.join, note]
+        end
+
+        test "an encoding that Ruby knows and does not have is none" do
+          bytes = Marshal.dump("text".encode(Encoding::EUC_JP)).sub("EUC-JP", "internal").sub("\x0B".b, "\x0D".b)
+          internal = Encoding.default_internal
+          silence_warnings { Encoding.default_internal = nil }
+          assert_equal ["\"text\"", nil], shown(bytes)
+        ensure
+          silence_warnings { Encoding.default_internal = internal }
         end
 
         SHOWN = {
