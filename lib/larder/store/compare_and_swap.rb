@@ -53,8 +53,8 @@ module Larder
         check_swap(:cas_multi, block_given?)
         return if names.empty?
 
-        options = merged_options(*with_jitter([options]))
-        calls = calls_of(names.uniq, options).to_h { |call| [call.name, call] }
+        options = merged_options(options)
+        calls = names.uniq.to_h { |name| [name, call_of(name, *with_jitter([options]))] }
         instrument_multi(:cas_multi, instrumented_keys(names, options), options) do
           within_stamp(options, options) do
             level.swap_many(calls.values) do |values|

@@ -509,7 +509,11 @@ module LarderStoreTests
       names = (0...100).map(&:to_s)
       calls = { write_multi: ->(cache, how) { cache.write_multi(names.to_h { |name| [name, 1] }, **how) },
                 fetch_multi: ->(cache, how) { cache.fetch_multi(*names, **how) { 1 } },
-                fetch_multi_tagged: ->(cache, how) { cache.fetch_multi(*names, tags: "t", **how) { 1 } } }
+                fetch_multi_tagged: ->(cache, how) { cache.fetch_multi(*names, tags: "t", **how) { 1 } },
+                cas_multi: lambda do |cache, how|
+                  cache.write_multi(names.to_h { |name| [name, 0] }, expires_in: nil, jitter: nil)
+                  assert(cache.cas_multi(*names, **how) { |values| values.transform_values { 1 } })
+                end }
       calls.each do |name, call|
         { { jitter: 0.5 } => {}, {} => { jitter: 0.5 } }.each do |of_store, of_call|
           made = new_store("#{name}#{of_call.size}.larder", expires_in: 100, **of_store)
