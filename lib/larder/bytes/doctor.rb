@@ -193,9 +193,5 @@ module Larder
     def mebibytes(bytes)
       [(bytes >> 20), 1].max
     end
-
-    def shown(bytes)
-      format("%.1f MiB", bytes.fdiv(1 << 20))
-    end
   end
 end

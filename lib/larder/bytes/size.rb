@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Parses sizes such as "512MB" from settings, environment variables and the command line.
+# Parses sizes such as "512MB" from settings, environment variables and the command line, and writes them.
 
 module Larder
   # Sizes in words. A unit is a power of 1024 however it is spelt, as ActiveSupport's `256.megabytes` is: "256MB",
@@ -27,6 +27,12 @@ module Larder
       return bytes if bytes&.positive?
 
       raise ::ArgumentError, "#{name} #{given.inspect} is no size; give #{ACCEPTED}"
+    end
+
+    # @param bytes [Integer]
+    # @return [String] "256.0 MiB"
+    def text(bytes)
+      format("%.1f MiB", bytes.fdiv(1 << 20))
     end
 
     def bytes_of(text)

@@ -2,12 +2,15 @@
 
 # Parses the time between two readings, and waits for it.
 
+require_relative "../bytes/monotonic_clock"
 require_relative "errors"
 
 module Larder
   module CLI
     # A time such as "1s".
     class Interval
+      include MonotonicClock
+
       UNITS = { "" => 1.0, "ms" => 0.001, "s" => 1.0, "m" => 60.0, "min" => 60.0, "h" => 3600.0 }.freeze
       WRITTEN = /\A(\d{1,9}(?:\.\d{1,9})?) ?(#{UNITS.keys.join("|")})\z/
       RANGE = (0.1..3600.0)
@@ -34,20 +37,14 @@ module Larder
       # @yieldparam seconds [Float] since the last time
       # @return [void] never, but by an exception or `break`
       def each
-        last = due = now
+        last = due = monotonic_now
         loop do
-          due = [due + @seconds, now].max
-          sleep(due - now) while now < due
-          this = now
+          due = [due + @seconds, monotonic_now].max
+          sleep(due - monotonic_now) while monotonic_now < due
+          this = monotonic_now
           yield this - last
           last = this
         end
-      end
-
-      private
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

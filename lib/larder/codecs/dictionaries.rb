@@ -9,11 +9,14 @@
 # compressed. If the cache evicts a dictionary, a process that still uses it stores it again. A value whose dictionary
 # cannot be read is a miss.
 
+require "larder/bytes/monotonic_clock"
 require "larder/codecs/dictionary"
 
 module Larder
   # Given to a compressor in place of one dictionary: `Larder::Compressors::Zstd.new(dictionary: dictionaries)`.
   class Dictionaries
+    include MonotonicClock
+
     # Seconds until a new dictionary of another process is noticed, at most.
     REFRESH = 60
     # The id of the frames; no serializer has it.
@@ -59,15 +62,15 @@ module Larder
     def use(dictionary)
       publish(dictionary)
       remember(dictionary)
-      @looked_at = clock
+      @looked_at = monotonic_now
       @current = dictionary
     end
 
     # @return [Larder::Dictionary, nil] the one to compress with
     def current
-      return @current if @looked_at && clock - @looked_at < @refresh
+      return @current if @looked_at && monotonic_now - @looked_at < @refresh
 
-      @looked_at = clock
+      @looked_at = monotonic_now
       id = read(key).to_i
       chosen = id.zero? ? @current : find(id)
       # If the cache has evicted the id or the bytes, store them again; new processes need them.
@@ -78,7 +81,7 @@ module Larder
     # @param id [Integer] in a compressed value
     # @return [Larder::Dictionary, nil]
     def find(id)
-      @known[id] || (look_for(id) unless @missing[id] && clock - @missing[id] < @refresh)
+      @known[id] || (look_for(id) unless @missing[id] && monotonic_now - @missing[id] < @refresh)
     end
 
     # @return [String]
@@ -94,7 +97,7 @@ module Larder
       dictionary = Dictionary.new(bytes) if bytes && Dictionary.valid?(bytes)
       return remember(dictionary) if dictionary && dictionary.id == id
 
-      @missing = @missing.size < 100 ? @missing.merge(id => clock) : { id => clock }
+      @missing = @missing.size < 100 ? @missing.merge(id => monotonic_now) : { id => monotonic_now }
       nil
     end
 
@@ -136,10 +139,6 @@ module Larder
         id, bytes = Codecs::Frame.open_value(frame, signature: @signature)
         id == FRAME ? bytes : raise(UnreadableError, "foreign (a value that is no dictionary)")
       end
-    end
-
-    def clock
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "larder/bytes/application"
+require "larder/bytes/monotonic_clock"
 
 if defined?(ActiveSupport.error_reporter) # which loads them at its first report, and that may be that no file opens
   require "active_support/isolated_execution_state"
@@ -31,6 +32,8 @@ module Larder
     @lock = Mutex.new
 
     class << self
+      include MonotonicClock
+
       # @param error [Exception]
       # @param source [String] the name under which the error reporter gets it
       # @param line [String] for the log
@@ -93,24 +96,25 @@ module Larder
       def due_in_handler?(key)
         @times.clear if @times.size >= MOST
         last = @times[key]
-        @times[key] = now if last.nil? || now - last >= PAUSE
+        @times[key] = monotonic_now if last.nil? || monotonic_now - last >= PAUSE
         last != @times[key]
       end
 
       def counted(key, line, has_logger)
         forget_parents
         cause = @causes[key] || make_cause(key)
-        due = cause.at.nil? || now - cause.at >= PAUSE
+        due = cause.at.nil? || monotonic_now - cause.at >= PAUSE
         logged = has_logger ? due || !cause.logged : cause.at.nil?
         left_out = cause.left_out
         cause.line = line
         cause.left_out = due || logged ? 0 : left_out + 1
-        cause.at = now if due
+        cause.at = monotonic_now if due
         cause.logged ||= logged && has_logger
         [due, logged, due || logged ? left_out : 0]
       end
 
       def make_cause(key)
+        now = monotonic_now
         @causes.delete_if { |_, cause| cause.left_out.zero? && now - cause.at >= PAUSE } if @causes.size >= MOST
         @causes[@causes.size < MOST ? key : :others] ||= Cause.new(nil, false, 0, nil)
       end
@@ -131,10 +135,6 @@ module Larder
           others = cause.left_out - 1
           log(logger, others.zero? ? cause.line : "#{cause.line} (and #{others} more since the last report)")
         end
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

@@ -3,6 +3,7 @@
 # Pins entries as the room of the file allows. Decides whether it has room for one more sign-in, and warns the operator
 # in time.
 
+require "larder/bytes/monotonic_clock"
 require_relative "errors"
 
 module Larder
@@ -23,6 +24,8 @@ module Larder
     #
     # The file's figures take some 20 µs, so they are read once in a second, and more often if few sign-ins fit.
     class Room
+      include MonotonicClock
+
       # Shares of the pinned room from which sign-ins are refused, and the operator is warned.
       LIMIT = 0.9
       NEARLY = 0.8
@@ -49,14 +52,14 @@ module Larder
 
       # @return [Boolean] may one more sign in?
       def for_sign_in?
-        look if (@left -= 1).negative? || now >= @looked + EVERY
+        look if (@left -= 1).negative? || monotonic_now >= @looked + EVERY
         @share < LIMIT
       end
 
       private
 
       def look
-        @looked = now
+        @looked = monotonic_now
         measure
         measure if @share >= NEARLY && @cache.add(PRUNED, "", ttl: PRUNED_EVERY) && @cache.prune.positive?
         return if @share < NEARLY
@@ -71,10 +74,6 @@ module Larder
         pinned, room = @cache.stats.values_at(:pinned_bytes, :pinned_room_bytes)
         @left = [(room * LIMIT) - pinned, 0].max.div(SIGN_IN_BYTES)
         @share = pinned.fdiv(room)
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

@@ -12,6 +12,10 @@ module Larder
       assert_equal [1, 1.kilobyte, 1.gigabyte, 1.terabyte], ["1 byte", "1KB", "1GB", "1 TiB"].map { Size.parse(_1) }
     end
 
+    test "a size is written in MiB with one decimal" do
+      assert_equal ["256.0 MiB", "0.1 MiB", "0.0 MiB"], [256.megabytes, 60.kilobytes, 0].map { Size.text(_1) }
+    end
+
     test "parts of a unit are whole bytes" do
       assert_equal [1.5.gigabytes.to_i, 322_122_547], [Size.parse("1.5GB"), Size.parse("0.3GB")]
     end

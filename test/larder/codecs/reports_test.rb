@@ -14,7 +14,7 @@ class ReportsTest < StoreCase
 
   # Runs the block as if that many seconds had passed, by the clock that a step of the wall clock does not change.
   def later(seconds, &block)
-    Larder::Reports.stub(:now, Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds, &block)
+    Larder::Reports.stub(:monotonic_now, Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds, &block)
   end
 
   test "a cause is reported once a minute, and then with the number of those that were left out" do

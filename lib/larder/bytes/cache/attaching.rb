@@ -4,6 +4,7 @@
 # process ends. ext/larder/cache/attach.c calls the private methods.
 
 require "shellwords"
+require_relative "../monotonic_clock"
 
 module Larder
   class Cache
@@ -11,6 +12,8 @@ module Larder
     # the caller stop waiting.
     # @api private
     module Attaching
+      include MonotonicClock
+
       # A file has whole pages, so it is up to this much larger than the size it was made with.
       PAGE = 4096
       # Seconds that calls wait while the file is created or its disk hangs: in a web request, where the file is
@@ -130,14 +133,14 @@ module Larder
       # thread, as of Timeout, ends the wait also where the caller defers it.
       def await(thread, seconds)
         until thread.nil? || thread.join(LOOK) || _attached? || Thread.pending_interrupt?
-          break if @attaching_since && monotonic_time - @attaching_since > seconds
+          break if @attaching_since && monotonic_now - @attaching_since > seconds
         end
       end
 
       def start_attaching
         @attaching_since = nil
         @attaching = Thread.new do
-          @attaching_since = monotonic_time
+          @attaching_since = monotonic_now
           _attach
         end
         @attaching.report_on_exception = false # the thread that joins it raises that
@@ -178,10 +181,6 @@ module Larder
         false
       end
 
-      def monotonic_time
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      end
-
       # Called once, when there is a file.
       def attached
         @attached = true
@@ -193,7 +192,7 @@ module Larder
 
       # Called with each error that is raised because there is no file, as in every `fetch` of a page.
       def explained(error)
-        now = monotonic_time
+        now = monotonic_now
         @obstacle, @obstacle_until = Obstacle.at(path, error), now + OBSTACLE_FOR if now >= (@obstacle_until || now)
         @refusal = Obstacle.explained(error, @obstacle)
       end

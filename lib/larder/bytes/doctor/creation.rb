@@ -33,7 +33,8 @@ module Larder
         most, = Process.getrlimit(:FSIZE)
         return if most == Process::RLIM_INFINITY || most >= bytes
 
-        ["#{path} takes #{shown(bytes)}, and this process may write files of #{shown(most)}", "ulimit -f unlimited"]
+        ["#{path} takes #{Size.text(bytes)}, and this process may write files of #{Size.text(most)}",
+         "ulimit -f unlimited"]
       end
 
       def crowded(path, bytes)
@@ -42,7 +43,7 @@ module Larder
         free = FreeSpace.of(directory)
         return if free.nil? || free > bytes
 
-        ["#{path} takes #{shown(bytes)}, and #{shown(free)} are free",
+        ["#{path} takes #{Size.text(bytes)}, and #{Size.text(free)} are free",
          "df -h #{Remedy.quoted(directory)}; df -i #{Remedy.quoted(directory)}"]
       end
 
@@ -54,11 +55,7 @@ module Larder
         Cache::MIN_SIZE # the application refuses such a value, and names it
       end
 
-      def shown(bytes)
-        format("%.1f MiB", bytes.fdiv(1 << 20))
-      end
-
-      private_class_method :limited, :crowded, :least_size, :shown
+      private_class_method :limited, :crowded, :least_size
     end
   end
 end

@@ -118,7 +118,7 @@ module Larder
               else
                 "the part that does not fit is read from disk repeatedly"
               end
-        ["the file has #{shown(bytes)}, and processes here may use #{shown(limit)} of memory: #{why}",
+        ["the file has #{Size.text(bytes)}, and processes here may use #{Size.text(limit)} of memory: #{why}",
          resize(limit / 2)]
       end
 
@@ -126,7 +126,7 @@ module Larder
       def hints
         return if @stats.nil?
 
-        size = shown(@stats[:hints_bytes])
+        size = Size.text(@stats[:hints_bytes])
         return [:sound, "its hints take #{size} of memory in /dev/shm"] if @stats[:hints_shared] == 1
 
         [:sound, "its hints take up to #{size} of each process's memory: here they cannot be shared in /dev/shm"]
@@ -141,12 +141,12 @@ module Larder
         reserved = info.blocks * 512
         return :sound if reserved >= bytes * 9 / 10
 
-        ["of #{shown(bytes)} only #{shown(reserved)} are reserved on the disk: it has holes, as a copy may, and " \
+        ["of #{Size.text(bytes)} only #{Size.text(reserved)} are reserved on the disk: it has holes, as a copy may, " \
          "a write to a hole fails if the disk is full", "fallocate --length #{bytes} #{quoted(@path)}"]
       end
 
       def extended
-        ["the file was extended to #{shown(info.size)}, of which the cache uses #{shown(bytes)}",
+        ["the file was extended to #{Size.text(info.size)}, of which the cache uses #{Size.text(bytes)}",
          "truncate --size #{bytes} #{quoted(@path)}"]
       end
 

@@ -47,7 +47,7 @@ module Larder
         return if @stats.nil? # it cannot be resized
         return :sound if (0...FileChecks::PAGE).cover?(bytes - wanted_bytes)
 
-        ["#{SIZE} is #{wanted}, and the file has #{shown(bytes)}: an existing file keeps its size",
+        ["#{SIZE} is #{wanted}, and the file has #{Size.text(bytes)}: an existing file keeps its size",
          resize(wanted)]
       rescue ::ArgumentError => error
         [error.message, "export #{SIZE}=#{mebibytes(bytes)}MB"]

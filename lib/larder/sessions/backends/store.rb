@@ -3,6 +3,7 @@
 # Keeps sessions in any store of ActiveSupport's. Such stores have no compare-and-swap.
 
 require "securerandom"
+require "larder/bytes/monotonic_clock"
 require_relative "../record"
 require_relative "calls"
 require_relative "file"
@@ -151,6 +152,7 @@ module Larder
       # A process that is stopped just before it writes, for longer than a lock lives, overwrites the changes of that
       # time. {Shared} has stores that can compare, and uses no lock.
       class Store
+        include MonotonicClock
         include Single
 
         # The prefix of keys, which are hexadecimal: not every store takes any bytes.
@@ -261,7 +263,7 @@ module Larder
             found = @store.read(key)
             return :gone if found.nil? || gone?(key)
 
-            found == expected && now < until_then ? overwrite(key, bytes, ttl) : :changed
+            found == expected && monotonic_now < until_then ? overwrite(key, bytes, ttl) : :changed
           end
         end
 
@@ -325,7 +327,7 @@ module Larder
           mine = SecureRandom.hex(8)
           asked = held = nil
           @calls.wait_until(PAUSE) do
-            asked = now
+            asked = monotonic_now
             held = @store.add(lock, mine, LOCKED)
           end
           yield asked + LOCKED
@@ -338,10 +340,6 @@ module Larder
           @store.release(lock) if @store.read(lock) == mine
         rescue UnavailableError
           nil # the lock expires
-        end
-
-        def now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
         end
       end
     end

@@ -151,7 +151,9 @@ module Larder
               default: false, c: :raw, traits: %i[no_copy]),
           row(:version, BOTH, LABEL, "an entry of another version is a miss",
               default_text: "that of the name, if it has one", c: :version),
-          row(:unless_exist, BOTH, RAILS_SWITCH, "`write` stores only if there is no live entry",
+          row(:unless_exist, BOTH, RAILS_SWITCH,
+              "`write` stores only if there is no live entry; with `remote:`, one that " \
+              "[is kept as an old value](../guides/many-machines.md#what-is-answered-where) counts as live",
               default: false, c: :off, traits: %i[no_copy], synonyms: %i[nx unless_exists if_not_exist]),
 
           row(:expires_at, CALL, MOMENT, "when the entry expires, in place of `expires_in:`", default_text: ""),

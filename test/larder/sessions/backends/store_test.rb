@@ -57,7 +57,7 @@ module Larder
           @backend.add(KEY, "1", 60)
           other = Store.new(StoreBuilder.build(:cache, [:file_store, path_of("files")]))
           later = 0
-          @backend.define_singleton_method(:now) { super() + later }
+          @backend.define_singleton_method(:monotonic_now) { super() + later }
           test = self
           @backend.instance_variable_get(:@store).define_singleton_method(:exist?) do |name|
             super(name).tap do
