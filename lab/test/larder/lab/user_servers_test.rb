@@ -7,6 +7,10 @@ module Larder
     # Running servers of the user's: each contender is measured on one that speaks its protocol, by --url, and
     # nothing but the lab's own is touched in it.
     class UserServersTest < ActiveSupport::TestCase
+      # Asks Redis for all keys, each with the seconds until it expires.
+      LIVES = "EVAL \"local all = {} for _, key in ipairs(redis.call('KEYS', '*')) do all[#all + 1] = key .. ' ' .. " \
+              "redis.call('TTL', key) end return all\" 0\r\n"
+
       slow_test "every contender of Redis' protocol is measured on a running server, whose keys stay" do
         with_server("redis") do |endpoint|
           speak(endpoint, "SET theirs 1\r\n")
@@ -20,6 +24,31 @@ module Larder
           speak(endpoint, "set theirs 0 0 1\r\n1\r\n")
           measure(["memcached"], endpoint["url"])
           assert_match(/VALUE theirs 0 1\r\n1/, speak(endpoint, "get theirs\r\n"))
+        end
+      end
+
+      test "all that is stored in a running Redis has the lab's prefix and expires, and Redis is not filled" do
+        with_server("redis") do |endpoint|
+          run = ->(*words) { lab(*words, *SHORT, "--url", "redis=#{endpoint["url"]}") }
+          applications = run["applications", "--only", "redis,larder-redis", "--blocks", "fragment,record,json,cold"]
+          calls = run["calls", "--only", "redis", "--blocks", "write_100b,fetch_namespace,write_full,write_cold"]
+          assert_equal [0, 0], [applications.status, calls.status], applications.out + calls.out
+          assert_match(/redis: first writes .*; write, 10 KB, full store: a server that is not the lab's own is/,
+                       calls.words)
+          lives = speak(endpoint, LIVES).scan(/^(.+) (-?\d+)\r$/)
+          assert_operator lives.size, :>, 100
+          assert_empty(lives.reject { |key, life| key.start_with?("larder-lab:") && life.to_i.between?(0, 300) })
+        end
+      end
+
+      test "all that is stored in a running memcached expires" do
+        with_server("memcached") do |endpoint|
+          outcome = lab("applications", *SHORT, "--only", "memcached", "--blocks", "fragment", "--url",
+                        "memcached=#{endpoint["url"]}")
+          assert_equal 0, outcome.status, outcome.out
+          ends = speak(endpoint, "lru_crawler metadump all\r\n").scan(/exp=(-?\d+)/).flatten.map(&:to_i)
+          assert_operator ends.size, :>, 100
+          assert_empty ends.reject { |time| time.between?(1, Time.now.to_i + 300) }
         end
       end
 

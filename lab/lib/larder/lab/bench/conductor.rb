@@ -156,7 +156,7 @@ module Larder
         def once(block, session)
           step(@block = block.title, session)
           together(@seats.select { |seat| seat.shared? || seat.reference? || block.anywhere }).each do |seat|
-            attempt(seat.row) do
+            able?(seat, block) do
               seat.request(:cold, block.key)
               keep(seat, block, session, 0, [note(seat, block)])
             end
@@ -198,10 +198,13 @@ module Larder
           able.each { |seat| attempt(seat.row) { seat.answer } }
         end
 
-        # False if the gems of a row lack what the block needs; its other blocks are measured.
-        def prepared?(seat, block)
+        def prepared?(seat, block) = able?(seat, block) { note(seat, block) }
+
+        # False if a row cannot do the block, as its gems lack something, or its server may not be filled. Its other
+        # blocks are measured.
+        def able?(seat, block)
           attempt(seat.row) do
-            note(seat, block)
+            yield
             true
           rescue Unavailable => error
             @skipped[[seat.row, block.key]] = error.message

@@ -56,6 +56,7 @@ module Larder
           @input = input
           @output = output
           @suite = job["suite"] == ReferenceLoop::KEY ? ReferenceLoop.new : Suites.fetch(job["suite"])
+          @unfilled = {}
         end
 
         def serve
@@ -69,6 +70,8 @@ module Larder
         # The first calls of this process, on entries that another one has stored. If there are several such
         # blocks, each has a child of this process for itself.
         def cold(key)
+          raise Unavailable, @unfilled[key] if @unfilled.key?(key)
+
           block = @suite.fetch(key)
           return Callers.all(1) { first_calls(block) }.first if @suite.blocks.count(&:cold) > 1
 
@@ -170,15 +173,20 @@ module Larder
 
         # In another process, before this one opens the store.
         def fill_beforehand
-          @job["endpoint"] = Callers.all(1) { fill }.first["endpoint"]
+          @job["endpoint"], @unfilled = Callers.all(1) { fill }.first
         end
 
-        # Answers where the entries are.
+        # Answers where the entries are, and why blocks have none.
         def fill
           contender = made.open
           prove_all(contender)
-          @job["cold"].each { |key| @suite.fetch(key).setup.call(scene(contender)) }
-          { endpoint: @job["endpoint"]&.merge("inherited" => true) }
+          unfilled = @job["cold"].filter_map do |key|
+            @suite.fetch(key).setup.call(scene(contender))
+            nil
+          rescue Unavailable => error
+            [key, error.message]
+          end
+          [@job["endpoint"]&.merge("inherited" => true), unfilled.to_h]
         end
       end
     end

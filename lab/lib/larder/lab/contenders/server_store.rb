@@ -6,6 +6,10 @@ module Larder
       # The base of stores whose server may be the user's. On that one nothing is deleted: instead of emptying it, the
       # lab writes under a new namespace, and its keys expire after five minutes.
       class ServerStore < Contender
+        # Seconds that an entry stays in a server of the user's, unless a call gives another time.
+        LIFE = 300
+        private_constant :LIFE
+
         # Empties a private server.
         def clear
           return super if endpoint["private"]
@@ -23,7 +27,7 @@ module Larder
         def options
           return client_options if endpoint["private"]
 
-          { **client_options, namespace: endpoint["namespace"] ||= fresh_namespace }
+          { **client_options, namespace: endpoint["namespace"] ||= fresh_namespace, expires_in: LIFE }
         end
 
         def fresh_namespace

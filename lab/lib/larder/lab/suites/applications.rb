@@ -58,12 +58,12 @@ module Larder
           setup { |scene| Shop.write_documents(scene) }
           call do |scene, i|
             number = i % Shop::SOME
-            scene.store.fetch("orders/#{number}.json", expires_in: 3600) { "missed" } == scene[:documents][number]
+            scene.store.fetch("orders/#{number}.json", expires_in: 300) { "missed" } == scene[:documents][number]
           end
         end
 
         block(:counter, "increment of a counter", about: "as `rate_limit` counts requests") do
-          call { |scene, i| scene.store.increment("limit/#{i % Shop::SOME}", 1, expires_in: 3600) ? true : false }
+          call { |scene, i| scene.store.increment("limit/#{i % Shop::SOME}", 1, expires_in: 300) ? true : false }
         end
 
         block(:cold, "first reads of a process", cold: 50, about: "fragments that another process has stored") do

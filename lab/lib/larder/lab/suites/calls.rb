@@ -25,8 +25,8 @@ module Larder
         LONG = 10_000
         ROOM = 64 * 1024 * 1024
         # Options of a fetch whose cost beyond the plain call is measured.
-        OPTIONS = { "version" => { version: "7" }, "namespace" => { namespace: "tenant" }, "raw" => { raw: true },
-                    "race" => { expires_in: 3600, race_condition_ttl: 10 } }.freeze
+        OPTIONS = { "version" => { version: "7" }, "namespace" => { namespace: "larder-lab:tenant" },
+                    "raw" => { raw: true }, "race" => { expires_in: 300, race_condition_ttl: 10 } }.freeze
         # Events of the cache, as monitoring subscribes to them.
         EVENTS = /\Acache_.*\.active_support\z/
 
@@ -80,6 +80,7 @@ module Larder
 
         # Stores more than there is room for, so that each later write drops something where the store is limited.
         def overfill(scene)
+          scene.must_be_filled
           scene[:texts] = Texts.new(LONG)
           (ROOM * 5 / 4 / LONG).times do |number|
             scene.store.write("old/#{number}", scene[:texts].text(number), compress: false)
@@ -111,7 +112,7 @@ module Larder
         read = ->(scene, i, _) { scene[:texts].right?(i, scene.store.read(scene[:texts].key(i))) }
         write = ->(scene, i, _) { scene.store.write(scene[:texts].key(i), scene[:texts].text(i)) ? true : false }
         fetch = lambda do |scene, i, _|
-          scene[:texts].right?(i, scene.store.fetch(scene[:texts].key(i), expires_in: 3600) { "missed" })
+          scene[:texts].right?(i, scene.store.fetch(scene[:texts].key(i), expires_in: 300) { "missed" })
         end
 
         Calls::SIZES.each do |size, bytes|
@@ -191,7 +192,7 @@ module Larder
         end
 
         block(:increment, "increment of a counter", about: "with `expires_in:`") do
-          call { |scene, i| scene.store.increment("counter/#{i % 50}", 1, expires_in: 3600) ? true : false }
+          call { |scene, i| scene.store.increment("counter/#{i % 50}", 1, expires_in: 300) ? true : false }
         end
       end)
     end
