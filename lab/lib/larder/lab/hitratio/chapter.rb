@@ -87,14 +87,17 @@ module Larder
 
         def size(row)
           objects = ", of objects of #{Figures.thousands(row.object_bytes)}" if row.object_bytes
-          "#{row.size}: a cache of #{Figures.thousands(row.capacity)} bytes#{objects}."
+          small = row.misses.select { |_, misses| misses.nil? }.keys.map do |policy|
+            " #{policy} did not run: it needs #{Figures.thousands(Policies.fetch(policy).least)} bytes."
+          end
+          "#{row.size}: a cache of #{Figures.thousands(row.capacity)} bytes#{objects}.#{small.join}"
         end
 
         # Sizes are shares of all bytes: bytes say nothing where the lab chooses the size of objects.
         def curves(name, rows)
           series = @policies.map do |policy|
-            points = rows.map { |row| [row.capacity.fdiv(row.footprint), row.miss_ratio(policy)] }.sort
-            { "label" => policy, "points" => points }
+            points = rows.map { |row| [row.capacity.fdiv(row.footprint), row.miss_ratio(policy)] }
+            { "label" => policy, "points" => points.select(&:last).sort }
           end
           Document::Curves.new(
             title: "Misses by size of the cache: #{name}", sentence: "The table has the figures.",
@@ -116,9 +119,11 @@ module Larder
           "#{format(words, figure.call(row) * 100)} (#{row.trace} at #{row.size})."
         end
 
+        # Counts the rows in which each policy ran.
         def covered
+          rows = @rows.reject { |row| row.misses.value?(nil) }
           parts = (@policies - %w[lru belady]).filter_map do |policy|
-            all = @rows.filter_map { |row| row.to_belady(policy) }
+            all = rows.filter_map { |row| row.to_belady(policy) }
             [policy, all.sum / all.size] if all.any?
           end
           named = parts.sort_by { |_, part| -part }.map { |policy, part| "#{policy} #{Figures.percent(part)}" }
@@ -145,7 +150,7 @@ module Larder
         end
 
         def measures
-          @rows.product(@policies).map do |row, policy|
+          @rows.product(@policies).select { |row, policy| row.misses[policy] }.map do |row, policy|
             Document::Measure.new(key: ["hitratio", row.trace.tr("/", ":"), row.size, policy].join("/"),
                                   label: "#{policy}: misses, #{row.trace} at #{row.size}",
                                   unit: "share", better: "lower", samples: [row.miss_ratio(policy)])

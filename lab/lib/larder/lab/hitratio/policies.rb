@@ -59,6 +59,9 @@ module Larder
       # A cache of a given size. A simulated one counts bytes of objects alone: it has no overhead. A subclass has
       # `prepare`, `hit?(object)` and `store(object, size)`, which is called after a miss of an object that fits.
       class Policy
+        # @return [Integer] bytes of the smallest cache that it can have
+        def self.least = 1
+
         # @param capacity [Integer] bytes
         def initialize(capacity, trace)
           @capacity = capacity

@@ -15,9 +15,9 @@ module Larder
       # Sizes of the cache that were published, as they are typed.
       SIZES = ARTICLE.tables.first.columns.map(&:title).freeze
 
-      # One trace at one size. misses: by policies; object_bytes: chosen by the lab (nil: the trace says them);
-      # net_misses: of exact LRU in a cache of as many bytes as the engine's objects have at the end (nil: one of the
-      # two did not run).
+      # One trace at one size. misses: by policies (nil: it cannot run in a cache so small); object_bytes: chosen by the
+      # lab (nil: the trace says them); net_misses: of exact LRU in a cache of as many bytes as the engine's objects
+      # have at the end (nil: one of the two did not run).
       Row = Struct.new(:trace, :size, :capacity, :object_bytes, :requests, :footprint, :misses, :net_misses,
                        keyword_init: true) do
         # @return [Float, nil] share of requests that missed; nil if it did not run
@@ -84,10 +84,11 @@ module Larder
           trace = trace.with_size(object_bytes) if object_bytes
           capacity = size.bytes_of(trace.footprint)
           found = @policies.to_h { |policy| [policy, replay(policy, capacity, trace, size)] }
+          net = found["larder"]&.last if @nets
           Row.new(trace: trace.name, size: size.to_s, capacity: capacity, object_bytes: object_bytes,
                   requests: trace.requests.size, footprint: trace.footprint,
                   misses: found.transform_values(&:first),
-                  net_misses: (replay("lru", found["larder"].last, trace, size).first if @nets))
+                  net_misses: (replay("lru", net, trace, size).first if net))
         end
 
         # Where the cache is a share of them, as small as leaves it at LEAST_CAPACITY or more.
@@ -96,9 +97,12 @@ module Larder
           share >= LEAST_CAPACITY ? OBJECT_BYTES : (OBJECT_BYTES * LEAST_CAPACITY.fdiv(share) / 512).ceil * 512
         end
 
-        # @return [Array<Integer>] misses, and the bytes of the objects that are there at the end
+        # @return [Array<Integer>] misses, and the bytes of the objects that are there at the end; none if the cache is
+        #   too small for the policy
         def replay(name, capacity, trace, size)
           @progress.step("#{trace.name} #{size} #{name}")
+          return [] if capacity < Policies.fetch(name).least
+
           policy = Policies.fetch(name).new(capacity, trace)
           requests, sizes, following = trace.requests, trace.sizes, trace.following
           hits = requests.each_index.count { |at| policy.request(requests[at], sizes[at], following[at]) }

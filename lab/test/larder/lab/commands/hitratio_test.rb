@@ -42,6 +42,19 @@ module Larder
           end
         end
 
+        test "at sizes that are too small for a file of Larder it does not run, and the others do" do
+          with_directory do |dir|
+            json = File.join(dir, "out.json")
+            run = here("hitratio", Replay::DEMO, "--policy", "larder,lru", "--size", "1%,4MiB", "--json", json)
+            assert_equal 0, run.status, run.err
+            assert_match(/1%: a cache of [\d,]+ bytes\. larder did not run: it needs 1,048,576 bytes\./, run.words)
+            assert_match(/^  larder +– +\d+\.\d\d %$/, run.out)
+            assert_match(/^  lru( +\d+\.\d\d %){2}$/, run.out)
+            keys = Document.load(json).chapters.first.measures.map { |measure| measure.key.split("/").last(2) }
+            assert_equal [%w[1% lru], %w[4MiB larder], %w[4MiB lru]], keys
+          end
+        end
+
         test "without a trace every pattern is replayed, made by the seed" do
           usual, quick, seeded = [[], ["--quick"], ["--quick", "--seed", "5"]].map do |given|
             options_of("hitratio", *given)

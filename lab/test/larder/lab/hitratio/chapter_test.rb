@@ -26,6 +26,14 @@ module Larder
           assert_match(/Here: no trace/, notes(row("512MiB", 0)))
         end
 
+        test "the part of the distance to Belady is that of sizes at which each policy ran" do
+          misses = { "larder" => 50, "lru" => 60, "fifo" => 70, "belady" => 40 }
+          rows = [misses, misses.merge("larder" => nil, "fifo" => 90)].map do |counts|
+            Row.new(trace: "any", size: "1%", capacity: 9, requests: 100, footprint: 900, misses: counts)
+          end
+          assert_match(/covered, in the mean: larder 50 %, fifo -50 %\.\z/, conclusions(*rows).first)
+        end
+
         test "without sizes asked for, the published trace is replayed at the published ones, too" do
           trace = Trace.new("any", Array.new(113_872) { |i| i % 7 }).with_size(100)
           rows = [false, true].map { |published| replay(trace, ["fifo"], "50%", published: published) }

@@ -10,6 +10,12 @@ module Larder
         class Engine < Policy
           Policies.register("larder", self)
 
+          # (see Policy.least)
+          def self.least
+            require "larder" # here: the list of policies is also shown where nothing is compiled
+            Larder::Cache::MIN_SIZE
+          end
+
           # (see Policy#net_bytes)
           def net_bytes = @sizes.sum { |key, size| @cache.exist?(key) ? size : 0 }
 
@@ -22,7 +28,7 @@ module Larder
           private
 
           def prepare
-            require "larder" # here: the list of policies is also shown where nothing is compiled
+            require "larder"
             @scratch = Scratch.new(nil)
             @cache = Larder::Cache.open(File.join(@scratch.path, "cache.larder"), size: @capacity)
             @capacity = @cache.max_value
