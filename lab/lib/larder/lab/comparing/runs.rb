@@ -29,7 +29,7 @@ module Larder
           raise UsageError, "#{path}: no JSON file in this directory; --json FILE writes one" if files.empty?
 
           @documents = files.map { |file| Document.load(file) }
-          suites = chapters.select { |chapter| Suites.names.include?(chapter.key) }
+          suites = chapters.select { |chapter| Suites.names.include?(chapter.key) && chapter.measures.any? }
           @turns = suites.to_h { |chapter| [chapter, turns_of(chapter, path)] }.compare_by_identity
         end
 

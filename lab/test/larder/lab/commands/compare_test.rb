@@ -58,6 +58,13 @@ module Larder
           assert_match(/of 2 measures/, outcome.words)
         end
 
+        test "a comparison that all could not make has nothing to compare, and the others are compared" do
+          failed = Document::Chapter.new(key: "soak", title: "Soak", failed: true, warnings: ["Not measured: no room"])
+          outcome = compare { |document, *| document.chapters << failed }
+          assert_equal 0, outcome.status, outcome.err
+          assert_match(/0 of 3 measures are worse/, outcome.words)
+        end
+
         test "measures of one side are named, and facts of the environment that differ" do
           outcome = compare { |document, at| document.environment["yjit"] = at.odd? }
           assert_match(/The use of YJIT differs: false and true/, outcome.words)
