@@ -105,6 +105,22 @@ module Larder
         end
       end
 
+      ["memcached", "mariadb"].each do |name|
+        test "only root names the user of #{name}: another user may have no name" do
+          skip "needs root" unless Process.euid.zero?
+          type = Servers.fetch(name)
+          named = ->(arguments) { arguments.include?("-u") || arguments.include?("--user=root") }
+          assert named.call(type.new("/nowhere").arguments)
+          pid = fork do
+            Process::UID.change_privilege(54_321)
+            exit!(named.call(type.new("/nowhere").arguments) ? 1 : 0)
+          rescue ArgumentError
+            exit!(2)
+          end
+          assert_equal 0, Process.wait2(pid).last.exitstatus
+        end
+      end
+
       test "as root, PostgreSQL runs as another user, who may enter the lab's directories, and no other ones" do
         skip "needs root" unless Process.euid.zero?
         type = needs_server("postgresql")

@@ -13,7 +13,7 @@ module Larder
         def arguments
           listen = port ? ["-l", HOST, "-p", port.to_s, "-U", "0"] : ["-s", socket, "-a", "700"]
           # As root it insists on being told whom to run as; the directory is open to this user only.
-          [*listen, "-m", megabytes.to_s, "-u", Etc.getpwuid.name]
+          [*listen, "-m", megabytes.to_s, *(["-u", Etc.getpwuid.name] if Process.euid.zero?)]
         end
 
         private
