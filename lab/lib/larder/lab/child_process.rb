@@ -18,13 +18,17 @@ module Larder
 
       private
 
-      # The next complete line; nil if the stream has ended. Waits `seconds` at most; `late` is the reason then.
+      # The next complete line; nil if the stream has ended. Waits `seconds` at most: then it yields, and raises Invalid
+      # with the reason `late`.
       def line_from(io, seconds, late)
         deadline = now + seconds
         @buffer ||= String.new(encoding: Encoding::BINARY)
         until (line = @buffer.slice!(/\A.*\n/))
           left = deadline - now
-          raise Invalid, late if left <= 0 || !io.wait_readable(left)
+          unless left.positive? && io.wait_readable(left)
+            yield
+            raise Invalid, late
+          end
 
           chunk = io.read_nonblock(CHUNK, exception: false)
           return nil if chunk.nil?
@@ -52,9 +56,15 @@ module Larder
       def end_process
         return if reap
 
-        Process.kill(:KILL, @pid)
+        kill
         reap
-      rescue Errno::ESRCH, Errno::ECHILD
+      rescue Errno::ECHILD
+        nil
+      end
+
+      def kill
+        Process.kill(:KILL, @pid)
+      rescue Errno::ESRCH
         nil
       end
 

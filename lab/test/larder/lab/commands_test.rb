@@ -54,7 +54,7 @@ module Larder
         "capacity --size 1kb" => /--size 1kb: at least 4MiB/,
         "capacity --size 5%" => /--size 5%: a size is written 64kb/,
         "latency --rate 0" => /--rate must be more than 0/,
-        "latency --block-seconds 61" => /--block-seconds must be 60 or less, not 61/,
+        "latency --block-seconds 30" => /--block-seconds must be 29 or less, not 30/,
         "machines --rtt 5" => /--rtt 5: a duration is written/,
         "machines --rtt 500ms" => /--rtt 500ms: a round trip of 450ms at most/,
         "machines --rtt 1ms,11s" => /--rtt 1ms,11s: .* a local_expires_in of 100ms to 10s/,

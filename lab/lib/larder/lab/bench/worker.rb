@@ -81,8 +81,9 @@ module Larder
           answer
         end
 
+        # A process that has not answered is killed: what it still does would disturb the others.
         def line
-          line_from(@answers, @timeout, "it did not answer within #{@timeout} s") ||
+          line_from(@answers, @timeout, "it did not answer within #{@timeout} s") { kill if pid } ||
             raise(Invalid, "its process #{pid ? cause_of_death : @preloader.cause}")
         end
 

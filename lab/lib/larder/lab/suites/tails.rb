@@ -18,6 +18,8 @@ module Larder
         CLOSED = 0.3
         OWN = 0.03
         SEED = 1
+        # Seconds of a schedule, at most: a process would give a longer one up too late, see {Meter::LATE}.
+        MOST_SECONDS = 29
         # A row that made calls at a smaller part of the rate could not keep up.
         SHORT = 0.9
         # Points of a curve.
@@ -99,7 +101,7 @@ module Larder
         answers "hit_at_rate", "miss_at_rate"
         question "How slow are the slowest calls, at one rate for all stores and back to back?"
         setting :rate, 1000.0, "calls a second on each store"
-        setting :block_seconds, 1.0, "of calls at that rate in each process", quick: 0.2, most: 60
+        setting :block_seconds, 1.0, "of calls at that rate in each process", quick: 0.2, most: Tails::MOST_SECONDS
 
         block(:hit_at_rate, "hits at a rate", alone: true, about: "one thread, at the same times on every store") do
           setup { |scene| Tails.fill(scene) }

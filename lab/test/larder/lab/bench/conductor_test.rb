@@ -34,7 +34,7 @@ module Larder
           assert_not_empty @samples.of("chatty", "hit").sessions
         end
 
-        test "a process that does not answer is ended, and leaves nothing behind" do
+        test "a process that does not answer is ended at once, and leaves nothing behind" do
           with_directory do |dir|
             job = { contender: "sleeper", dir: dir, size: 1 << 20, suite: "published-a", cold: [],
                     requires: [fixture("liar")] }
@@ -42,6 +42,7 @@ module Larder
             worker = Worker.new(job, log: File.join(dir, "log"), preloader: preloaders.for(Contenders::NullStore),
                                      timeout: 0.2)
             assert_match(/did not answer within 0.2 s/, assert_raises(Invalid) { worker.opened }.message)
+            assert_match(/was killed by signal 9/, assert_raises(Invalid) { worker.answer }.message)
             [worker, preloaders].each(&:stop)
             assert_empty processes(dir)
           end
