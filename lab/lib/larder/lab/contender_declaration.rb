@@ -79,6 +79,10 @@ module Larder
       # @return [void]
       def self.included(base) = base.extend(Declarations)
 
+      # @param text [String] a URL, or an argument with one
+      # @return [String] as it may be shown and recorded: without names and passwords
+      def self.shown(text) = text.gsub(%r{(?<=://)\S*(?=@)}, "...").gsub(/(?<=password=)[^&\s]*/, "...")
+
       private
 
       # @raise [Unavailable] naming the missing gem and the command that gets it
@@ -92,8 +96,7 @@ module Larder
         raise Unavailable, "the gem #{name} is missing: #{how} (#{error.message.lines.first.to_s.strip})"
       end
 
-      # A URL as it may be shown and recorded: without the name and password it may hold.
-      def shown(url) = url.sub(%r{(?<=//)[^@/]*@}, "").gsub(/(?<=[?&]password=)[^&]*/, "...")
+      def shown(url) = ContenderDeclaration.shown(url)
     end
   end
 end

@@ -5,6 +5,7 @@ require "larder/cli/options"
 require "shellwords"
 require "tmpdir"
 require_relative "../clock"
+require_relative "../contender_declaration"
 require_relative "../document"
 require_relative "../environment"
 require_relative "../progress"
@@ -116,8 +117,8 @@ module Larder
 
         # As it was typed, but for passwords in URLs.
         def line(arguments)
-          typed = ["larder-lab", self.class::NAME, *arguments].map { |word| word.sub(%r{(?<=://)[^/\s]*(?=@)}, "…") }
-          typed.map { |word| word.match?(%r{\A[\w@%+=:,./…-]+\z}) ? word : Shellwords.escape(word) }.join(" ")
+          typed = ["larder-lab", self.class::NAME, *arguments].map { |word| ContenderDeclaration.shown(word) }
+          typed.map { |word| word.match?(%r{\A[\w@%+=:,./-]+\z}) ? word : Shellwords.escape(word) }.join(" ")
         end
 
         def write_all(document)

@@ -41,10 +41,11 @@ module Larder
         end
 
         test "a server that does not answer is a row that says so, without its password" do
-          outcome = small_run("--only", "redis,memcached", "--blocks", "hit", "--url",
-                              "redis=redis://me:secret@127.0.0.1:1/0", "--url", "memcached=127.0.0.1:1")
+          outcome = small_run("--only", "redis,memcached", "--blocks", "hit",
+                              "--url", "redis=redis://me:secret@127.0.0.1:1/0", "--url", "memcached=127.0.0.1:1",
+                              "--url", "postgresql=postgresql:///db?user=me&password=secret&host=/nowhere")
           assert_equal 1, outcome.status
-          assert_match(%r{redis: no answer from redis://127.0.0.1:1/0}, outcome.out)
+          assert_match(%r{redis: no answer from redis://\.\.\.@127.0.0.1:1/0}, outcome.out)
           assert_no_match(/secret/, outcome.out + outcome.err)
           assert_match(/memcached: no answer from 127.0.0.1:1/, outcome.out)
         end
