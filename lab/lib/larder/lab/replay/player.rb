@@ -2,6 +2,7 @@
 
 require_relative "../clock"
 require_relative "../errors"
+require_relative "../histogram"
 
 module Larder
   module Lab
@@ -42,19 +43,22 @@ module Larder
           @local ? @store.with_local_cache { run(steps) } : run(steps)
         end
 
-        # Replays requests when they came, `speed` times as fast, for `window` seconds. A wrong value is Invalid.
+        # Replays requests when they came, `speed` times as fast, for `window` seconds. A request that was due while
+        # another one was served has waited since then. A wrong value is Invalid.
         def play_on_time(speed:, window:)
+          histogram = Histogram.new
           began = now
-          taken = @requests.take_while { |request| request.start / speed <= window }.each_index.map do |number|
-            wait = began + (@requests[number].start / speed) - now
-            sleep(wait) if wait.positive?
+          @requests.take_while { |request| request.start / speed <= window }.each_with_index do |request, number|
+            due = began + (request.start / speed)
             started = now
+            if started < due
+              sleep(due - started)
+              due = now
+            end
             right(number)
-            now - started
+            histogram.record(((now - due) / Histogram::SECONDS).round)
           end
-          mean, sorted = taken.sum / taken.size, taken.sort
-          figures = { "mean" => mean, "median" => sorted[taken.size / 2], "p99" => sorted[(taken.size * 0.99).to_i] }
-          { "seconds" => mean, "calls" => taken.size, "figures" => figures }
+          { "seconds" => histogram.mean, "calls" => histogram.count, "figures" => { "histogram" => histogram.to_h } }
         end
 
         private

@@ -2,6 +2,7 @@
 
 # Declares the blocks that replay a recorded cache.
 
+require_relative "../histogram"
 require_relative "../replay"
 
 module Larder
@@ -41,8 +42,9 @@ module Larder
         block(:timed, "at the recorded times", unit: "request", about: "by all stores at the same time") do
           setup { |scene| scene[:player] = Replay::Player.new(scene.store, Replay.script) }
           paced { |scene| scene[:player].play_on_time(**scene.settings.slice(:speed, :window)) }
-          { "mean" => "mean", "median" => "median", "99 %" => "p99" }.each do |title, name|
-            column(title, "seconds") { |found| found[name] }
+          column("mean", "seconds", all: true) { |all| Histogram.of(all).mean }
+          { "median" => 0.5, "99 %" => 0.99 }.each do |title, share|
+            column(title, "seconds", all: true) { |all| Histogram.of(all).percentile(share) }
           end
         end
       end)
