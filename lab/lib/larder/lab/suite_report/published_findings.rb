@@ -24,7 +24,8 @@ module Larder
                      "more so" => "hold to a greater degree", "otherwise" => "do not hold",
                      "reversed" => "are the other way round", "not measured" => "were not measured",
                      Bench::Verdict::MARKS.fetch(:unknown) => "stay open, because this machine was too busy",
-                     Bench::Verdict::MARKS.fetch(:few) => "stay open, because there were too few sessions" }.freeze
+                     Bench::Verdict::MARKS.fetch(:few) => "stay open, because there were too few sessions",
+                     Published::NOT_GIVEN => "had no published factor" }.freeze
         # The decisive part of a reason: the name is that of the row, and all of it is in the list of rows that were not
         # measured.
         REASON = /(?:\A\w+ :\w+ )?(.+?)(?:[:;,] | \(|\z)/m
@@ -33,7 +34,7 @@ module Larder
 
         # @return [String] a sentence with how many findings hold
         def summary
-          counts = @article.findings.map { |finding| cells(finding).reject { |cell| cell == "" }.last }.tally
+          counts = @article.findings.map { |finding| outcome(*cells(finding).last(2)) }.tally
           found = OUTCOMES.filter_map { |outcome, words| "#{counts[outcome]} #{words}" if counts[outcome] }
           "The article has #{@article.findings.size} findings: #{found.join(", ")}."
         end
@@ -69,6 +70,13 @@ module Larder
         end
 
         private
+
+        # A key of {OUTCOMES}, by the last cells of a finding.
+        def outcome(here, agreement)
+          return agreement unless agreement.empty?
+
+          here.is_a?(Hash) ? Published::NOT_GIVEN : here
+        end
 
         # The pair that differs least, where a finding has several: if it shows a difference, all do.
         def cells(finding)

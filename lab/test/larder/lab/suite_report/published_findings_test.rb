@@ -44,6 +44,10 @@ module Larder
         test "where nothing was published, the ratio measured here is shown without a comparison" do
           rows = { "solid_cache-postgresql-prewarmed" => 1.0, "solid_cache-postgresql-tuned" => 1.3 }
           assert_agrees "", 1.3, comparison(rows)["pg-tuned, hit: with pg_prewarm/without"]
+          summary = published(rows).summary
+          assert_match(/, 1 had no published factor\.\z/, summary)
+          counts = summary.scan(/\d+/).map(&:to_i)
+          assert_equal counts.first, counts.drop(1).sum
         end
 
         test "a busy machine claims nothing" do
