@@ -2,7 +2,6 @@
 
 require_relative "asking"
 require_relative "../../reports/figures"
-require_relative "../capacity/filling"
 
 module Larder
   module Lab
