@@ -10,7 +10,6 @@ module Larder
   module Lab
     module Bench
       # Processes with the store of the one that forks them. They begin together, and end when that one does.
-      # @api private
       module Callers
         # Seconds until the beginning: all processes have read its time by then.
         NOTICE = 0.02

@@ -11,10 +11,9 @@ module Larder
     module Bench
       # The same measures before and after a change, with a logarithm for each session or run. For a row that takes
       # turns, it is the logarithm of the row's seconds divided by those of the reference loop in the same passes, so
-      # the speed of the machine cancels out. Student's
-      # distribution with Welch's degrees of freedom (1947) gives the probability of a difference by chance, and Holm's
-      # correction (1979) keeps the probability of any false alarm among all measures below {ALARM}.
-      # @api private
+      # the speed of the machine cancels out. Student's distribution with Welch's degrees of freedom (1947) gives the
+      # probability of a difference by chance, and Holm's correction (1979) keeps the probability of any false alarm
+      # among all measures below {ALARM}.
       class Changes
         # The probability that equal runs show any difference.
         ALARM = 0.02

@@ -14,6 +14,7 @@ require_relative "verdict"
 module Larder
   module Lab
     # Measures suites: rows that live side by side and take turns, their samples, ratios and verdicts.
+    # @api private
     module Bench
       # A row that is left out. `state` is :unavailable (a gem or server is missing) or :invalid (it broke the rules),
       # `block` the title of the block that was measured or prepared (nil: its process started or ended).
@@ -22,7 +23,6 @@ module Larder
       # Rows live at the same time and take turns in short blocks, so that load and the clock rate of the processor meet
       # all of them. In each pass the order is random and is then reversed (ABBA), which removes drift within the pass.
       # The reference loop takes turns with them.
-      # @api private
       class Conductor
         include Clock
 

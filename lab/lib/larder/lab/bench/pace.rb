@@ -9,7 +9,6 @@ module Larder
     module Bench
       # Adds up the seconds of each kind of work. Passes are what can be cut first, {LEAST_PASSES} of a session stay;
       # then sessions, as many stay as a verdict needs.
-      # @api private
       class Pace
         include Clock
 

@@ -11,7 +11,6 @@ module Larder
       # `limit_seconds` is what the run may take (nil: any time), see {Pace}. `seed` fixes the order. `urls` are servers
       # of the user's by names in {Servers}, `requires` files that workers load, `directory` is where stores keep their
       # files (nil: the system's).
-      # @api private
       Plan = Struct.new(:suite, :rows, :blocks, :sessions, :passes, :turn_seconds, :limit_seconds, :seed, :urls,
                         :requires, :directory, :size, keyword_init: true) do
         def initialize(sessions: 6, passes: 6, turn_seconds: 0.02, limit_seconds: nil, urls: {}, requires: [],

@@ -12,7 +12,6 @@ module Larder
   module Lab
     module Bench
       # Forks workers.
-      # @api private
       class Preload
         # Collections of garbage after which Ruby counts an object as old. Workers share old objects' memory longest.
         COLLECTIONS = 4

@@ -14,7 +14,6 @@ module Larder
     module Bench
       # A process that has loaded the lab, Rails and what a suite needs, once for all rows with the same Gemfile;
       # {Preload} is its other side.
-      # @api private
       class Preloader
         include ChildProcess
 

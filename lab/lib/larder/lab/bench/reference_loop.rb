@@ -8,7 +8,6 @@ module Larder
   module Lab
     module Bench
       # The suite of the reference's processes: they make laps of the loop, whatever block the rows have.
-      # @api private
       class ReferenceLoop < Suite
         # The name of its row.
         KEY = "reference"

@@ -6,7 +6,6 @@ module Larder
   module Lab
     module Bench
       # All turns of a run, in the order in which they were taken.
-      # @api private
       class Samples
         include Enumerable
 
@@ -45,7 +44,6 @@ module Larder
       end
 
       # The turns of one row in one block.
-      # @api private
       class Series
         attr_reader :turns
 

@@ -14,7 +14,6 @@ module Larder
   module Lab
     module Bench
       # Starts what a row needs, and stops it. The reference loop has seats, too.
-      # @api private
       class Seat
         # row: the name of the contender, or {ReferenceLoop::KEY}; copy: 0, or 1 for the twin.
         attr_reader :row, :copy

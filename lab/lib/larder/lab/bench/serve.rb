@@ -22,7 +22,6 @@ module Larder
   module Lab
     module Bench
       # Serves one {Worker}.
-      # @api private
       class Service
         include Proving
 

@@ -16,7 +16,6 @@ module Larder
       # differ from process to process show between sessions only. So the interval is Student's over the sessions'
       # values, and never narrower than the differences between each row and its twin, which is a second process of the
       # same store, allow.
-      # @api private
       module Stats
         # How often an interval holds the true ratio.
         CONFIDENCE = 0.98

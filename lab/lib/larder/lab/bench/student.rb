@@ -7,7 +7,6 @@ module Larder
     module Bench
       # Student's t distribution with any number of degrees of freedom, by the regularized incomplete beta function
       # (Abramowitz and Stegun, 26.5.8 and 26.7.1; the continued fraction by Lentz's method).
-      # @api private
       module Student
         # Relative error of the continued fraction.
         PRECISION = 1e-12

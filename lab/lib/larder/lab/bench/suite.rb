@@ -10,7 +10,6 @@ module Larder
   module Lab
     module Bench
       # A question, and the blocks of code whose times answer it.
-      # @api private
       class Suite
         # Code that is timed. `key` and `title` name it, `short` heads a column, `about` describes it. `setup` gets a
         # {Scene} and prepares it, without being timed; `teardown` runs after the last turn. `call` gets the scene, the
@@ -166,7 +165,6 @@ module Larder
       end
 
       # The store or codec that a block works with, and everything that its setup has kept.
-      # @api private
       class Scene
         # contender: an opened {Contender}, or another row; settings: those of the suite; figures: what setup found out
         # besides times.

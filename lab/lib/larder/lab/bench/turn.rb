@@ -10,7 +10,6 @@ module Larder
   module Lab
     module Bench
       # Makes the calls of a block in a scene. Numbers of calls go on from one turn to the next.
-      # @api private
       class Turn
         include Clock
 

@@ -8,7 +8,6 @@ module Larder
   module Lab
     module Bench
       # Reads an {Stats::Estimate}.
-      # @api private
       module Verdict
         # Fewer sessions show nothing.
         LEAST_SESSIONS = 5

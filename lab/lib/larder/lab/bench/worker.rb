@@ -13,7 +13,6 @@ module Larder
   module Lab
     module Bench
       # A process that takes turns when it is asked to; {Service} is its other side.
-      # @api private
       class Worker
         include ChildProcess
 
