@@ -3,7 +3,7 @@
 # Builds the chapter of an advice: sentences, tables, and the lines to paste.
 
 require_relative "../suite_report/chapter"
-require_relative "machines"
+require_relative "ranking"
 
 module Larder
   module Lab
