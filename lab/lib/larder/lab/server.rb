@@ -4,6 +4,7 @@
 # (or on a loopback port if the path is too long for a socket), asked whether it answers, and stopped. A warden ends
 # it if the lab is killed.
 
+require "fileutils"
 require "open3"
 require "socket"
 require_relative "clock"
@@ -195,6 +196,33 @@ module Larder
         probe.addr[1]
       ensure
         probe&.close
+      end
+    end
+
+    # Makes the files that servers of a kind begin with once in a run, as `initdb` does, and copies them for each
+    # server. Threads may ask at once.
+    # @api private
+    class ServerFiles
+      # @param dir [String] exists as long as the run
+      def initialize(dir)
+        @dir = dir
+        @lock = Mutex.new
+      end
+
+      def copy(name, place)
+        files = File.join(@dir, name)
+        @lock.synchronize { make(files) { |directory| yield directory } unless File.directory?(files) }
+        FileUtils.cp_r(files, place, preserve: true)
+      end
+
+      private
+
+      # Files of a program that failed halfway are not taken for its files.
+      def make(files)
+        unfinished = "#{files}.unfinished"
+        FileUtils.rm_rf(unfinished)
+        yield unfinished
+        File.rename(unfinished, files)
       end
     end
   end

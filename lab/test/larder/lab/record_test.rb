@@ -137,7 +137,7 @@ module Larder
         script = 'require "larder/lab/record"; puts $LOADED_FEATURES'
         out, = Open3.capture2(RbConfig.ruby, "-I", File.expand_path("../../../lib", __dir__), "-e", script)
         files = out.scan(%r{larder/lab[/\w]*\.rb|larder\.so}) - ["larder/lab/version.rb"] # that one is Bundler's
-        assert_equal %w[record.rb record/format.rb record/lines.rb record/recorder.rb],
+        assert_equal %w[record.rb record/lines.rb record/recorder.rb],
                      files.sort.map { |file| file.delete_prefix("larder/lab/") }
       end
 

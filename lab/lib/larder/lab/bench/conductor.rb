@@ -4,7 +4,6 @@
 
 require_relative "../clock"
 require_relative "../scratch"
-require_relative "../server_files"
 require_relative "pace"
 require_relative "plan"
 require_relative "samples"

@@ -1,13 +1,177 @@
 # frozen_string_literal: true
 
-# The lists of codecs that are compared. A new one is one line here.
+# The codecs that are compared: each is a row of a suite, as a store is. A new one is one line in a list at the end. The
+# command itself reads the class methods only; instances live in worker processes, and load the codec when they are
+# opened.
 
 require "larder/cli/registry"
-require_relative "row"
+require "set"
+require_relative "../contender_declaration"
 
 module Larder
   module Lab
     module Codecs
+      # A row whose blocks call a codec. Subclasses open it and prove that it brings back what it was given.
+      class Row
+        include ContenderDeclaration
+
+        # Gems whose versions a report tells, where they are loaded.
+        GEMS = %w[brotli zstd-ruby snappy extlz4 lz4_flex msgpack json ox google-protobuf redis-client].freeze
+
+        class << self
+          # The codec's name in Larder's registry, or one of {Codecs}' own, and its options.
+          attr_reader :codec, :options
+
+          def declare(registry, name, codec, title, on_request: false, slow: false, **options)
+            Class.new(self) do
+              registered_in registry
+              @codec = codec.to_s
+              @options = options
+              only_on_request if on_request
+              slow_to_start if slow
+              named name, title
+            end
+          end
+
+          def gems = GEMS.to_h { |name| [name, []] }
+
+          # false of no codec at all, which takes no time
+          def compared? = codec != "none"
+        end
+
+        # A codec has no entries that another process could read.
+        private_to_process
+
+        def initialize(endpoint: nil, **)
+          @endpoint = endpoint
+        end
+
+        def recorded = { codec: self.class.codec, **self.class.options }
+
+        # Nothing is kept between blocks.
+        def clear; end
+      end
+
+      # Bytes to fewer bytes.
+      class Compressor < Row
+        attr_reader :way
+
+        def open
+          require_relative "ways"
+          @way = Codecs.compressor(self.class.codec, **self.class.options)
+          self
+        end
+
+        def prove(values)
+          values.times do |number|
+            bytes = Random.new(number).bytes(number) << ("proof #{number} é " * number).b
+            next if way.back.call(way.there.call(bytes).dup) == bytes
+
+            raise Invalid, "a wrong value: a String of #{bytes.bytesize} bytes did not come back as it was compressed"
+          end
+        end
+      end
+
+      # Values to bytes.
+      class Serializer < Row
+        def open
+          require_relative "ways"
+          way(proof(0))
+          self
+        end
+
+        def way(value) = Codecs.serializer(self.class.codec, value, **self.class.options)
+
+        def prove(values)
+          values.times do |number|
+            value = proof(number)
+            found = way(value).then { |way| way.back.call(through(way.there.call(value))) }
+            raise Invalid, "a wrong value: #{found.inspect} came back instead of #{value.inspect}" if found != value
+          end
+        end
+
+        private
+
+        # Where bytes are between there and back.
+        def through(bytes) = bytes.dup
+
+        # Its types are those that every serializer keeps.
+        def proof(number)
+          Array.new(3) { |at| { "id" => number + at, "name" => "value #{number} é", "note" => "x" * number } }
+        end
+      end
+
+      # A serializer with a Redis behind it: lists of records are written there and read, the client's time with the
+      # serializer's.
+      class Strategy < Serializer
+        # Seconds after which a key is gone, whatever happens.
+        EXPIRY = 300
+        # Answers of the server whose mean is its own time.
+        ASKED = 20
+
+        needs_server "redis" # another process finds the entries there
+        facts[:shared?] = true
+
+        def open
+          super
+          begin
+            require "redis-client"
+          rescue LoadError => error
+            raise Unavailable, "the gem redis-client is missing: gem install redis (#{error.message})"
+          end
+          url = @endpoint.fetch("url")
+          socket = url.delete_prefix("unix://") if url.start_with?("unix://")
+          @redis = socket ? RedisClient.new(path: socket) : RedisClient.new(url: url)
+          connect
+          self
+        end
+
+        def connect = ask("PING")
+
+        # Deletes what has been written.
+        def clear = @names&.each { |name| ask("DEL", key(name)) }
+
+        def write(name, bytes)
+          (@names ||= Set.new) << name
+          ask("SET", key(name), bytes, "EX", EXPIRY) == "OK"
+        end
+
+        def read(name) = ask("GET", key(name))
+
+        # The sizes of a list as the server sees it: "bytes" of the value, as `redis-cli --bigkeys` tells them, "memory"
+        # that it takes there, and "answering", seconds of the server for a GET.
+        def sizes(name)
+          bytes = ask("STRLEN", key(name))
+          memory = ask("MEMORY", "USAGE", key(name))
+          before = gets
+          ASKED.times { read(name) }
+          calls, micros = gets.zip(before).map { |after, earlier| after - earlier }
+          { "bytes" => bytes, "memory" => memory, "answering" => micros / 1e6 / calls }
+        end
+
+        private
+
+        def through(bytes)
+          write("proof", bytes)
+          read("proof")
+        end
+
+        # In a server of the user's several rows are at once.
+        def key(name) = "larder-lab:strategy:#{@endpoint["place"]}:#{name}"
+
+        # A server that does not answer is no fault of the strategy.
+        def ask(*command)
+          @redis.call(*command)
+        rescue RedisClient::Error => error
+          raise Unavailable, "the server does not answer: #{error.message}"
+        end
+
+        # The calls of GET since the server began, and the microseconds of all.
+        def gets
+          ask("INFO", "commandstats")[/cmdstat_get:(.*)/, 1].to_s.scan(/\b(?:calls|usec)=(\d+)/).flatten.map(&:to_i)
+        end
+      end
+
       # Compressors by the names users type. Levels have rows of their own.
       module Compressors
         extend CLI::Registry

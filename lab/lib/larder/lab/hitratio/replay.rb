@@ -3,8 +3,8 @@
 # Replays traces at several sizes through several policies, and counts misses.
 
 require_relative "../published"
+require_relative "../units"
 require_relative "policies"
-require_relative "size"
 require_relative "trace"
 
 module Larder
@@ -14,6 +14,32 @@ module Larder
       ARTICLE = Published.of("hitratio")
       # Sizes of the cache that were published, as they are typed.
       SIZES = ARTICLE.tables.first.columns.map(&:title).freeze
+
+      # The size of a cache. text: as it was given; number: bytes, or percent; share: is it a share of all the bytes
+      # that a trace asks for?; object_bytes: bytes of every object, whatever the trace says (nil: as the trace says).
+      Size = Struct.new(:text, :number, :share, :object_bytes) do
+        # @param text [String] "5%", "512MiB", "1048576", "200x100KB"
+        # @raise [UsageError]
+        def self.parse(text)
+          count, bytes = text.match(/\A([1-9]\d*)x(.+)\z/)&.captures
+          return new(text, Integer(count) * (each = Units.size(bytes, "--size")), false, each) if count
+
+          share = text[/\A(\d+(?:\.\d+)?) ?%\z/, 1]
+          size = new(text, share ? share.to_f : Units.size(text, "--size"), !share.nil?)
+          size.bytes_of(1 << 40).positive? ? size : raise(UsageError, "--size #{text} must be more than 0")
+        rescue UsageError => error
+          raise UsageError, "#{error.message}; or a share of all bytes, as 5%; or objects of one size, as 200x100KB"
+        end
+
+        # @param footprint [Integer] bytes of all objects of a trace
+        # @return [Integer] bytes of the cache
+        def bytes_of(footprint) = share? ? (footprint * number / 100).round : number
+
+        def share? = share
+
+        # @return [String] as it was given
+        def to_s = text
+      end
 
       # One trace at one size. misses: by policies (nil: it cannot run in a cache so small); object_bytes: chosen by the
       # lab (nil: the trace says them); net_misses: of exact LRU in a cache of as many bytes as the engine's objects

@@ -1,10 +1,33 @@
 # frozen_string_literal: true
 
-require_relative "format"
+# The format of traces, and the lines of one.
 
 module Larder
   module Lab
+    # The format of traces, for recorder and reader. A trace is a sequence of gzip members, which processes append.
+    # Each has lines of fields that tabs separate; times are microseconds since the start of the recording:
+    #
+    #   larder-trace  1  recording  process  dropped     first in each member; dropped: calls that were not recorded
+    #   s  keyspace  name                                the name of a keyspace, if it may be written
+    #   r  time  duration  thread  key  keyspace  hit    a call: its letter is in OPERATIONS; hit is 1, 0 or empty
+    #   w  time  duration  thread  key  keyspace  hit  ttl          ttl in milliseconds, empty: none
+    #   +  key  keyspace  hit                            a further key of the call before
+    #   z  key  bytes                                    the size of a value
+    #   q  time  duration  thread                        a request or job that has ended
     module Record
+      MAGIC = "larder-trace"
+      VERSION = 1
+
+      # Letters by the events of Rails and of Larder. A generate is the computation of a value.
+      OPERATIONS = {
+        "read" => "r", "read_multi" => "r", "write" => "w", "write_multi" => "w", "delete" => "d",
+        "delete_multi" => "d", "exist?" => "e", "increment" => "i", "decrement" => "i", "generate" => "g",
+        "delete_matched" => "m", "delete_tagged" => "m", "expire" => "d", "cas" => "w", "cas_multi" => "w"
+      }.transform_keys { |name| "cache_#{name}.active_support" }.freeze
+
+      # Events around requests and jobs. The outermost one counts; those without a call are left out.
+      REQUESTS = %w[request.action_dispatch process_action.action_controller perform.active_job].freeze
+
       # Makes lines of calls. Keys are hashed by String#hash: SipHash with a random key, which Ruby draws when a process
       # starts, which its forks inherit, and which ends with them. Keyspaces are hashed, too. Names of templates, which
       # begin the keys of fragments, are written; the first part of any other key is only if `keyspaces` says so, since

@@ -2,7 +2,7 @@
 
 require "zlib"
 require_relative "../errors"
-require_relative "format"
+require_relative "lines"
 require_relative "recording"
 
 module Larder

@@ -5,7 +5,7 @@
 require "json"
 require_relative "../contenders/own_place"
 require_relative "../errors"
-require_relative "stack"
+require_relative "visitors"
 
 module Larder
   module Lab

@@ -1,11 +1,16 @@
 # frozen_string_literal: true
 
+# The base of the rows that have sessions, and the sessions that are loaded: whose each is, what it holds, and when it
+# was last used. Answers are compared with this.
+
+require "digest"
 require_relative "../contender_declaration"
 require_relative "../contenders/own_place"
-require_relative "population"
 
 module Larder
   module Lab
+    # The comparison of session stores, and of the cost of questions about sessions.
+    # @api private
     module Sessions
       # The base of the rows of both comparisons: how each is opened, with its sessions loaded. A subclass has
       # `connect`, and `load` its sessions. The command itself reads the class methods; instances live in worker
@@ -58,6 +63,70 @@ module Larder
         end
 
         def no_answer(error) = Unavailable.new("its server does not answer: #{error.message.lines.first.to_s.strip}")
+      end
+
+      # Sessions that were begun and last used within a day, evenly, one after the other. Each has a user of its own;
+      # every second user is signed in.
+      class Population
+        # Seconds.
+        MINUTE = 60
+        HOUR = 3600
+        DAY = 86_400
+        # What the first user is called.
+        FIRST_USER = 1000
+        # As long as the real one.
+        TOKEN = "q5LkZ0d3M1hT2c7XvB9nR8sW4yE6uJ0pQaGfKzNiOeY"
+        private_constant :TOKEN
+
+        class << self
+          # The id of a session's user. Sessions are numbered from 0.
+          def user(number) = FIRST_USER + number
+
+          def signed_in?(user) = user.even?
+
+          # A user's session: it holds about as much as an ordinary one.
+          def values(user)
+            values = { "visited" => user, "_csrf_token" => TOKEN, "seen" => 0 }
+            signed_in?(user) ? values.merge("user_id" => user) : values
+          end
+
+          # The numbers of `count` of `size` sessions whose users have signed in (true), and of as many that have not.
+          def sample(size, count, random)
+            [true, false].to_h do |signed_in|
+              numbers = (0...size).select { |number| signed_in?(user(number)) == signed_in }
+              [signed_in, numbers.sample(count, random: random)]
+            end
+          end
+
+          # The moment at which it is asked, near `time`: a minute before that nothing was in another hour.
+          def moment(time) = time % HOUR < MINUTE ? time - MINUTE : time
+        end
+
+        attr_reader :size, :at
+
+        # `size` counts sessions; `at` is in Unix seconds, see {.moment}.
+        def initialize(size, at:)
+          @size = size
+          @at = at
+        end
+
+        # Unix seconds of a session's last use; later numbers were not used earlier.
+        def used(number) = at - DAY + 1 + (number * DAY / size)
+
+        # The session's id as stores keep it.
+        def digest(number) = Digest::SHA256.hexdigest("larder-lab/#{size}/#{number}")
+
+        # Counts the sessions that were used in the last seconds of that number, the first of them included.
+        def active(seconds)
+          first = (0...size).bsearch { |number| used(number) >= at - seconds }
+          first ? size - first : 0
+        end
+
+        # The numbers of `count` sessions whose last use lies at least, and about, a minute back.
+        def of_a_minute_ago(count)
+          last = size - active(MINUTE - 1)
+          ([last - count, 0].max...last).to_a
+        end
       end
     end
   end

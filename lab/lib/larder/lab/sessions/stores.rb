@@ -67,7 +67,6 @@ module Larder
 
         def load
           require_relative "application"
-          require_relative "visitors"
           @application = Application.new(self, dir, @companion)
           @visitors = Visitors.new(self, application.stack)
           visitors.arrive

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/sessions/population"
+require "larder/lab/sessions/row"
 
 module Larder
   module Lab
