@@ -21,7 +21,6 @@ module Larder
                "of the file. Other machines see a change after that time, and at most after the other, whatever fails."
         private_constant :TITLE, :LEAD, :SHOWN, :NAMED, :CALLS, :BYTES, :SUMS
 
-        # @param run see {SuiteReport::Chapter}
         def initialize(*run, question:, environment:)
           super(*run, environment: environment)
           @question = question
@@ -30,7 +29,6 @@ module Larder
           @machines = Machines.new(@ranking)
         end
 
-        # @return [Document::Chapter]
         def to_chapter = super.tap { |chapter| chapter.title, chapter.lead = TITLE, LEAD }
 
         private

@@ -44,7 +44,6 @@ module Larder
           "config.cache_store = :larder_store, #{hash(options, "")}\n"
         end
 
-        # @return [Array<String>] names of gems
         def gems
           own = "larder" if @choice.codecs.any?
           [own, *@facts.gems, *GEMS.values_at(*@choice.codecs)].compact.uniq

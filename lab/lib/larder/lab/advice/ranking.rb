@@ -25,7 +25,7 @@ module Larder
           @costs = {}
         end
 
-        # @return [Array<Objection>] what speaks against it
+        # The {Objection}s to it.
         def against(choice)
           @against[choice] ||= begin
             final = [shared(choice), lost(choice), room(choice)].compact.first

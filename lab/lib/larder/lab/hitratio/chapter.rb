@@ -29,14 +29,13 @@ module Larder
         Figures = Reports::Figures
         private_constant :LEAD, :NOTE, :NOTES, :LOOP, :NAMES, :FILE
 
-        # @param facts [Array<String>] how it was run
+        # `facts` say how it was run.
         def initialize(rows, facts: [])
           @rows = rows
           @facts = facts
           @policies = rows.first.misses.keys
         end
 
-        # @return [Document::Chapter]
         def to_chapter
           Document::Chapter.new(key: "hitratio", title: "Hit ratios", lead: LEAD, facts: @facts, warnings: warnings,
                                 conclusions: conclusions, measures: measures,

@@ -37,8 +37,7 @@ module Larder
           raise UsageError, "cannot read the trace #{path}: #{error.message}; --list lists patterns and formats"
         end
 
-        # @return [Trace] its reads of values that the application stores; no cache can answer the others
-        # @raise [UsageError] if it has none
+        # Its reads of values that the application stores; no cache can answer the others. Raises UsageError without.
         def trace_of(recording)
           items = recording.reads.map(&:first).select(&:stored)
           raise UsageError, "#{recording.name} has no read of a value that is stored" if items.empty?

@@ -18,7 +18,7 @@ module Larder
       # A queue of objects with their bytes, from which any object is removed in constant time: a Hash keeps the order
       # in which keys were added.
       class Chain
-        # @return [Integer] of all objects in it
+        # The bytes of all objects in it.
         attr_reader :bytes
 
         def initialize
@@ -26,24 +26,20 @@ module Larder
           @bytes = 0
         end
 
-        # @return [Integer] objects
         def count = @sizes.size
 
         def include?(object) = @sizes.key?(object)
 
-        # @param object [Integer] not in it
-        # @param size [Integer] bytes
+        # Adds an object that is not in it, of so many bytes.
         def push(object, size)
           @bytes += size
           @sizes[object] = size
         end
 
-        # @param object [Integer] in it
-        # @return [Integer] its bytes
+        # Removes an object that is in it, and answers its bytes.
         def delete(object) = @sizes.delete(object).tap { |size| @bytes -= size }
 
-        # Makes it the newest.
-        # @param object [Integer] in it
+        # Makes an object that is in it the newest.
         def renew(object) = @sizes[object] = @sizes.delete(object)
 
         # Makes its oldest object the newest of another one.
@@ -52,27 +48,24 @@ module Larder
           other.push(object, delete(object))
         end
 
-        # @return [Integer, nil] nil: it is empty
+        # nil if it is empty
         def oldest = @sizes.first&.first
       end
 
       # A cache of a given size. A simulated one counts bytes of objects alone: it has no overhead. A subclass has
       # `prepare`, `hit?(object)` and `store(object, size)`, which is called after a miss of an object that fits.
       class Policy
-        # @return [Integer] bytes of the smallest cache that it can have
+        # Bytes of the smallest cache that it can have.
         def self.least = 1
 
-        # @param capacity [Integer] bytes
         def initialize(capacity, trace)
           @capacity = capacity
           @trace = trace
           prepare
         end
 
-        # One request: an absent object is stored afterwards.
-        # @param size [Integer] bytes
-        # @param _following [Integer] number of the next request for it, for a policy that knows the future
-        # @return [Boolean] was it a hit?
+        # Answers whether a request was a hit; an absent object of `size` bytes is stored afterwards. `_following` is
+        # the number of the next request for it, for a policy that knows the future.
         def request(object, size, _following)
           return true if hit?(object)
 
@@ -80,7 +73,7 @@ module Larder
           false
         end
 
-        # @return [Integer, nil] bytes of the objects that are there, where that is not all that the cache takes
+        # Bytes of the objects that are there; nil where the cache takes nothing else.
         def net_bytes; end
 
         # Releases everything outside of Ruby.

@@ -18,8 +18,7 @@ module Larder
       # The size of a cache. text: as it was given; number: bytes, or percent; share: is it a share of all the bytes
       # that a trace asks for?; object_bytes: bytes of every object, whatever the trace says (nil: as the trace says).
       Size = Struct.new(:text, :number, :share, :object_bytes) do
-        # @param text [String] "5%", "512MiB", "1048576", "200x100KB"
-        # @raise [UsageError]
+        # Reads "5%", "512MiB", "1048576" or "200x100KB". Another text is a UsageError.
         def self.parse(text)
           count, bytes = text.match(/\A([1-9]\d*)x(.+)\z/)&.captures
           return new(text, Integer(count) * (each = Units.size(bytes, "--size")), false, each) if count
@@ -31,13 +30,11 @@ module Larder
           raise UsageError, "#{error.message}; or a share of all bytes, as 5%; or objects of one size, as 200x100KB"
         end
 
-        # @param footprint [Integer] bytes of all objects of a trace
-        # @return [Integer] bytes of the cache
+        # The bytes of the cache, where `footprint` are those of all objects of a trace.
         def bytes_of(footprint) = share? ? (footprint * number / 100).round : number
 
         def share? = share
 
-        # @return [String] as it was given
         def to_s = text
       end
 
@@ -123,8 +120,8 @@ module Larder
           share >= LEAST_CAPACITY ? OBJECT_BYTES : (OBJECT_BYTES * LEAST_CAPACITY.fdiv(share) / 512).ceil * 512
         end
 
-        # @return [Array<Integer>] misses, and the bytes of the objects that are there at the end; none if the cache is
-        #   too small for the policy
+        # Answers misses, and the bytes of the objects that are there at the end; nothing if the cache is too small for
+        # the policy.
         def replay(name, capacity, trace, size)
           @progress.step("#{trace.name} #{size} #{name}")
           return [] if capacity < Policies.fetch(name).least

@@ -22,13 +22,10 @@ module Larder
 
         module_function
 
-        # @param name [String] does it name a pattern, and no file?
+        # Whether it names a pattern, and no file.
         def named?(name) = PATTERNS.key?(name) && !File.exist?(name)
 
-        # @param pattern [String] for which named? holds
-        # @param every [Integer] requests, see {EVERY}
-        # @param row [Integer] requests, see {ROW}
-        # @param skew [Float] of the popularity of objects
+        # `every` and `row` are requests, see {EVERY} and {ROW}, and `skew` is that of the popularity of objects.
         def make(pattern, objects: 100_000, requests: 250_000, seed: 1, skew: 0.9, every: EVERY[pattern], row: ROW)
           return Trace.new(pattern, Array.new(requests) { |i| i % objects }) if pattern == "loop"
 

@@ -8,13 +8,11 @@ module Larder
         # Where an object is never asked for again.
         NEVER = (1 << 62)
 
-        # @return [String, Integer] for people; number of different objects
-        attr_reader :name, :objects
-        # @return [Array<Integer>, nil] the object of each request; its bytes (nil: objects of one size, which the file
-        #   does not say)
-        attr_reader :requests, :sizes
+        # name: for people; objects: how many different ones; requests: the object of each; sizes: its bytes (nil:
+        # objects of one size, which the file does not say).
+        attr_reader :name, :objects, :requests, :sizes
 
-        # @param keys [Array<Object>] one for each request
+        # There is a key for each request.
         def initialize(name, keys, sizes = nil)
           @name = name
           @sizes = sizes

@@ -22,10 +22,8 @@ module Larder
       class Findings
         Figures = Reports::Figures
 
-        # @return [String, nil] the row that the others are compared with; nil if none was measured
-        attr_reader :base
-        # @return [Array<String>] the rows that were measured
-        attr_reader :rows
+        # base: the row that the others are compared with (nil: none was measured); rows: those that were measured.
+        attr_reader :base, :rows
 
         # @param base [String, nil] a row; nil: that of the suite, or else the first that was measured
         def initialize(plan, samples, run = Run.new, base: nil)
@@ -114,9 +112,8 @@ module Larder
           { "value" => estimate.value, **interval, "verdict" => verdict.to_s, "same" => verdict == :alike }
         end
 
-        # @param words [Hash{Symbol=>String}] for each verdict, see {Bench::Verdict}
-        # @param more [Hash] what else the words name
-        # @return [String] "redis takes 58.1 (55.0–61.2) times as long as larder"
+        # "redis takes 58.1 (55.0–61.2) times as long as larder". `words` are those of each verdict, see
+        # {Bench::Verdict}, and `more` is what else they name.
         def clause(row, other, block, words: Bench::Verdict::CLAUSES, **more)
           estimate = ratio(row, block, other)
           verdict = Bench::Verdict.for_an_application(estimate)
