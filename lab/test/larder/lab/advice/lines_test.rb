@@ -2,7 +2,6 @@
 
 require "test_helper"
 require "support/advice_runs"
-require "larder/lab/servers"
 
 module Larder
   module Lab
@@ -38,7 +37,8 @@ module Larder
         test "an application boots with servers, Marshal that is signed, and Larder in front of each" do
           with_server("redis") do |redis|
             with_server("memcached") do |memcached|
-              servers = { "REDIS_URL" => redis, "MEMCACHE_SERVERS" => memcached, "CACHE_SECRET" => "x" * 16 }
+              servers = { "REDIS_URL" => redis["url"], "MEMCACHE_SERVERS" => memcached["url"],
+                          "CACHE_SECRET" => "x" * 16 }
               { "redis" => "Redis", "memcached" => "Mem" }.each do |store, name|
                 made = lines(store, "marshal", "snappy")
                 assert_equal "ActiveSupport::Cache::#{name}CacheStore", boot(made.store, servers)
@@ -72,17 +72,6 @@ module Larder
                                           RbConfig.ruby, "-e", APPLICATION, chdir: dir)
             assert status.success?, "#{code}\n#{out}"
             out.lines.last.strip
-          end
-        end
-
-        def with_server(name)
-          with_directory do |dir|
-            server = Servers.fetch(name).new(dir).start
-            yield server.endpoint["url"]
-          rescue Unavailable => error
-            skip error.message
-          ensure
-            server&.stop
           end
         end
       end

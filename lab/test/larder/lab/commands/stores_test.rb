@@ -124,6 +124,7 @@ module Larder
 
         def assert_document(document)
           assert_equal RUBY_DESCRIPTION[/\A\S+ \S+/], document.dig("environment", "ruby")[/\A\S+ \S+/]
+          assert_equal Yjit.can? ? "on" : "off", document.dig("environment", "yjit")
           chapter = document["chapters"].first
           assert_equal 1, chapter.dig("details", "settings", "seed")
           turns = chapter.dig("details", "samples").map { |turn| turn.values_at("row", "copy", "block") }
