@@ -140,6 +140,22 @@ class RailsApplicationTest < StoreCase
     RUBY
   end
 
+  test "a delete wins over the value of a block in which a job or a request has run, in a request and outside" do
+    answers = in_rails(<<~RUBY)
+      executor = Rails.application.executor
+      works = [-> { executor.wrap { 1 } }, -> { get("/figures") }]
+      values = lambda do
+        works.map do |work|
+          Rails.cache.fetch("key", single_flight: true) { work.call && Rails.cache.delete("key").then { "old" } }
+          Rails.cache.read("key")
+        end
+      end
+      request = executor.run!(reset: true) # as ActionDispatch::Executor does
+      [values.call, request.complete!.then { values.call }]
+    RUBY
+    assert_equal [[nil, nil], [nil, nil]], answers
+  end
+
   test "workers forked after boot share the cache" do
     assert_equal ["made by the first", "made by the first", 2], in_rails(<<~RUBY)
       reader, writer = IO.pipe

@@ -48,14 +48,13 @@ module Larder
       application.config.middleware.unshift(WebRequest)
     end
 
-    # A view's read takes a lease for the write that follows. If the view raises in between, the request ends it.
+    # A view's read takes a lease for the write that follows. If the view raises in between, the request ends the lease.
     # What is to be refreshed is computed after the response.
     initializer "larder.requests" do |application|
       application.executor.to_run { Store::Flights.begin_work if defined?(Store::Flights) }
       application.executor.to_complete do
         next unless defined?(Store::Flights)
 
-        Store::Flights.give_up_all
         Store::Flights.end_work
         Store::Refreshes.begin_waiting
         cache = Rails.cache

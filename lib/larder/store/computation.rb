@@ -151,6 +151,7 @@ module Larder
         Flights.within(Flight.new(@level.records, @call.key, stamp: stamp)) { store(value, options) }
       end
 
+      # A flight that has ended, as its block has written the key itself, has no value to store.
       def compute_on(flight)
         tagged = @call.options[:tags] || (@call.options[:namespace] && @call.leases?)
         @call.texts if tagged # raises for what is not a tag, before the value is computed
@@ -159,7 +160,7 @@ module Larder
         value, options = compute
         flight.stamp = stamp if options[:tags]
         flight.compute_ms = (@took * 1000).ceil if @call.options[:early_refresh]
-        store(value, options)
+        flight.ended ? value : store(value, options)
       end
 
       def store(value, options)

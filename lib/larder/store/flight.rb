@@ -32,6 +32,8 @@ module Larder
       attr_accessor :remote
       # @return [Integer, nil] milliseconds that the block took
       attr_accessor :compute_ms
+      # @return [Boolean] true if it has left its thread's list: its value is not stored any more
+      attr_accessor :ended
 
       # @param token [String, nil, false] as Records#lease answers; nil: another caller has the lease, and the value is
       #   not stored; false: values are computed by any caller
@@ -46,6 +48,7 @@ module Larder
         @seconds = seconds
         @fiber = Fiber.current
         @process = Process.pid
+        @ended = false
         @since = monotonic_now
       end
 

@@ -4,14 +4,21 @@
 
 require "concurrent/map"
 require "larder/bytes/interrupts"
+require "larder/bytes/monotonic_clock"
 require "larder/store/flight"
 
 module Larder
   module Store
     # Two kinds: blocks that run, and reads of views that announced a write. The list belongs to a thread, so it needs
     # no lock. It is the only data that a call leaves for a later one.
+    #
+    # The fibers of a thread may serve several requests. So a write looks only at the flights of its own fiber, and the
+    # end of a request ends only flights that the request has begun. The list has those of all fibers, because a fiber
+    # must not wait for one that cannot run before the wait is over.
     # @api private
     class Flights
+      include MonotonicClock
+
       VARIABLE = :larder_flights
       NONE = [].freeze
       # Keys whose blocks took longer than their leases, and for how many seconds.
@@ -22,8 +29,8 @@ module Larder
       MOST_OF_A_KEY = 8
       private_constant :VARIABLE, :NONE, :OVERRUNS, :MOST_OVERRUNS, :MOST_KEYS, :MOST_OF_A_KEY
 
-      # A fiber's pieces of work of the application, one within the other: their number, and their reads by key.
-      Work = Struct.new(:depth, :reads)
+      # A fiber's pieces of work of the application, one within the other: when each began, and their reads by key.
+      Work = Struct.new(:begun, :reads)
       private_constant :Work
 
       class << self
@@ -42,7 +49,7 @@ module Larder
           begun ? begun.held : NONE
         end
 
-        # @return [Flight, nil] the last flight of a key that has a lease
+        # @return [Flight, nil] the last flight of a key in this fiber that has a lease
         def of(records, key)
           begun&.of(records, key)
         end
@@ -58,19 +65,13 @@ module Larder
           flights&.drop(flight)
         end
 
-        # Ends all flights of this thread that have leases.
-        # @return [void]
-        def give_up_all
-          begun&.give_up_each(held)
-        end
-
         # A piece of work of the application, as a request, begins. It may do so within another one.
         # @return [void]
         def begin_work
           current.begin_work
         end
 
-        # It ends: forgets reads that no write has followed.
+        # It ends. So do reads that it has begun and that no write has followed.
         # @return [void]
         def end_work
           begun&.end_work
@@ -145,26 +146,26 @@ module Larder
           next false if rest.size == @flights.size
 
           @flights = rest
+          flight.ended = true
           Flights.count_leases(-1) if flight.leased?
           true
         end
       end
 
-      # @return [Flight, nil] the last flight of a key that has a lease; or of the process that forked this one while it
-      #   computed the value: what this one makes of it is not stored
+      # @return [Flight, nil] the last flight of a key in this fiber that has a lease; or of the process that forked
+      #   this one while it computed the value: what this one makes of it is not stored
       def of(records, key)
-        @flights.reverse_each.find { |flight| flight.leased? && flight.of?(records, key) }
+        @flights.reverse_each.find { |flight| flight.leased? && here?(flight) && flight.of?(records, key) }
       end
 
-      # @return [Array<Flight>] of reads that have announced a write of the key
+      # @return [Array<Flight>] of reads of this fiber that have announced a write of the key
       def announced(records, key)
-        @flights.select { |flight| flight.option && flight.of?(records, key) }
+        @flights.select { |flight| flight.option && here?(flight) && flight.of?(records, key) }
       end
 
-      # @return [Flight, nil] the flight whose value a write of the key stores: one with a lease, or that of the block
-      #   that runs in this fiber
+      # @return [Flight, nil] the flight whose value a write of the key stores: the last one of this fiber
       def for_write(records, key)
-        of(records, key) || @flights.reverse_each.find { |flight| flight.of?(records, key) && here?(flight) }
+        @flights.reverse_each.find { |flight| here?(flight) && flight.of?(records, key) }
       end
 
       # Ends a flight whose value was not stored, and its lease, so that others need not wait. If the file cannot be
@@ -214,14 +215,15 @@ module Larder
 
       # @return [void]
       def begin_work
-        work.depth += 1
+        work.begun << monotonic_now
       end
 
       # @return [void]
       def end_work
-        mine = @works[Fiber.current] or return
-        mine.depth = [mine.depth - 1, 0].max
-        @works.delete(Fiber.current) if mine.depth.zero?
+        mine = @works[Fiber.current]
+        since = mine&.begun&.pop || 0 # where a scheduler's fiber has begun it, another one may end it
+        give_up_each(@flights.select { |flight| flight.leased? && ends?(flight, since) })
+        forget_reads(mine, since) if mine
       end
 
       private
@@ -230,11 +232,27 @@ module Larder
         flight.fiber.equal?(Fiber.current)
       end
 
+      # True if a flight ends with the work of this fiber that began at a time. A block of this fiber ends its flight
+      # itself. Fibers that the work has begun, as those of Enumerators, have no work of their own, and do not go on
+      # after it, unless a scheduler runs them.
+      def ends?(flight, since)
+        return true unless flight.fiber.alive?
+        return false if flight.since < since
+        return !flight.option.nil? if here?(flight)
+
+        !Fiber.scheduler && !@works[flight.fiber]&.begun&.any?
+      end
+
+      def forget_reads(mine, since)
+        mine.reads.delete_if { |_, of_key| of_key.reject! { |flight| flight.since >= since } && of_key.empty? }
+        @works.delete(Fiber.current) if mine.begun.empty? && mine.reads.empty?
+      end
+
       # The work of this fiber. Fibers that have ended leave nothing.
       def work
         @works[Fiber.current] ||= begin
           @works.delete_if { |fiber, _| !fiber.alive? }
-          Work.new(0, {})
+          Work.new([], {})
         end
       end
 

@@ -38,40 +38,58 @@ class LarderStoreFlightsTest < ActiveSupport::TestCase
       assert_empty Flights.held
       mine = Flights.current.add(flight(token: "lease"))
       assert_equal [[mine], nil], [Flights.held, in_thread { Flights.begun }]
-      Flights.give_up_all
+      Flights.current.give_up(mine)
     end
   end
 
-  test "the last flight with a lease is that of a key" do
+  test "the last flight with a lease is that of a key, for the fiber that has begun it" do
     in_thread do
-      _, last = %w[one two].map { |token| Flights.current.add(flight(token: token)) }
+      first, last = %w[one two].map { |token| Flights.current.add(flight(token: token)) }
       Flights.current.add(flight)
       assert_same last, Flights.of(records, "key")
       assert_nil Flights.of(Records.new, "key")
-      Flights.give_up_all
+      assert_nil(Fiber.new { Flights.of(records, "key") }.resume)
+      Flights.current.give_up_each([first, last])
     end
   end
 
-  test "a read has announced the write of its key" do
+  test "a read has announced the write of its key, in its fiber" do
     in_thread do
-      Flights.current.add(flight(token: "lease"))
+      block = Flights.current.add(flight(token: "lease"))
       refute_predicate Flights.current, :announced?
       first, last = [nil, "two"].map { |token| Flights.current.add(flight(token: token, option: :single_flight)) }
       assert_predicate Flights.current, :announced?
       assert_equal [first, last], Flights.current.announced(records, "key")
       assert_empty Flights.current.announced(records, "other")
-      Flights.give_up_all
+      assert_empty(Fiber.new { Flights.current.announced(records, "key") }.resume)
+      Flights.current.give_up_each([block, first, last])
     end
   end
 
-  test "a write stores the value of a lease, or else that of the block of its fiber" do
+  test "a write stores the value of the innermost block of its key in its fiber" do
     in_thread do
+      leased = Flights.current.add(flight(token: "lease"))
+      assert_same leased, Flights.begun&.for_write(records, "key")
+      assert_nil(Fiber.new { Flights.begun&.for_write(records, "key") }.resume)
       plain = Flights.current.add(flight)
       assert_same plain, Flights.begun&.for_write(records, "key")
-      assert_nil(Fiber.new { Flights.begun&.for_write(records, "key") }.resume)
-      leased = Flights.current.add(flight(token: "lease"))
-      assert_same leased, Fiber.new { Flights.begun&.for_write(records, "key") }.resume
-      Flights.give_up_all
+      Flights.current.give_up(leased)
+      assert_equal [true, false], [leased.ended, plain.ended]
+    end
+  end
+
+  test "the work that ends gives up reads that it has begun, and no block" do
+    in_thread do
+      before = Flights.current.add(flight("before", token: "lease", option: :single_flight))
+      Flights.begin_work
+      block = Flights.current.add(flight("block", token: "lease"))
+      Flights.current.add(flight("read", token: "lease", option: :single_flight))
+      Flights.end_work
+      assert_equal [["read", "lease", 0]], records.ended
+      assert_equal [before, block], Flights.held
+      Flights.end_work # which another fiber has begun
+      assert_equal [block], Flights.held
+      Flights.current.give_up(block)
     end
   end
 
@@ -83,7 +101,7 @@ class LarderStoreFlightsTest < ActiveSupport::TestCase
       assert_equal [["key", "lease", 5000]], records.ended
       parents = Flights.current.add(flight(token: "lease"))
       assert_equal(1, in_child { Flights.current.give_up(parents).then { records.ended.size } })
-      Flights.give_up_all
+      Flights.current.give_up(parents)
     end
   end
 
@@ -109,15 +127,21 @@ class LarderStoreFlightsTest < ActiveSupport::TestCase
     end
   end
 
-  test "reads that no write has followed are forgotten when the outermost work ends" do
+  test "reads that no write has followed are forgotten when the work ends that has begun them" do
     in_thread do
-      2.times { Flights.begin_work }
-      Flights.current.note_read(flight(stamp: "read"))
+      stamp_of = ->(key) { Flights.current.stamp_of(records, key, follows_read: true) }
+      Flights.current.note_read(flight("before", stamp: "before"))
+      2.times do |number|
+        Flights.begin_work
+        Flights.current.note_read(flight(number.to_s, stamp: number.to_s))
+      end
       Flights.end_work
-      Flights.current.note_read(flight(stamp: "again"))
-      assert_equal "again", Flights.current.stamp_of(records, "key", follows_read: true)
+      assert_nil stamp_of.call("1")
+      assert_equal "0", stamp_of.call("0")
+      Flights.current.note_read(flight("0", stamp: "again"))
       Flights.end_work
-      assert_nil Flights.current.stamp_of(records, "key", follows_read: true)
+      assert_nil stamp_of.call("0")
+      assert_equal "before", stamp_of.call("before")
     end
   end
 

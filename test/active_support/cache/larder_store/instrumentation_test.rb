@@ -174,7 +174,7 @@ module LarderStoreTests
         events = own_events { Thread.new { store.read("key", options) }.join }
         assert_equal [["stale.larder", "key"]], (events.map { |event| [event.name, event.payload[:key]] })
       end
-      Larder::Store::Flights.give_up_all
+      Larder::Store::Flights.end_work
     end
 
     on_both_paths "a caller that waits sends wait.larder, and compute_alone.larder if its patience ends" do

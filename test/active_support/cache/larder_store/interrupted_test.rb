@@ -69,7 +69,7 @@ module LarderStoreTests
     end
 
     def check(cache, keys, place)
-      Flights.give_up_all # at the end of a request, for reads
+      Flights.end_work # at the end of a request, for reads
       assert_empty Flights.current.instance_variable_get(:@flights), "place #{place}"
       assert Larder::Store::Refreshes.await(5)
       records = cache.level.records

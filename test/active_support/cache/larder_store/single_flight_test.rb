@@ -279,6 +279,16 @@ module LarderStoreTests
       assert_equal %w[computed computed computed], values
     end
 
+    test "with a fiber scheduler the end of a request leaves the leases of other fibers" do
+      store # is opened before
+      Thread.new do
+        Fiber.set_scheduler(Sleepers.new)
+        Fiber.schedule { Larder::Store::Flights.begin_work && sleep(0.02) && Larder::Store::Flights.end_work }
+        Fiber.schedule { store.fetch("key", FLIGHT) { sleep(0.05) && "computed" } }
+      end.join
+      assert_equal "computed", store.read("key")
+    end
+
     test "two threads that need each other's keys do not wait for each other" do
       gates = { "a" => Queue.new, "b" => Queue.new }
       threads = [%w[a b], %w[b a]].map do |outer, inner|
@@ -355,7 +365,69 @@ module LarderStoreTests
       assert_equal "written", store.read("key")
       assert_equal("computed", store.fetch("other", FLIGHT) { store.write("other", "written") && "computed" })
       assert_equal "written", store.read("other")
-      Larder::Store::Flights.give_up_all
+      Larder::Store::Flights.end_work
+    end
+
+    # Rails begins and ends a request, a job or another piece of work so.
+    def piece_of_work
+      Larder::Store::Flights.begin_work
+      Larder::Store::Flights.end_work
+    end
+
+    # @return [Fiber] that computes a value, and goes on when it is resumed
+    def computing(value, cache: store, **options)
+      Fiber.new { cache.fetch("key", **FLIGHT, **options) { Fiber.yield || value } }.tap(&:resume)
+    end
+
+    on_both_paths "a delete wins over a value that is computed while a request of another fiber ends" do
+      { delete: {}, delete_tagged: { tags: "key" } }.each do |change, options|
+        fiber = computing("old", **options)
+        Fiber.new { piece_of_work }.resume
+        store.public_send(change, "key")
+        assert_equal "old", fiber.resume
+        assert_nil store.read("key"), change
+      end
+    end
+
+    on_both_paths "a value is stored that is computed while requests of other fibers end" do
+      fiber = computing("computed")
+      3.times { Fiber.new { piece_of_work }.resume }
+      fiber.resume
+      assert_equal "computed", store.read("key")
+    end
+
+    on_both_paths "a piece of work within a block leaves its lease" do
+      assert_equal("computed", store.fetch("key", FLIGHT) { piece_of_work.then { "computed" } })
+      assert_equal "computed", store.read("key")
+      store.delete("key")
+      assert_equal("old", store.fetch("key", FLIGHT) { piece_of_work.then { store.delete("key") }.then { "old" } })
+      assert_nil store.read("key")
+    end
+
+    on_both_paths "a fiber that a piece of work leaves in a block frees the key, and stores nothing if it goes on" do
+      Larder::Store::Flights.begin_work
+      fiber = computing("late")
+      Larder::Store::Flights.end_work
+      assert_equal("second", store.fetch("key", FLIGHT) { "second" })
+      assert_equal "late", fiber.resume
+      assert_equal "second", store.read("key")
+    end
+
+    on_both_paths "a write in another fiber while the block runs wins over its value" do
+      cache = new_store(single_flight: true)
+      fiber = computing("old", cache: cache)
+      cache.write("key", "new")
+      fiber.resume
+      assert_equal "new", cache.read("key")
+    end
+
+    on_both_paths "a delete also wins over the value of a block that has written its key before" do
+      assert_equal("old", store.fetch("key", FLIGHT) do
+        assert store.write("key", "older", FLIGHT)
+        new_store.delete("key")
+        "old"
+      end)
+      assert_nil store.read("key")
     end
 
     on_both_paths "a name that the block changes is the one that is written" do

@@ -233,6 +233,16 @@ module LarderStoreTests
       assert_raises(RequestTimeout) { fiber.raise(RequestTimeout) }
     end
 
+    on_both_paths "an error is answered with the old value while another fiber computes the next" do
+      options = { **IF_ERROR, single_flight: true }
+      store.fetch("key", options) { "old" }
+      travel 11.seconds
+      fiber = Fiber.new { store.fetch("key", options) { Fiber.yield || "new" } }
+      fiber.resume
+      reports_of { assert_equal("old", store.fetch("key", **options, wait: 0) { raise IOError }) }
+      assert_equal "new", fiber.resume
+    end
+
     on_both_paths "of nested calls, neither takes such an exception for a failure" do
       expired
       store.write("outer", "old", **IF_ERROR)
