@@ -9,7 +9,8 @@ module Larder
   module Store
     # For a level that is slow. The leases of all keys are taken first, in the remote store by one call, and the values
     # are stored by one call. As others wait for these keys, that ends when the blocks have taken {LONGEST}: the values
-    # so far are stored, and the leases of the other keys are given back. Those keys are left for the caller.
+    # so far are stored, at least one, and the leases of the other keys are given back. Those keys are left for the
+    # caller.
     # @api private
     class ComputedTogether
       include MonotonicClock
@@ -94,10 +95,10 @@ module Larder
       end
 
       def compute_in_time(flights)
-        since = monotonic_now
         stamp(flights)
+        since = monotonic_now
         flights.each do |call, flight|
-          break @slow = true if monotonic_now - since > LONGEST
+          break @slow = true if @values.any? && monotonic_now - since > LONGEST
 
           computation = Computation.new(@gathering, call, @block, many: true)
           @values[call.name] = computation.value_on(flight)

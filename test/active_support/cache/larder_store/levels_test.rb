@@ -150,6 +150,19 @@ module LarderStore
       travel_to(asked + 2.05, with_usec: true) { assert_equal "new", two.read("k") }
     end
 
+    [{ single_flight: true }, { stale_if_error: 60 }, { early_refresh: true, expires_in: 60 }].each do |options|
+      test "fetch_multi with #{options.keys.first} computes all if reading the versions of tags takes long" do
+        remote.define_singleton_method(:read_entry) do |key, **terms|
+          Kernel.sleep(0.15) if key.include?("larder/tag/") # longer than the blocks of one call may take
+          super(key, **terms)
+        end
+        tagged = machine("tagged", tags: "release 7", **options)
+        values = Timeout.timeout(30) { tagged.fetch_multi("a", "b", "c") { |name| name * 2 } }
+        assert_equal({ "a" => "aa", "b" => "bb", "c" => "cc" }, values)
+        assert_equal values, tagged.read_multi("a", "b", "c")
+      end
+    end
+
     on_both_paths "a copy of another version is no hit" do
       @one.write(Product.new(1, "v1"), "first")
       assert_equal "first", @two.read(Product.new(1, "v1"))
