@@ -156,6 +156,30 @@ class RailsApplicationTest < StoreCase
     assert_equal [[nil, nil], [nil, nil]], answers
   end
 
+  # Leaves a value that has expired, and yields to a call that serves it.
+  EXPIRED = <<~RUBY
+    def after_expiry
+      Rails.cache.write("rates", "old", expires_in: 0.01, stale_while_revalidate: 60)
+      sleep 0.02
+      [yield, Larder::Store::Refreshes.await(30) && Rails.cache.read("rates")]
+    end
+  RUBY
+
+  test "an old value is computed again after the response, and in an action of ActionController::Live at once" do
+    request, live = in_rails("#{EXPIRED}%w[/rates /live_rates].map { |path| after_expiry { get(path) } }")
+    assert_equal [[200, "old, then nil"], "new"], request
+    assert_equal [[200, 'old, then "new"'], "new"], live
+  end
+
+  test "an old value is computed again before a job or a script ends" do
+    answers = in_rails(<<~RUBY)
+      #{EXPIRED}
+      refresh = -> { Rails.cache.fetch("rates", expires_in: 60, stale_while_revalidate: 60) { "new" } }
+      Rails.application.executor.wrap { after_expiry(&refresh) } # as rails runner does
+    RUBY
+    assert_equal ["old", "new"], answers
+  end
+
   test "workers forked after boot share the cache" do
     assert_equal ["made by the first", "made by the first", 2], in_rails(<<~RUBY)
       reader, writer = IO.pipe

@@ -49,9 +49,14 @@ module Larder
     end
 
     # A view's read takes a lease for the write that follows. If the view raises in between, the request ends the lease.
-    # What is to be refreshed is computed after the response.
+    # What is to be refreshed is computed after the response. Also jobs and scripts are pieces of work of the executor.
     initializer "larder.requests" do |application|
-      application.executor.to_run { Store::Flights.begin_work if defined?(Store::Flights) }
+      application.executor.to_run do
+        next unless defined?(Store::Flights)
+
+        Store::Flights.begin_work
+        Store::Refreshes.wait if WebRequest.current?
+      end
       application.executor.to_complete do
         next unless defined?(Store::Flights)
 

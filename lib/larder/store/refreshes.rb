@@ -7,9 +7,11 @@ require "larder/codecs/reports"
 
 module Larder
   module Store
-    # A bounded pool of threads for each process (concurrent-ruby's, which Active Support needs anyway). What a request
-    # of Rails asks for begins after its response; then each block runs as a piece of work of the application
-    # (`executor.wrap`), so that it reloads code and gives database connections back as a request does.
+    # A bounded pool of threads for each process (concurrent-ruby's, which Active Support needs anyway). The work of a
+    # web request of Rails begins after the response, if the thread that serves the request asks for it. All other work
+    # begins at once: a script or a job may go on for ever, and a thread that ActionController::Live starts does not see
+    # the end of the request. Each block runs as a piece of work of the application (`executor.wrap`), so that it
+    # reloads code and gives database connections back as a request does.
     # @api private
     module Refreshes
       THREADS = 2
@@ -18,11 +20,15 @@ module Larder
       private_constant :THREADS, :MOST_WAITING, :VARIABLE
 
       class << self
+        # A web request begins: its work waits until {begin_waiting}.
+        # @return [void]
+        def wait
+          Thread.current.thread_variable_set(VARIABLE, []) unless waiting
+        end
+
         # @yieldparam runs [Boolean] false: there is no room for it
         def later(&work)
-          return start(work) unless Application.executor&.active?
-
-          Thread.current.thread_variable_set(VARIABLE, waiting + [work])
+          waiting ? waiting << work : start(work)
         end
 
         # The work is called once. An error of the work itself is the work's to report.
@@ -36,10 +42,9 @@ module Larder
         end
 
         # The response is sent.
+        # @return [void]
         def begin_waiting
-          works = waiting
-          return if works.empty?
-
+          works = waiting or return
           Thread.current.thread_variable_set(VARIABLE, nil)
           works.each { |work| start(work) }
         end
@@ -53,8 +58,9 @@ module Larder
 
         private
 
+        # @return [Array<Proc>, nil] nil: this thread serves no web request
         def waiting
-          Thread.current.thread_variable_get(VARIABLE) || []
+          Thread.current.thread_variable_get(VARIABLE)
         end
 
         def start(work)
