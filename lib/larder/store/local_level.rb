@@ -115,17 +115,6 @@ module Larder
         many(calls, found) { |call, repeated| repeated ? kept_entry(call.key) : loaded(call.key, found[call.key]) }
       end
 
-      # Reads what the store has noted in the file for itself. Does not count as reads.
-      #
-      # @param keys [Array<String>]
-      # @return [Hash{String=>String}]
-      # @raise [Larder::Error]
-      def notes(keys)
-        found = @cache.get_multi(keys, now: Clock.now)
-        keys.each { |key| @records.recount(key, found.key?(key) ? Records::HIT : Records::MISS, Records::UNCOUNTED) }
-        found
-      end
-
       # @return [Boolean] true if what the file has may be the answer
       def trusted?
         true

@@ -17,7 +17,9 @@ module Larder
       def keys(prefix: "", **options)
         before = namespace_prefix(merged_options(options))
         level.failsafe.guard(:keys) do
-          @cache.each_key(prefix: "#{before}#{prefix}".b, now: Clock.now).map do |key|
+          @cache.each_key(prefix: "#{before}#{prefix}".b, now: Clock.now).filter_map do |key|
+            next if key.start_with?(TwoLevels::Notes::PREFIX)
+
             key.byteslice(before.bytesize..).force_encoding(Encoding::UTF_8)
           end.uniq
         end

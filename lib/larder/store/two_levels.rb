@@ -6,6 +6,7 @@ require "forwardable"
 require "larder/store/two_levels/back_offs"
 require "larder/store/two_levels/copies"
 require "larder/store/two_levels/machines"
+require "larder/store/two_levels/notes"
 require "larder/store/two_levels/remote_lease"
 require "larder/store/two_levels/roster"
 require "larder/store/two_levels/tag_versions"
@@ -69,9 +70,10 @@ module Larder
         @failsafe = local.failsafe
         @remote = remote
         @machines = machines
-        @tags = TagVersions.new(remote, SeenTags.new(local, &shorten))
-        @back_offs = BackOffs.new(local, remote, &shorten)
-        @times = ComputeTimes.new(local, &shorten)
+        notes = Notes.new(local.cache, local.records)
+        @tags = TagVersions.new(remote, SeenTags.new(notes))
+        @back_offs = BackOffs.new(notes, remote, @failsafe, &shorten)
+        @times = ComputeTimes.new(notes, @failsafe)
         @copies = Copies.new(self, expires_in)
         @reads = Reads.new(self)
         @changes = Changes.new(self)

@@ -12,19 +12,23 @@ module Larder
       # @api private
       class BackOffs
         Entry = ActiveSupport::Cache::Entry
-        # The key of the record is that of the entry with this suffix.
+        # In the remote store the key of the record is that of the entry with this suffix.
         SUFFIX = "/larder/back-off"
+        # In the file it is a note.
+        KIND = "back-off"
         # When the old value expired, and when the back-off ends, in Unix seconds.
         FORMAT = "GG"
-        private_constant :Entry, :SUFFIX, :FORMAT
+        private_constant :Entry, :SUFFIX, :KIND, :FORMAT
 
-        # @param local [LocalLevel]
+        # @param notes [Notes]
         # @param remote [Remote::Client]
+        # @param failsafe [Failsafe]
         # @yieldparam key [String]
         # @yieldreturn [String] the key, short enough for the store
-        def initialize(local, remote, &shorten)
-          @local = local
+        def initialize(notes, remote, failsafe, &shorten)
+          @notes = notes
           @remote = remote
+          @failsafe = failsafe
           @shorten = shorten
         end
 
@@ -34,7 +38,7 @@ module Larder
         def begin(key, entry)
           bytes = [entry.expires_at, Clock.now + LocalLevel::BACK_OFF].pack(FORMAT)
           keep(key, bytes, LocalLevel::BACK_OFF)
-          @local.failsafe.guard(:write_entry) do
+          @failsafe.guard(:write_entry) do
             far = Entry.new(bytes, expires_in: LocalLevel::BACK_OFF)
             @remote.write(key_of(key), far, LocalLevel::BACK_OFF) if yield
           end
@@ -79,27 +83,21 @@ module Larder
 
         # @return [Hash{String=>Float}] ends of the back-offs that the file has, by key
         def kept(entries)
-          ends_of(entries) do |names|
-            @local.failsafe.guard(:read_entry) { @local.notes(names) }
-          end
+          ends_of(entries, @failsafe.guard(:read_entry) { @notes.read(KIND, entries.keys) })
         end
 
         # As {#kept}, for the remote store. The file has them then, too.
         def remote(entries)
-          ends_of(entries) do |names|
-            found = @local.failsafe.ask(:read_entry) { @remote.entries_of(@remote.read_multi(names)) }
-            found&.transform_values(&:value)
-          end.each { |key, ends| keep(key, [entries[key].expires_at, ends].pack(FORMAT), ends - Clock.now) }
+          names = entries.keys.to_h { |key| [key, key_of(key)] }
+          found = @failsafe.ask(:read_entry) { @remote.entries_of(@remote.read_multi(names.values)) }
+          ends_of(entries, found && names.transform_values { |name| found[name]&.value })
+            .each { |key, ends| keep(key, [entries[key].expires_at, ends].pack(FORMAT), ends - Clock.now) }
         end
 
-        # Yields keys of back-offs, for the bytes that are stored under them.
-        def ends_of(entries)
-          names = entries.keys.to_h { |key| [key, key_of(key)] }
-          found = yield(names.values) || {}
-          names.transform_values { |name| found[name] }.filter_map do |key, bytes|
-            ends = end_of(bytes, entries[key])
-            [key, ends] if ends
-          end.to_h
+        # @param found [Hash{String=>Object}, nil] what was stored, by key; nil: it could not be read
+        def ends_of(entries, found)
+          ends = found ? entries.to_h { |key, entry| [key, end_of(found[key], entry)] } : {}
+          ends.compact
         end
 
         # @return [Float, nil] nil: it is of another value, or over, or of a clock that is far from this one
@@ -114,9 +112,7 @@ module Larder
         def keep(key, bytes, seconds)
           return unless seconds.positive?
 
-          @local.failsafe.guard(:write_entry) do
-            @local.cache.set(key_of(key), bytes, ttl: [seconds, 0.001].max, now: Clock.now)
-          end
+          @failsafe.guard(:write_entry) { @notes.write(KIND, { key => bytes }, [seconds, 0.001].max) }
         end
 
         def key_of(key)

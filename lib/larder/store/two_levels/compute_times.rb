@@ -10,17 +10,16 @@ module Larder
       # names the entry by the time at which that expires; a write or another machine's value has no time.
       # @api private
       class ComputeTimes
-        SUFFIX = "/larder/time"
+        KIND = "time"
         # When the entry expires, in Unix seconds, and milliseconds.
         FORMAT = "GL"
-        private_constant :SUFFIX, :FORMAT
+        private_constant :KIND, :FORMAT
 
-        # @param local [LocalLevel]
-        # @yieldparam key [String]
-        # @yieldreturn [String] the key, short enough for the store
-        def initialize(local, &shorten)
-          @local = local
-          @shorten = shorten
+        # @param notes [Notes]
+        # @param failsafe [Failsafe]
+        def initialize(notes, failsafe)
+          @notes = notes
+          @failsafe = failsafe
         end
 
         # @param entry [ActiveSupport::Cache::Entry] that was computed
@@ -31,23 +30,14 @@ module Larder
           return unless entry.expires_at && entry.expires_at > now
 
           bytes = [entry.expires_at, compute_ms.clamp(0, RecordFormat::MOST_MS)].pack(FORMAT)
-          @local.failsafe.guard(:write_entry) do
-            @local.cache.set(key_of(key), bytes, ttl: entry.expires_at - now, now: now)
-          end
+          @failsafe.guard(:write_entry) { @notes.write(KIND, { key => bytes }, entry.expires_at - now) }
         end
 
         # @return [Integer, nil] milliseconds
         def of(key, entry)
-          name = key_of(key)
-          bytes = @local.failsafe.guard(:read_entry) { @local.notes([name])[name] } or return
+          bytes = @failsafe.guard(:read_entry) { @notes.read(KIND, [key])[key] } or return
           expires_at, compute_ms = bytes.unpack(FORMAT)
           compute_ms if expires_at == entry.expires_at
-        end
-
-        private
-
-        def key_of(key)
-          @shorten.call(key + SUFFIX)
         end
       end
     end

@@ -10,11 +10,11 @@ module Larder
       # the time. The file has them, for all processes of the machine. One that it has lost counts as not read.
       # @api private
       class SeenTags
-        SUFFIX = "/seen"
+        KIND = "seen"
         # Seconds; a version that is read again later is noted again.
         LIFE = 86_400
         FORMAT = "q<a*"
-        private_constant :SUFFIX, :LIFE, :FORMAT
+        private_constant :KIND, :LIFE, :FORMAT
 
         class << self
           # @return [Integer] microseconds of a clock that all processes of a boot and a time namespace have in common,
@@ -33,12 +33,9 @@ module Larder
           end
         end
 
-        # @param local [LocalLevel]
-        # @yieldparam key [String]
-        # @yieldreturn [String] the key, short enough for the store
-        def initialize(local, &shorten)
-          @local = local
-          @shorten = shorten
+        # @param notes [Notes]
+        def initialize(notes)
+          @notes = notes
         end
 
         # @param versions [Hash{String=>String}] that are current, by the key of each
@@ -47,10 +44,9 @@ module Larder
           noted = noted(versions.keys)
           at = SeenTags.moment
           fresh = versions.reject { |key, version| version.nil? || noted[key]&.last == text_of(version) }
-          records = fresh.to_h { |key, version| [key_of(key), [at, text_of(version)].pack(FORMAT)] }
-          return if records.empty?
+          return if fresh.empty?
 
-          @local.cache.set_multi(records, ttl: LIFE, now: Clock.now)
+          @notes.write(KIND, fresh.transform_values { |version| [at, text_of(version)].pack(FORMAT) }, LIFE)
         rescue Larder::Error # it counts as not read; the call that reads tags reports what is wrong with the file
           nil
         end
@@ -69,9 +65,7 @@ module Larder
 
         # @return [Hash{String=>Array(Integer, String)}]
         def noted(keys)
-          names = keys.to_h { |key| [key, key_of(key)] }
-          found = @local.notes(names.values)
-          names.transform_values { |name| found[name]&.unpack(FORMAT) }.compact
+          @notes.read(KIND, keys).transform_values { |bytes| bytes.unpack(FORMAT) }
         rescue Larder::Error # as of {#note}
           {}
         end
@@ -79,10 +73,6 @@ module Larder
         # A moment is compared only with others of its origin.
         def text_of(version)
           "#{version}#{SeenTags.origin}".b
-        end
-
-        def key_of(key)
-          @shorten.call(key + SUFFIX)
         end
       end
     end

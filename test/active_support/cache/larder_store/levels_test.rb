@@ -163,6 +163,22 @@ module LarderStore
       end
     end
 
+    test "keys lists names of entries, and nothing that the store notes in the file" do
+      names = ["tagged", "timed", "old", "timed " * 600]
+      [{}, { max_key_size: 39 }, { namespace: "shop" }].each do |options|
+        cache = machine("noting #{options.keys.first}", local_expires_in: 60, **options)
+        cache.write("tagged", 1, tags: "red")
+        names.grep(/timed/).each { |name| cache.fetch(name, expires_in: 60, early_refresh: true) { 1 } }
+        cache.write("old", 1, expires_in: 10, stale_if_error: 60)
+        travel(11.seconds) do
+          reports_of { assert_equal 1, cache.fetch("old", expires_in: 10, stale_if_error: 60) { raise IOError } }
+          stored = cache.cache.each_key.count { |key| key.start_with?("larder/note/") }
+          assert_equal [4, 3, %w[tagged]], [stored, cache.keys.size, cache.keys(prefix: "tag")], options
+        end
+        cache.clear(namespace: nil)
+      end
+    end
+
     on_both_paths "a copy of another version is no hit" do
       @one.write(Product.new(1, "v1"), "first")
       assert_equal "first", @two.read(Product.new(1, "v1"))
