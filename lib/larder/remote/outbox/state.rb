@@ -3,6 +3,7 @@
 # How far a change has come that the journal lists.
 
 require "securerandom"
+require "larder/bytes/monotonic_clock"
 
 module Larder
   module Remote
@@ -31,8 +32,7 @@ module Larder
         LATE = "l"
         # In the order of what they wait for.
         LETTERS = [LATE, REPEATED, FRESH].freeze
-        CLOCK = defined?(Process::CLOCK_BOOTTIME) ? Process::CLOCK_BOOTTIME : Process::CLOCK_MONOTONIC
-        private_constant :FRESH, :REPEATED, :LATE, :LETTERS, :CLOCK
+        private_constant :FRESH, :REPEATED, :LATE, :LETTERS
 
         module_function
 
@@ -113,7 +113,7 @@ module Larder
         end
 
         def now
-          Process.clock_gettime(CLOCK, :millisecond)
+          Process.clock_gettime(MonotonicClock::BOOT, :millisecond)
         end
         private_class_method :at, :time, :now
       end

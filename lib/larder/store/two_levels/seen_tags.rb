@@ -2,6 +2,8 @@
 
 # The versions of tags that this machine has read in the remote store, and when it had read each first.
 
+require "larder/bytes/monotonic_clock"
+
 module Larder
   module Store
     class TwoLevels
@@ -20,7 +22,7 @@ module Larder
           # @return [Integer] microseconds of a clock that all processes of a boot and a time namespace have in common,
           #   and that cannot be set
           def moment
-            Process.clock_gettime(Process::CLOCK_BOOTTIME, :microsecond)
+            Process.clock_gettime(MonotonicClock::BOOT, :microsecond)
           end
 
           # @return [String] the boot and the time namespace of this process
