@@ -325,6 +325,14 @@ module Larder
         @journal.nil? || @journal.quiet? ? keys : @outbox.to_ask(keys)
       end
 
+      # @return [Boolean] may the store be asked for the key? false: it has not got a change of it, or gets it once more
+      # @raise [RemoteError] as of Outbox#ready?
+      def ask?(key)
+        to_ask([key]).any?
+      rescue Waiting
+        false
+      end
+
       # As the store makes it, which takes twenty calls. A Regexp raises for text that is not valid in its encoding.
       #
       # @return [String] the store's name of a key
@@ -344,7 +352,7 @@ module Larder
       end
 
       def wait_for(key)
-        raise Waiting if to_ask([key]).empty?
+        raise Waiting unless ask?(key)
       end
 
       # If one of several servers does not answer, the others are called.

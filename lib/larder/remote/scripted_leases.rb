@@ -38,10 +38,13 @@ module Larder
 
       # @param wanted [Hash{String=>Array(String, Float, String)}] by key, the bytes of the lease, its seconds, and
       #   the bytes of a dead lease that it replaces
-      # @return [Hash{String=>Array(String, String)}, nil] by key, the lease that is there, and the bytes of the entry
+      # @return [Hash{String=>Array(String, String)}, nil] by key, the lease that is there, and the bytes of the entry.
+      #   Keys that the store must not be asked for are left out
       # @raise [RemoteError]
       def take(wanted)
         keys = @client.to_ask(wanted.keys)
+        return {} if keys.empty?
+
         answers = @client.attempt(:write) do
           @scripts.take(keys.map { |key| [*names(key), *wanted[key]] })
         end

@@ -45,34 +45,29 @@ module Larder
         # @return [Hash{Object=>Object}] by name, the values that other machines have stored
         def self.across_many(levels, flights)
           leases = flights.filter_map { |call, flight| new(levels, call, flight) if flight.token }
-          leases = [] unless take_all(levels, leases)
-          found = levels.failsafe.guard(:fetch, returning: {}) { find_all(levels, leases) } if leases.any?
-          beating(levels, found ? leases.select(&:taken?) - found.keys : []) do |calls|
-            yield found ? flights.slice(*calls) : flights
-          end
-          found.to_h.to_h { |lease, entry| [lease.call.name, entry.value] }
+          leases = take_all(levels, leases)
+          found = levels.failsafe.guard(:fetch, returning: {}) { find_all(levels, leases) }
+          own = leases.select(&:taken?) - found.keys
+          beating(levels, own) { yield flights.except(*(leases - own).map(&:call)) }
+          found.to_h { |lease, entry| [lease.call.name, entry.value] }
         ensure
           end_all(levels, leases) if leases
         end
 
-        # @return [Boolean, nil] true: it is known which leases this caller has; otherwise it computes without them
+        # @return [Array<RemoteLease>] those whose owners are known. Values of the others are computed without leases
         def self.take_all(levels, leases)
-          levels.failsafe.guard(:fetch) do
-            next unless leases.any?(&:scripted?) && levels.ready?
-
-            Scripts.take_all(levels.remote, leases.to_h(&:wanted))
-          end
+          scripted = leases.select(&:scripted?)
+          levels.failsafe.ask(:fetch) { Scripts.take_all(levels.remote, scripted.to_h(&:wanted)) } if scripted.any?
+          scripted.select { |lease| lease.lease.known? }
         end
 
         # Gives the owners' signs of life while the block runs.
-        #
-        # @yieldparam calls [Array<Call>] of the leases
-        def self.beating(levels, leases)
-          return yield [] if leases.empty?
+        def self.beating(levels, leases, &block)
+          return yield if leases.empty?
 
           leases.each(&:fly)
           beats = leases.map { |lease| beat_key(lease.key, lease.text) }
-          levels.remote.heartbeat.while_running(beats, leases.first.method(:report_beat)) { yield leases.map(&:call) }
+          levels.remote.heartbeat.while_running(beats, leases.first.method(:report_beat), &block)
         end
 
         # The values that other machines have stored. This one keeps copies of them for those who wait here.
@@ -143,10 +138,11 @@ module Larder
           joined, found = join(deadline)
           return AGAIN if joined == :again || (joined == true && ended_early?)
 
+          leased = joined == true && @lease.taken?
           # Another machine may have stored the value since it was missed here.
-          found ||= @failsafe.guard(:fetch) { find if @remote.outbox.ready? } if joined == true
+          found ||= @failsafe.guard(:fetch) { find } if leased
           return found.value if found
-          return yield(joined != :alone) unless joined == true && @lease.taken?
+          return yield(joined != :alone) unless leased
 
           @flight&.remote = @lease
           @remote.heartbeat.while_running([RemoteLease.beat_key(@key, @text)], method(:report_beat)) { yield true }
@@ -233,7 +229,7 @@ module Larder
 
         # @return [Boolean] has this caller the lease, or needs none?
         def take
-          return true unless @remote.outbox.ready? # then each machine computes
+          return true unless @remote.ask?(@key) # then each machine computes
           return true if @lease.take(@seconds)
           return false unless scripted? && !@remote.scripted_leases.usable?
 

@@ -14,13 +14,12 @@ module Larder
           #
           # @param remote [Remote::Client]
           # @param leases [Hash{Scripts=>Float}] with their seconds
-          # @return [Boolean] false: the remote store refuses the script
+          # @return [void]
           # @raise [RemoteError]
           def self.take_all(remote, leases)
             wanted = leases.to_h { |lease, seconds| [lease.key, lease.wanted(seconds)] }
             answers = remote.scripted_leases.take(wanted)
             leases.each_key { |lease| lease.answered(*answers && answers[lease.key]) }
-            !answers.nil?
           end
 
           # Stores values of several keys by one call.
@@ -78,6 +77,12 @@ module Larder
             wanted = { @key => wanted(seconds, dead) }
             answers = @remote.scripted_leases.take(wanted)
             answered(*answers && answers[@key])
+          end
+
+          # @return [Boolean] false: the remote store has not said who has the lease, as it must not be asked for the
+          #   key, does not answer, or refuses the script
+          def known?
+            !@held.nil?
           end
 
           # @return [String, nil] the text of the lease that the remote store had when this one was tried to take
