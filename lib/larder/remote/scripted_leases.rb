@@ -53,14 +53,15 @@ module Larder
 
       # Stores entries whose leases have not ended, in place of what was there when they were taken.
       #
-      # @param writes [Hash{String=>Array(String, ActiveSupport::Cache::Entry, Float, String)}] by key, the bytes of
-      #   the lease, the entry, seconds to keep it or nil, and the bytes of the entry that it replaces
+      # @param writes [Hash{String=>Array(String, ActiveSupport::Cache::Entry, Float, String, Boolean)}] by key, the
+      #   bytes of the lease, the entry, seconds to keep it or nil, the bytes of the entry that it replaces, and whether
+      #   it is raw
       # @return [Hash{String=>Boolean}, nil] was it stored?
       # @raise [RemoteError]
       def write(writes)
-        rows = writes.map do |key, (lease, entry, kept_in, old)|
-          terms = kept_in ? { expires_in: @adapter.ttl(kept_in) } : {}
-          [*names(key), lease, @scripts.dump(entry, terms), terms[:expires_in], old]
+        rows = writes.map do |key, (lease, entry, kept_in, old, raw)|
+          seconds = @adapter.ttl(kept_in) if kept_in
+          [*names(key), lease, @scripts.dump(entry, { expires_in: seconds, raw: raw }.compact), seconds, old]
         end
         answers = @client.attempt(:write) { @scripts.write(rows) }
         answers && writes.keys.zip(answers).to_h

@@ -42,8 +42,8 @@ module Larder
             asked = asked_for(call)
             far = marked(entry, call, asked)
             @times.note(call.key, entry, flight.compute_ms) if flight&.compute_ms
-            if call.options[:raw] || call.options[:unless_exist] then write_remotely(call, far)
-            elsif flight&.leased? then write_in_flight(flight, call, entry, far, asked)
+            if flight&.leased? && !call.options[:unless_exist] then write_in_flight(flight, call, entry, far, asked)
+            elsif WITHOUT_COPY.any? { |option| call.options[option] } then write_remotely(call, far)
             else
               write_together({ call.key => entry }, call, asked) { |kept| @remote.write(call.key, far, kept) }
             end
@@ -278,18 +278,19 @@ module Larder
           token = flight.token or return @local.store(key, nil, flight, call)
           return overrun(flight, call) if @records.lease_wait(key, token, 0, Clock.now_ms) # it has ended
 
-          kept = kept_in(entry, call)
+          seconds = kept_in(entry, call)
           stored = written?([key], [entry]) do
-            flight.remote ? flight.remote.write(far, kept) : @remote.write(key, far, kept)
+            next flight.remote.write(far, seconds) if flight.remote
+
+            @remote.write(key, far, seconds, call.options.slice(:raw))
           end
           return false if stored == false
 
-          record = @copies.record_of(key, entry, asked, call.texts, call)
-          stored = record && @local.store(key, record, flight, call)
+          kept = @copies.keep_in_flight(key, entry, asked, call.texts, call, flight)
           # Under a lease of the remote store the owner checks that store for changes.
-          @outbox.change(:delete, [key]) { @remote.delete_multi([key]) } unless stored || flight.remote&.decides?
+          @outbox.change(:delete, [key]) { @remote.delete_multi([key]) } if kept == false && !flight.remote&.decides?
           @machines.publish(:keys, [key])
-          stored ? true : false
+          kept.nil? ? stored : kept
         end
 
         def overrun(flight, call)

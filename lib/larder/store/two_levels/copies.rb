@@ -90,6 +90,21 @@ module Larder
           keys - leases.keys
         end
 
+        # Ends the lease of this machine under which a value was computed. The file gets a copy, unless it is raw: then
+        # the copy of an earlier value is dropped.
+        #
+        # @param texts [TagTexts] of the entry
+        # @param flight [Flight] with the lease
+        # @return [Boolean, nil] true: there is a copy; nil: there is none; false: a change of the key had ended it
+        def keep_in_flight(key, entry, asked, texts, call, flight)
+          record = record_of(key, entry, asked, texts, call) unless call.options[:raw]
+          return @local.store(key, record, flight, call) if record
+
+          held = Flights.current.give_up(flight)
+          held ? drop([key]) : Flights.note_overrun(flight, call.lease)
+          held ? nil : false
+        end
+
         # The last copy of an entry, which ends with it, has the time that the value took to compute.
         #
         # @param texts [TagTexts] of the entry

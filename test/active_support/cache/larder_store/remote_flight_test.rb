@@ -276,6 +276,20 @@ module LarderStore
       end
     end
 
+    test "so it is for raw values, also where the owner's machine changes the key" do
+      [@two, @one, machine("one")].product(raw_changes.to_a).each do |store, (name, (change, left))|
+        assert_equal "old", @one.fetch("k", raw: true, **OPTIONS) { change.call(store) && "old" }
+        assert_equal [left] * 2, [@two, @one].map { |reader| reader.read("k", raw: true) }, name
+        @one.clear
+      end
+    end
+
+    test "a raw value that takes longer than its lease is not stored" do
+      key = "slow #{object_id}" # one that has taken longer before gets a longer lease
+      assert_equal "late", @one.fetch(key, raw: true, **OPTIONS, lease: 0.05) { sleep(0.1) && "late" }
+      assert_nil @two.read(key, raw: true)
+    end
+
     test "bytes that nobody can read are replaced" do
       Redis.new(url: @server.endpoint["url"]).set("k", "garbage")
       assert_equal %w[made made], Array.new(2) { @one.fetch("k", OPTIONS) { "made" } }
@@ -319,6 +333,13 @@ module LarderStore
       { "delete" => [-> { @two.delete("k") || true }, nil], "delete_multi" => [-> { @two.delete_multi(["k"]) }, nil],
         "clear" => [-> { @two.clear }, nil], "delete_matched" => [-> { flying_two.delete_matched("[k]") || true }, nil],
         "write" => [-> { @two.write("k", "new") }, "new"] }
+    end
+
+    # @return [Hash{String=>Array}] what a machine does, and the raw value that is there then
+    def raw_changes
+      { "delete" => [->(store) { store.delete("k") || true }, nil],
+        "write" => [->(store) { store.write("k", "new", raw: true) }, "new"],
+        "increment" => [->(store) { store.increment("k") }, "1"] }
     end
 
     # Deletes leases by searches, too.

@@ -46,6 +46,17 @@ module LarderStore
       end
     end
 
+    test "so it is for raw values" do
+      { "delete" => [-> { @two.delete("b") }, nil], "write" => [-> { @two.write("b", "new", raw: true) }, "new"],
+        "delete on its own machine" => [-> { @one.delete("b") }, nil] }.each do |name, (change, left)|
+        values = @one.fetch_multi(*NAMES, raw: true, **FLIGHT) { |key| (change.call if key == "c") || key }
+        assert_equal "b", values["b"], name
+        assert_equal [left, "d"], %w[b d].map { |key| @two.read(key, raw: true) }, name
+        assert_empty leases
+        @one.clear
+      end
+    end
+
     test "a machine that was stopped while another one took its leases over stores nothing" do
       values = @one.fetch_multi("a", "b", **FLIGHT) do |key|
         redis.del("a/larder/lease", "b/larder/lease") && @two.fetch_multi("a", "b", **FLIGHT) { "next" } if key == "b"

@@ -143,7 +143,7 @@ module Larder
           # @api private
           # @return [Array] as of Remote::ScriptedLeases#write
           def write_of(entry, kept_in)
-            [@bytes, entry, kept_in, @old]
+            [@bytes, entry, kept_in, @old, @raw]
           end
 
           # @api private

@@ -72,8 +72,9 @@ module Larder
             return false unless held?
 
             @stored = true # for all that is known if this is interrupted
-            @stored = (@old.nil? && @remote.write(@key, entry, kept_in, unless_exist: true)) ||
-                      (replaceable? && @remote.write(@key, entry, kept_in))
+            terms = { raw: @raw }.compact
+            @stored = (@old.nil? && @remote.write(@key, entry, kept_in, { **terms, unless_exist: true })) ||
+                      (replaceable? && @remote.write(@key, entry, kept_in, terms))
           end
 
           # @return [Boolean] does this lease say whether another caller has changed the key?
@@ -103,7 +104,7 @@ module Larder
 
           # True if the remote store has still the old value, or bytes that cannot be read.
           def replaceable?
-            entry = @remote.read(@key)
+            entry = @remote.read(@key, raw: @raw)
             entry.nil? || (!@old.nil? && identity_of(entry) == identity_of(@old))
           end
 
