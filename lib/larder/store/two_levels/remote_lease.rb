@@ -123,6 +123,7 @@ module Larder
           @call = call
           @key = call.key
           @flight = flight
+          @process = Process.pid
           @seconds = Flights.seconds(@key, call.lease)
           @text = "#{@remote.outbox.machine}/#{SecureRandom.hex(8)}"
           kind = @remote.scripted_leases.usable? ? Scripts : Steps
@@ -150,9 +151,9 @@ module Larder
           give_up if joined == true && @lease.taken?
         end
 
-        # @return [Boolean] has this caller the lease, for all that is known?
+        # @return [Boolean] has this caller the lease, for all that is known? A forked child has none of its parent's
         def taken?
-          @lease.taken?
+          @lease.taken? && @process == Process.pid
         end
 
         # @return [Boolean]
@@ -256,7 +257,7 @@ module Larder
         end
 
         def give_up
-          @failsafe.guard(:fetch) { @lease.give_up if @remote.outbox.ready? }
+          @failsafe.guard(:fetch) { @lease.give_up if taken? && @remote.outbox.ready? }
         end
       end
     end

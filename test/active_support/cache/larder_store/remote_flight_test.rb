@@ -135,6 +135,15 @@ module LarderStore
       end)
     end
 
+    test "a forked child that leaves the block ends no lease of its parent" do
+      calls = [->(&block) { @one.fetch("k", OPTIONS, &block) }, ->(&block) { @one.fetch_multi("k", OPTIONS, &block)["k"] }]
+      calls.product([-> { "the child's" }, -> { exit }]).each do |call, leave|
+        value = in_parent { call.call { (child = fork) ? wait_for(child) && "the parent's" : leave.call } }
+        assert_equal ["the parent's"] * 2, [value, @two.read("k")]
+        @one.delete("k")
+      end
+    end
+
     test "a lease that a delete has ended is not brought back by its owner's signs of life" do
       redis = Redis.new(url: @server.endpoint["url"])
       made = @one.fetch("k", OPTIONS) do
@@ -395,6 +404,14 @@ module LarderStore
       reader.read(8)
       Process.kill(:KILL, pid)
       Process.wait(pid)
+    end
+
+    # A child that is forked in the block ends where that returns.
+    def in_parent
+      parent = Process.pid
+      yield
+    ensure
+      exit!(0) if Process.pid != parent
     end
 
     # While an owner computes, callers of other machines wait, and hear that the key was deleted.
