@@ -286,10 +286,13 @@ module Larder
           end
           return false if stored == false
 
-          kept = @copies.keep_in_flight(key, entry, asked, call.texts, call, flight)
-          # Under a lease of the remote store the owner checks that store for changes.
-          @outbox.change(:delete, [key]) { @remote.delete_multi([key]) } if kept == false && !flight.remote&.decides?
-          @machines.publish(:keys, [key])
+          begin
+            kept = @copies.keep_in_flight(key, entry, asked, call.texts, call, flight)
+            # Under a lease of the remote store the owner checks that store for changes.
+            @outbox.change(:delete, [key]) { @remote.delete_multi([key]) } if kept == false && !flight.remote&.decides?
+          ensure
+            @machines.publish(:keys, [key])
+          end
           kept.nil? ? stored : kept
         end
 

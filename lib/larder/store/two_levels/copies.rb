@@ -90,8 +90,8 @@ module Larder
           keys - leases.keys
         end
 
-        # Ends the lease of this machine under which a value was computed. The file gets a copy, unless it is raw: then
-        # the copy of an earlier value is dropped.
+        # Ends the lease of this machine under which a value was computed, or found in the remote store. The file gets a
+        # copy, unless it is raw or too long for the file: then the copy of an earlier value is dropped.
         #
         # @param texts [TagTexts] of the entry
         # @param flight [Flight] with the lease
@@ -103,6 +103,10 @@ module Larder
           held = Flights.current.give_up(flight)
           held ? drop([key]) : Flights.note_overrun(flight, call.lease)
           held ? nil : false
+        rescue Larder::InvalidArgument # it is too long for the file, which drops what the key has, and its lease
+          nil
+        rescue *Failsafe::ERRORS => e
+          @failsafe.failed(:write_entry, nil, e)
         end
 
         # The last copy of an entry, which ends with it, has the time that the value took to compute.

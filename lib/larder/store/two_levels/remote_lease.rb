@@ -178,14 +178,13 @@ module Larder
         # @api private
         # @param entries [Hash{String=>ActiveSupport::Cache::Entry}] that no tag has deleted, by key
         # @param names [Hash{String=>Array<String>}] their tags
-        # @return [ActiveSupport::Cache::Entry, nil] if it is the answer. The file has a copy then, unless it is raw
+        # @return [ActiveSupport::Cache::Entry, nil] if it is the answer
         def landed(entries, names)
           entry = entries[@key]
           return if entry.nil? || entry.expired? || entry.mismatched?(@call.version)
-          return entry if @call.options[:raw]
 
-          record = @levels.copies.record_of(@key, entry, @lease.asked, TagTexts.of(names[@key], @call.prefix), @call)
-          @levels.local.store(@key, record, @flight, @call) if record && @flight&.token
+          texts = TagTexts.of(names[@key], @call.prefix)
+          @levels.copies.keep_in_flight(@key, entry, @lease.asked, texts, @call, @flight) if @flight&.token
           entry
         end
 

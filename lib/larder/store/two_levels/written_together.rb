@@ -120,16 +120,17 @@ module Larder
           end
         end
 
-        # @return [Array<String>] keys of entries that the file has stored under its leases
+        # @return [Array<String>] keys of entries that are stored, and whose leases had not ended
         def kept_under_leases(keys, asked, answers)
           keys = keys.select { |key| answers[key] } if answers
-          stored, lost = keys.partition do |key|
-            record = @copies.record_of(key, @entries[key], asked[key], @call.texts, @call)
-            record && @levels.local.store(key, record, @flights[key], @call)
-          end
-          undecided = lost.reject { |key| @flights[key].remote&.decides? }
+          kept = keys.to_h { |key| [key, kept_under_lease(key, asked[key])] }
+          undecided = keys.select { |key| kept[key] == false && !@flights[key].remote&.decides? }
           @remote.outbox.change(:delete, undecided) { @remote.delete_multi(undecided) } if undecided.any?
-          stored
+          keys.select { |key| kept[key].nil? ? answers : kept[key] }
+        end
+
+        def kept_under_lease(key, asked)
+          @copies.keep_in_flight(key, @entries[key], asked, @call.texts, @call, @flights[key])
         end
       end
     end

@@ -12,6 +12,8 @@ module LarderStore
     OPTIONS = { single_flight: true, wait: 300, lease: 300 }.freeze
     # Beats with a second between each two, as the caller sees them, which are more than a dead owner is waited for.
     BEATS = 4
+    # A value that a file of one mebibyte does not take.
+    LONG = "x" * (1 << 20)
     Heartbeat = Larder::Remote::Heartbeat
 
     # Callers find by this clock that an owner is dead. Tests put it forward instead of waiting. Beats come ten
@@ -136,7 +138,8 @@ module LarderStore
     end
 
     test "a forked child that leaves the block ends no lease of its parent" do
-      calls = [->(&block) { @one.fetch("k", OPTIONS, &block) }, ->(&block) { @one.fetch_multi("k", OPTIONS, &block)["k"] }]
+      calls = [->(&block) { @one.fetch("k", OPTIONS, &block) },
+               ->(&block) { @one.fetch_multi("k", OPTIONS, &block)["k"] }]
       calls.product([-> { "the child's" }, -> { exit }]).each do |call, leave|
         value = in_parent { call.call { (child = fork) ? wait_for(child) && "the parent's" : leave.call } }
         assert_equal ["the parent's"] * 2, [value, @two.read("k")]
@@ -297,6 +300,37 @@ module LarderStore
       key = "slow #{object_id}" # one that has taken longer before gets a longer lease
       assert_equal "late", @one.fetch(key, raw: true, **OPTIONS, lease: 0.05) { sleep(0.1) && "late" }
       assert_nil @two.read(key, raw: true)
+    end
+
+    test "a value that is too long for the file is computed once, and all answer it" do
+      stores = %w[small little].map { |name| machine(name, size: 1 << 20, raise_errors: true) }
+      runs = Queue.new
+      calls = (stores * 2).map do |store|
+        Thread.new { store.fetch("k", OPTIONS) { (runs << true) && sleep(0.1) && LONG } }
+      end
+      assert(calls.all? { |call| call.value == LONG })
+      assert_equal 1, runs.size
+    end
+
+    test "so is one of fetch_multi, and the others have copies" do
+      store = machine("small", size: 1 << 20, raise_errors: true)
+      2.times do
+        values = store.fetch_multi("a", "long", "b", OPTIONS) { |key| key == "long" ? LONG : key }
+        assert_equal [["a", "b"], true], [values.values_at("a", "b"), values["long"] == LONG]
+        assert_equal %w[a b], store.cache.each_key.sort
+      end
+      assert_operator @two.read("long").to_s.size, :>, 1 << 19
+    end
+
+    test "other machines drop their copies of the value that it replaces" do
+      one, two = { "small" => 1 << 20, "large" => SIZE }.map do |name, size|
+        machine(name, size: size, backplane: @server.endpoint["url"], local_expires_in: 600)
+      end
+      assert(eventually { [one, two].each { |store| store.read("none") }.all? { |store| store.level.trusted? } })
+      two.write("k", "old", version: 1)
+      assert_equal "old", two.read("k")
+      # The message about "old" ends the lease of a computation that has begun before it came.
+      assert(eventually { one.fetch("k", version: 2, **OPTIONS) { LONG } && two.read("k") == LONG })
     end
 
     test "bytes that nobody can read are replaced" do
