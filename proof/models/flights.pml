@@ -128,7 +128,7 @@ proctype Owner(byte me) {
 #ifndef REPLACES
     atomic {
         if
-        :: old -> holds = holds && (value == 0 || (value == old && expired)); looked = true
+        :: old -> holds = holds && value == old && expired; looked = true
         :: else
         fi
     }

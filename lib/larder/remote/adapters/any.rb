@@ -89,7 +89,7 @@ module Larder
         #
         # @param before [Array<String>]
         # @param names [Array<String>]
-        # @return [Integer] how many of the names were there
+        # @return [Integer] how many of the names were there. One command for all may count an entry before them
         def delete(before, names)
           return [delete_all(before + names), names.size].min if at_once?
 

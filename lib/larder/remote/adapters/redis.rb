@@ -65,11 +65,14 @@ module Larder
         def write_and_find(entries, terms, keys, names)
           life = terms[:expires_in] ? ["PX", (terms[:expires_in] * 1000).ceil] : []
           writes = entries.map { |name, entry| ["SET", name, @store.send(:serialize_entry, entry, **terms), *life] }
-          found, = @store.redis.then do |client|
-            node = client.respond_to?(:node_for) ? client.node_for(names.first) : client
-            node.pipelined { |line| [["MGET", *names], *writes].each { |command| line.call(*command) } }
-          end
-          by_key(keys, found)
+          by_key(keys, pipelined(names.first, [["MGET", *names], *writes]).first)
+        end
+
+        # Sends one pipeline, whose last answer counts the names alone.
+        def delete(before, names)
+          return super if before.empty? || !at_once?
+
+          pipelined(names.first, [["DEL", *before], ["DEL", *names]]).last
         end
 
         def matches?(pattern)
@@ -91,6 +94,17 @@ module Larder
         end
 
         private
+
+        # Sends commands to one server.
+        #
+        # @param name [String] of an entry that it has
+        # @return [Array<Object>] the answers
+        def pipelined(name, commands)
+          @store.redis.then do |client|
+            node = client.respond_to?(:node_for) ? client.node_for(name) : client
+            node.pipelined { |line| commands.each { |command| line.call(*command) } }
+          end
+        end
 
         # @return [Boolean] true if no method of the application reads or writes entries
         def as_rails?

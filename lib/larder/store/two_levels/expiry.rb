@@ -2,14 +2,19 @@
 
 # Ends the time of an entry in the remote store, and of its copies: `expire`.
 
+require "larder/store/two_levels/remote_lease"
+
 module Larder
   module Store
     class TwoLevels
-      # If the remote store does not answer, it deletes the entry later.
+      # The old value is stored again, as one that has expired, under the lease of the key, which a running computation
+      # loses. So it does not come back if another caller deletes or overwrites it at the same moment: then the entry is
+      # deleted. If the remote store does not answer, it deletes the entry later.
       # @api private
       class Expiry
         # @param levels [TwoLevels]
         def initialize(levels)
+          @levels = levels
           @local = levels.local
           @failsafe = levels.failsafe
           @remote = levels.remote
@@ -29,17 +34,27 @@ module Larder
 
         private
 
-        # The entry is deleted, which ends its lease, and stored again if no other caller has stored one since.
         def expire_remotely(call)
-          entry = @remote.read(call.key) if call.window
-          had_expired = entry&.expired?
-          deleted = @remote.delete_multi([call.key]).positive?
-          return deleted unless entry
+          was_live = keep_old(call) if call.window && !call.options[:raw]
+          was_live.nil? ? @remote.delete_multi([call.key]).positive? : was_live
+        end
 
-          entry.expires_at = Clock.now unless had_expired
-          left = call.window - (Clock.now - entry.expires_at)
-          @remote.write(call.key, entry, left, unless_exist: true) if left.positive?
-          !had_expired
+        # One that has expired already is kept as it is.
+        #
+        # @return [Boolean, nil] nil: the entry is to be deleted
+        def keep_old(call)
+          was_live = nil
+          replaced = RemoteLease.new(@levels, call, nil).replace do |entry|
+            was_live = entry && !entry.expired?
+            next unless was_live
+
+            old = entry.dup
+            old.expires_at = Clock.now
+            [old, call.window]
+          end
+          was_live if replaced || was_live == false
+        rescue ActiveSupport::Cache::DeserializationError
+          nil # the value's class is gone
         end
       end
     end

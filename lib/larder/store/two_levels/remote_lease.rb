@@ -151,6 +151,22 @@ module Larder
           give_up if joined == true && @lease.taken?
         end
 
+        # Takes the lease from whichever caller has it, and replaces the entry, unless another caller changes the key at
+        # the same moment.
+        #
+        # @yieldparam entry [ActiveSupport::Cache::Entry, nil]
+        # @yieldreturn [Array(ActiveSupport::Cache::Entry, Float), nil] the next one, and seconds to keep it; nil: none
+        # @return [Boolean] was it replaced?
+        # @raise [RemoteError]
+        def replace
+          held = @lease.current unless take
+          @lease.take_over(held, @seconds) if held
+          entry, kept_in = yield @lease.entry if taken?
+          entry ? @lease.write(entry, kept_in) : false
+        ensure
+          @lease.give_up if taken?
+        end
+
         # @return [Boolean] has this caller the lease, for all that is known? A forked child has none of its parent's
         def taken?
           @lease.taken? && @process == Process.pid

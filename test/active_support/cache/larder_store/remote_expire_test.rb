@@ -3,6 +3,7 @@
 # `expire` with `remote:`, for machines that share a Redis and a backplane.
 
 require "support/remote_case"
+require "support/trips"
 require "redis"
 
 module LarderStoreTests
@@ -18,8 +19,32 @@ module LarderStoreTests
 
     teardown { assert Larder::Store::Refreshes.await(30) }
 
-    def remote
-      [:redis_cache_store, { url: @server.endpoint["url"] }]
+    def remote(**user)
+      Redis.new(url: @server.endpoint["url"])
+           .call("ACL", "SETUSER", "plain", "on", ">secret", "~*", "&*", "+@all", "-@scripting")
+      [:redis_cache_store, { url: @server.endpoint["url"], **user }]
+    end
+
+    # Expires an entry, and has another machine change it before one of the calls of the remote store. Then it does so
+    # before another one, and so on.
+    def at_each_call(store, other, change, *arguments)
+      before = nil
+      store.remote.singleton_class.prepend(Module.new do
+        define_method(:attempt) do |method, &block|
+          before&.call
+          super(method, &block)
+        end
+      end)
+      (0..).each do |number|
+        other.write("key", "old", **LIFE)
+        left = number
+        before = -> { other.public_send(change, "key", *arguments) if (left -= 1) == -1 }
+        store.expire("key", **LIFE)
+        before = nil
+        other.public_send(change, "key", *arguments) unless left.negative? # after the last call
+        yield
+        break assert_operator number, :>, 1 unless left.negative?
+      end
     end
 
     # Until the second machine has got all messages of the first.
@@ -84,20 +109,47 @@ module LarderStoreTests
       assert_equal 1, @one.increment("count")
     end
 
-    on_both_paths "a tag that is deleted, and a write at the same time, win" do
+    on_both_paths "a tag that is deleted wins" do
       @one.write("key", "old", tags: "red", **LIFE)
       @one.expire("key", **LIFE)
       @two.delete_tagged("red")
       assert_equal :raised, after_error(@one, **LIFE)
+    end
+
+    { "a Redis" => {},
+      "a Redis that runs no scripts" => { username: "plain", password: "secret" } }.each do |name, user|
+      test "a value that another machine deletes at any moment of it does not come back, over #{name}" do
+        store = machine("three", remote: remote(**user))
+        at_each_call(store, @two, :delete) { assert_nil store.remote.read("key") }
+      end
+    end
+
+    test "so it is over other stores, if all their fetches take leases" do
+      store, other = %w[three four].map do |name|
+        machine(name, remote: [:file_store, path_of("files")], single_flight: true)
+      end
+      at_each_call(store, other, :delete) { assert_nil store.remote.read("key") }
+    end
+
+    test "a value that another machine writes at any moment of it is not replaced by the older one" do
+      store = machine("three")
+      at_each_call(store, @two, :write, "new", **LIFE) do
+        assert_includes ["new", nil], store.remote.read("key")&.value
+      end
+    end
+
+    test "it takes two calls of a Redis" do
+      2.times { @one.write("key", "old", **LIFE) && @one.expire("key", **LIFE) } # Redis knows the scripts
       @one.write("key", "old", **LIFE)
-      @one.remote.store.singleton_class.prepend(Module.new do
-        define_method(:write_entry) do |name, entry, **terms|
-          super(name, ActiveSupport::Cache::Entry.new("newer"), **terms, unless_exist: false) if terms[:unless_exist]
-          super(name, entry, **terms)
-        end
-      end)
-      @one.expire("key", **LIFE)
-      assert_equal "newer", @one.read("key")
+      assert_equal [2, 1], Trips.count { @one.expire("key", **LIFE) }
+    end
+
+    test "a value whose class is gone is deleted" do
+      self.class.const_set(:Gone, Struct.new(:x))
+      @one.write("key", Gone.new(1), **LIFE)
+      self.class.send(:remove_const, :Gone)
+      assert_same true, @one.expire("key", **LIFE)
+      assert_nil @one.remote.read("key")
     end
 
     test "while the remote store does not answer, this machine serves its old value, and others find none later" do

@@ -302,6 +302,12 @@ module LarderStore
       assert_nil @two.read(key, raw: true)
     end
 
+    test "a delete says whether there was an entry, and not whether its value was computed" do
+      @one.fetch("k", OPTIONS) { assert_equal([false, 0], [@two.delete("k"), @two.delete_multi(%w[k l])]) && 1 }
+      @one.write_multi({ "k" => 1, "l" => 1 })
+      assert_equal([2, true], [@two.delete_multi(%w[k l]), @one.write("k", 1) && @two.delete("k")])
+    end
+
     test "a value that is too long for the file is computed once, and all answer it" do
       stores = %w[small little].map { |name| machine(name, size: 1 << 20, raise_errors: true) }
       runs = Queue.new

@@ -105,7 +105,9 @@ module Larder
           # True if the remote store has still the old value, or bytes that cannot be read.
           def replaceable?
             entry = @remote.read(@key, raw: @raw)
-            entry.nil? || (!@old.nil? && identity_of(entry) == identity_of(@old))
+            return entry.nil? && @old.nil? unless entry && @old
+
+            identity_of(entry) == identity_of(@old)
           end
 
           def identity_of(entry)
