@@ -18,6 +18,7 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 #define FILE_BYTES (64u << 20)
 #define PART (FILE_BYTES / 4) /* bytes of values that a state is measured with */
@@ -38,7 +39,20 @@ static unsigned long calls;
         return __real_##name arguments;            \
     }
 
+/* The kernel reads the parts, also from the map, and would answer EFAULT for a page that was taken away. */
+static const struct iovec *access_all(const struct iovec *parts, int count) {
+    for (int i = 0; i < count; i++) {
+        const volatile unsigned char *bytes = parts[i].iov_base;
+        for (size_t at = 0; at < parts[i].iov_len; at += LARD_PAGE - ((uintptr_t)(bytes + at) & (LARD_PAGE - 1))) {
+            (void)bytes[at];
+        }
+    }
+    return parts;
+}
+
 COUNTED(ssize_t, pwrite, (int fd, const void *data, size_t bytes, off_t at), (fd, data, bytes, at))
+COUNTED(ssize_t, pwritev, (int fd, const struct iovec *parts, int count, off_t at),
+        (fd, access_all(parts, count), count, at))
 COUNTED(int, fstat, (int fd, struct stat *info), (fd, info))
 COUNTED(int, statx, (int at, const char *path, int flags, unsigned mask, struct statx *info),
         (at, path, flags, mask, info))

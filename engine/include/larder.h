@@ -44,7 +44,10 @@
  *     into a page of the file that was written back. It does so before it takes a lock,
  *     so that others need not wait, except when it evicts, opens a segment, splits a
  *     bucket, or stores 8 KiB or more. A file in /dev/shm has no disk to wait for.
- *   - A call that stores 8 KiB or more takes up to 140 KiB of stack.
+ *   - A call takes up to 16 KiB of stack. One that opens, attaches, resizes or closes a file takes
+ *     up to 64 KiB; so does each call of a handle that was opened without `attach_later`, as it
+ *     may attach. If a stack ends within a call and the thread leaves it by longjmp, a lock may
+ *     stay taken until the process ends.
  *   - The TTL follows the wall clock (CLOCK_REALTIME), because it must survive a reboot.
  *     If the clock is set back, items live that much longer.
  *   - A value that was changed by increment is returned as decimal text.

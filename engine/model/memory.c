@@ -220,7 +220,8 @@ static bool touch(unsigned place, bool writes, bool drains) {
 /* A process forms a record in its own memory, too (segment/image.c): no other process sees it. No access to hints
  * is a turn. */
 static bool is_private(const void *at) {
-    return (uintptr_t)at - (uintptr_t)base >= size_bytes && (world_is_hint(at) || schedule_is_private(at));
+    return (uintptr_t)at - (uintptr_t)base >= size_bytes &&
+           (world_is_hint(at) || world_is_heap(at) || schedule_is_private(at));
 }
 
 uint64_t lard_turn_load(const void *at, unsigned bytes) {

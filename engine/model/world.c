@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define SEGMENTS 6u
@@ -76,6 +77,7 @@ void world_choose_key(unsigned key, const char *text) {
 }
 
 bool world_is_hint(const void *at) { return (uintptr_t)at - (uintptr_t)hints.bytes < sizeof hints.bytes; }
+bool world_is_heap(const void *at) { return (uintptr_t)at - (uintptr_t)heap < sizeof heap; }
 
 static void plan(void) {
     super = (lard_superblock){.file_bytes = sizeof arena, .seed = {0x1234, 0x5678}};
@@ -90,7 +92,7 @@ static void plan(void) {
     super.shard_bytes = super.data_offset + SEGMENTS * SEGMENT_BYTES;
 }
 
-/* Stores come to the arena alone, and pwrite(2), too: see __wrap_pwrite. */
+/* Stores come to the arena alone, and those of pwritev(2), too: see __wrap_pwrite. */
 static void open_file(lard_map *map) {
     struct stat info;
     file = file < 0 ? memfd_create("larder-model", MFD_CLOEXEC) : file;
@@ -405,6 +407,7 @@ void __wrap_lard_futex_wake(uint32_t *word);
 void __wrap_lard_futex_wake_all(uint32_t *word);
 int __wrap_lard_bytelock_held(const lard_lockfile *file, const char *path, uint32_t first, uint32_t bytes);
 ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at);
+ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int count, off_t at);
 void *__wrap_malloc(size_t bytes);
 void __wrap_free(void *at);
 void *__real_malloc(size_t bytes);
@@ -480,6 +483,12 @@ ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at) {
         lard_turn_store(arena + at + i, 8, word, LARD_TURN_RELAXED);
     }
     return (ssize_t)done;
+}
+
+/* Ends with the first part, as the kernel may. */
+ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int count, off_t at) {
+    (void)count;
+    return __wrap_pwrite(fd, parts->iov_base, parts->iov_len, at);
 }
 
 /* An execution that is given up frees nothing. */

@@ -81,6 +81,7 @@ void world_restore(void);
 larder *world_process(unsigned number);
 lard_view world_view(void);
 bool world_is_hint(const void *at); /* no promise needs the order in which hints are read and written */
+bool world_is_heap(const void *at); /* memory of an operation */
 const char *world_key_text(unsigned key);
 void world_choose_key(unsigned key, const char *text);
 larder_status world_do(unsigned process, const operation *what, int *saw);

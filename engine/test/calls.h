@@ -20,6 +20,7 @@
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 
 /* AddressSanitizer is not asked about SIGBUS, or it would report, and not be killed by, what nobody handles. */
@@ -39,6 +40,7 @@ enum { ONCE, TWICE, FOR_GOOD, WAYS };
     X(read, EIO, EINTR, PART, NOTHING)                                         \
     X(pread, EIO, EINTR, PART, ENOMEM)                                         \
     X(pwrite, EIO, ENOSPC, EDQUOT, EINTR, PART, NOTHING)                       \
+    X(pwritev, EIO, ENOSPC, EDQUOT, EINTR, PART, NOTHING)                      \
     X(unlink, EACCES, EROFS, EIO, EBUSY)                                       \
     X(mkdir, EACCES, ENOSPC, EDQUOT, EROFS, EMLINK, EIO)                       \
     X(rmdir, EBUSY, EACCES, EIO)                                               \
@@ -308,6 +310,19 @@ WRAP_PARTIAL(ssize_t, read, (int fd, void *out, size_t bytes), (fd, out, bytes))
 WRAP_PARTIAL(ssize_t, pread, (int fd, void *out, size_t bytes, off_t at), (fd, out, bytes, at))
 WRAP_PARTIAL(ssize_t, pwrite, (int fd, const void *from, size_t bytes, off_t at), (fd, from, bytes, at))
 WRAP_PARTIAL(ssize_t, getrandom, (void *out, size_t bytes, unsigned flags), (out, bytes, flags))
+
+ssize_t __real_pwritev(int fd, const struct iovec *parts, int count, off_t at);
+ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int count, off_t at);
+ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int count, off_t at) {
+    int code = verdict(CALL_pwritev);
+    if (code > 0) {
+        errno = code;
+        return -1;
+    }
+    return code == NOTHING ? 0
+           : code == PART  ? __real_pwrite(fd, parts->iov_base, parts->iov_len / 2, at)
+                           : __real_pwritev(fd, parts, count, at);
+}
 
 /* Those that answer the errno. */
 int __real_posix_fallocate(int fd, off_t from, off_t bytes);

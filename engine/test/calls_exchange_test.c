@@ -34,7 +34,7 @@ static const char *path_of(const char *name) {
 }
 
 static bool changes(int kind) {
-    return kind == CALL_pwrite || kind == CALL_posix_fallocate || kind == CALL_fallocate ||
+    return kind == CALL_pwrite || kind == CALL_pwritev || kind == CALL_posix_fallocate || kind == CALL_fallocate ||
            kind == CALL_ftruncate || kind == CALL_fchmod || kind == CALL_fchown || kind == CALL_close ||
            kind == CALL_getrlimit;
 }

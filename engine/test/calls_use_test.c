@@ -74,8 +74,8 @@ static void everything(void) {
     scene_of("all operations", store_expired, use_everything, look_at_everything, SURVIVE_ALL);
 }
 
-/* As in a file on a disk: the chunks are written by pwrite(2), or by stores where that cannot be used. */
-static void store_by_pwrite(void) {
+/* As in a file on a disk: the chunks are written by pwritev(2), or by stores where that cannot be used. */
+static void store_by_pwritev(void) {
     static unsigned char large[LARGE];
     describe(large, LARGE, 78, 8);
     cache->core->map->is_on_disk = true;
@@ -95,13 +95,13 @@ static void look_at_long_record(void) {
     static unsigned char want[LARGE], have[LARGE];
     larder_item item;
     describe(want, LARGE, 78, 8);
-    MUST(answers[0] == LARDER_OK && (plan->at || (called(CALL_statx) && called(CALL_pwrite))));
+    MUST(answers[0] == LARDER_OK && (plan->at || (called(CALL_statx) && called(CALL_pwritev))));
     MUST(larder_get(cache, "large", 5, have, LARGE, &item, NULL) == LARDER_OK && item.size_bytes == LARGE &&
          memcmp(want, have, LARGE) == 0);
 }
 
 static void long_records(void) {
-    scene_of("long records by pwrite", open_and_store, store_by_pwrite, look_at_long_record, SURVIVE_ALL);
+    scene_of("long records by pwritev", open_and_store, store_by_pwritev, look_at_long_record, SURVIVE_ALL);
 }
 
 static void clear_it(void) { answers[0] = larder_clear(cache); }

@@ -22,7 +22,6 @@ module House
       "evict.c" => ["key"],
       "sigbus.c" => ["&action"],
       "file.c" => ["error", "super->lock_id", "super->seed"],
-      "image.c" => ["image->words + image->bytes / 8", "words + image.bytes / 8"],
       "put.c" => ["extension.tags"],
       "cas.c" => ["extension.tags"],
       "hints_file.c" => ["header.file_id"],
@@ -121,7 +120,8 @@ module House
     # Casts to pointers that can store anything, by what is cast.
     CASTS = ["in", "map->control", "out + at", "spec->value + at", "out + i * 8", "buffer + *used",
              "buffer + *used + 4", "copy", "copies + shards", "(uintptr_t)in", "out + *got", "(uintptr_t)from",
-             "copy->hints", "lard_reads_hints", "lard_reads_young", "map->spare"].freeze
+             "copy->hints", "lard_reads_hints", "lard_reads_young", "map->spare", "parts[i]", "(uintptr_t)data",
+             "(uintptr_t)body", "(uintptr_t)zeros"].freeze
 
     COPIES = /\b(?:__builtin_)?(?:memcpy|memmove|memset|strcpy|strncpy|strcat)
               \s*\(\s*((?:[^,()]|\([^()]*\))+),/x

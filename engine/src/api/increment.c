@@ -156,7 +156,7 @@ static larder_status increment(larder *cache, lard_map *map, lard_write_op *op, 
     }
     op->now_ms = lard_clock_of_call(call);
     status = increment_locked(cache, &view, op, delta, initial, tagged);
-    lard_shard_unlock(&view);
+    lard_write_unlock(&view);
     if (op->replaced.value_bytes) {
         lard_large_drop(map, &op->replaced);
     }
@@ -191,7 +191,7 @@ larder_status lard_increment_to_plain(larder *cache, lard_map *map, const lard_k
             status = LARDER_NOT_STORED;
         }
     }
-    lard_shard_unlock(&view);
+    lard_write_unlock(&view);
     return lard_map_outcome(map, status);
 }
 

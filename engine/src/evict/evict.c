@@ -46,9 +46,8 @@ static bool move_to_main(lard_view *view, const lard_found *found, const lard_re
     uint32_t segment = lard_segment_at(view, to);
     uint64_t generation = lard_load(&view->segments[segment].generation);
     lard_segment_inherit_age(view, segment, LARD_SLOT_OFFSET(found->value));
-    if (LARD_UNLIKELY(lard_image_suits(view, bytes))) {
-        lard_image_move(view, LARD_SLOT_OFFSET(found->value), info, to, generation);
-    } else {
+    if (LARD_LIKELY(!lard_image_suits(view, bytes)) ||
+        !lard_image_move(view, LARD_SLOT_OFFSET(found->value), info, to, generation)) {
         lard_record_move(view, LARD_SLOT_OFFSET(found->value), info, to, generation);
     }
     lard_segment_commit(view, to, bytes, info->expiry_ms);
@@ -79,9 +78,13 @@ typedef struct {
     lard_hash hash;
 } candidate;
 
+/* Room for a key: one for all, as threads may have little of their stacks left. */
+typedef struct {
+    unsigned char bytes[LARDER_MAX_KEY + 8];
+} key_room;
+
 /* Reads the record at `offset`. False: there is no whole record of the segment's generation. */
-static bool look_at(const lard_view *view, uint64_t offset, uint64_t generation, candidate *one) {
-    unsigned char key[LARDER_MAX_KEY + 8];
+static bool look_at(const lard_view *view, uint64_t offset, uint64_t generation, key_room *key, candidate *one) {
     lard_buckets buckets;
     one->offset = offset;
     one->generation = generation;
@@ -94,8 +97,8 @@ static bool look_at(const lard_view *view, uint64_t offset, uint64_t generation,
             __builtin_prefetch(lard_view_words(view, offset + i * one->bytes));
         }
     }
-    lard_record_copy_key(view, offset, &one->info, key);
-    one->hash = lard_hash_key(view->map, key, LARD_WORD0_KEY_BYTES(one->info.word0),
+    lard_record_copy_key(view, offset, &one->info, key->bytes);
+    one->hash = lard_hash_key(view->map, key->bytes, LARD_WORD0_KEY_BYTES(one->info.word0),
                               LARD_WORD0_TYPE(one->info.word0) == LARD_TYPE_CHUNK);
     lard_dircache_prefetch_buckets(view->map, &one->hash, &buckets);
     return true;
@@ -155,16 +158,16 @@ static bool is_stale(const lard_view *view, const candidate *one, int64_t now_ms
 
 /* Has the sampler count the item that goes. Its age is at most that of its segment. */
 static __attribute__((noinline)) void sample(lard_core *cache, const lard_view *view, const candidate *one,
-                                             int64_t now_ms) {
-    unsigned char key[LARDER_MAX_KEY + 8];
+                                             key_room *key, int64_t now_ms) {
     int64_t since_ms = (int64_t)lard_load(&view->segments[lard_segment_at(view, one->offset)].oldest_ms);
-    lard_record_copy_key(view, one->offset, &one->info, key);
-    lard_sampler_evicted(cache, key, LARD_WORD0_KEY_BYTES(one->info.word0), lard_clock_since(now_ms, since_ms));
+    lard_record_copy_key(view, one->offset, &one->info, key->bytes);
+    lard_sampler_evicted(cache, key->bytes, LARD_WORD0_KEY_BYTES(one->info.word0),
+                         lard_clock_since(now_ms, since_ms));
 }
 
 /* Moves a record of the victim to the main queue if it stays, else empties its slot. */
 static void move_or_drop(lard_core *cache, lard_view *view, const candidate *one, uint32_t state,
-                         unsigned min_reads, int64_t now_ms) {
+                         unsigned min_reads, key_room *key, int64_t now_ms) {
     const lard_record_info *info = &one->info;
     lard_hash hash = one->hash;
     lard_found found = lard_index_find_offset(view, &hash, one->offset, (uint32_t)one->generation);
@@ -194,7 +197,7 @@ static void move_or_drop(lard_core *cache, lard_view *view, const candidate *one
         lard_count(cache, statistic, !is_chunk);
         if (statistic == LARD_STAT_evictions && !is_chunk && lard_sampler_of(cache) &&
             lard_sampler_is_due(&cache->until_evicted)) {
-            sample(cache, view, one, now_ms);
+            sample(cache, view, one, key, now_ms);
         }
         decide_for_group(view, one, false);
         if (LARD_UNLIKELY(head.value_bytes != 0)) {
@@ -284,17 +287,18 @@ void lard_evict_some(lard_core *cache, lard_view *view, uint64_t budget_bytes, u
         lard_segment_recount(view);
     }
     while (at < end && (seen < budget_bytes || is_urgent(view))) {
+        key_room key;
         candidate batch[BATCH];
         unsigned count = 0;
         uint64_t next = at;
         bool whole = true;
         while (count < BATCH && next < end && (seen < budget_bytes || !count) &&
-               (whole = look_at(view, base + next, generation, &batch[count]))) {
+               (whole = look_at(view, base + next, generation, &key, &batch[count]))) {
             next += batch[count].bytes;
             seen += batch[count++].bytes;
         }
         for (unsigned i = 0; i < count; i++) {
-            move_or_drop(cache, view, &batch[i], state, min_reads, now_ms);
+            move_or_drop(cache, view, &batch[i], state, min_reads, &key, now_ms);
         }
         at = next;
         if (!whole) {

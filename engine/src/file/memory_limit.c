@@ -5,7 +5,8 @@
  * refuse the space but kills the process. So this is checked before a file is created, and before hints take
  * memory (hints_file.c). Both versions of control groups are supported (Linux,
  * Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst). If no limit can be read, there is none. Swap
- * is not counted: a cache in swap is useless. Takes no lock.
+ * is not counted: a cache in swap is useless. Takes no lock. Reads into memory that is not on the stack, because
+ * threads and fibers may have little stack left.
  *
  * lib/larder/bytes/memory_limit.rb reads the same files for larder doctor, which asks something else: the least
  * limit of all groups and of the machine, whatever is in use.
@@ -23,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -40,9 +42,9 @@ static ssize_t read_some(int fd, char *out, size_t bytes) {
     return got;
 }
 
-/* Calls `reader` with each line of a file. Lines that are too long are split. */
-static void each_line(const char *path, line_reader *reader, void *context) {
-    char text[MAX_LINE_BYTES + 1];
+/* Calls `reader` with each line of a file, which is read into `text`, of MAX_LINE_BYTES and one. Lines that are
+ * too long are split. */
+static void each_line(char *text, const char *path, line_reader *reader, void *context) {
     size_t have = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     for (bool more = fd >= 0; more;) {
@@ -76,6 +78,13 @@ typedef struct {
     char mount[LARD_PATH_MAX]; /* of the version that controls memory; empty: not found */
     char root[LARD_PATH_MAX];  /* the group at the root of the mount */
 } placement;
+
+typedef struct {
+    placement where;
+    char directory[LARD_PATH_MAX]; /* of the group that is read */
+    char path[LARD_PATH_MAX + 32]; /* of a file there */
+    char text[MAX_LINE_BYTES + 1];
+} question;
 
 static bool lists(const char *names, const char *name) { /* separated by commas */
     size_t length = strlen(name);
@@ -181,42 +190,49 @@ static bool read_number(void *context, char *line) {
     return false;
 }
 
-static uint64_t number_in(const char *directory, const char *file) {
-    char path[LARD_PATH_MAX + 32];
+static void read_in(question *asked, const char *file, line_reader *reader, void *context) {
+    snprintf(asked->path, sizeof asked->path, "%s/%s", asked->directory, file);
+    each_line(asked->text, asked->path, reader, context);
+}
+
+static uint64_t number_in(question *asked, const char *file) {
     number found = {UINT64_MAX};
-    snprintf(path, sizeof path, "%s/%s", directory, file);
-    each_line(path, read_number, &found);
+    read_in(asked, file, read_number, &found);
     return found.value;
 }
 
 /* Memory in use, without the pages of files on disks, which the kernel can evict. */
-static uint64_t used_in(const char *directory, bool first) {
-    char path[LARD_PATH_MAX + 32];
+static uint64_t used_in(question *asked) {
+    bool first = asked->where.first;
     file_pages pages = first ? (file_pages){"total_active_file", "total_inactive_file", 0}
                              : (file_pages){"active_file", "inactive_file", 0};
-    uint64_t all = number_in(directory, first ? "memory.usage_in_bytes" : "memory.current");
-    snprintf(path, sizeof path, "%s/memory.stat", directory);
-    each_line(path, add_file_pages, &pages);
+    uint64_t all = number_in(asked, first ? "memory.usage_in_bytes" : "memory.current");
+    read_in(asked, "memory.stat", add_file_pages, &pages);
     return all == UINT64_MAX ? 0 : all > pages.bytes ? all - pages.bytes : 0;
 }
 
-bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes) {
-    placement where = {0};
-    char directory[LARD_PATH_MAX];
-    uint64_t least = UINT64_MAX;
-    each_line("/proc/self/cgroup", read_group, &where);
-    if (where.first || where.second) {
-        each_line("/proc/self/mountinfo", read_mount, &where);
+/* Finds the directory of this process's group. False: it is in none that limits memory. */
+static bool find_group(question *asked) {
+    placement *where = &asked->where;
+    each_line(asked->text, "/proc/self/cgroup", read_group, where);
+    if (where->first || where->second) {
+        each_line(asked->text, "/proc/self/mountinfo", read_mount, where);
     }
-    if (!where.mount[0]) {
+    if (!where->mount[0]) {
         return false;
     }
-    directory_of(&where, directory, sizeof directory);
-    for (size_t shortest = strlen(where.mount);
+    directory_of(where, asked->directory, sizeof asked->directory);
+    return true;
+}
+
+static bool least_of_groups(question *asked, uint64_t *limit_bytes, uint64_t *used_bytes) {
+    uint64_t least = UINT64_MAX;
+    char *directory = asked->directory;
+    for (size_t shortest = strlen(asked->where.mount);
          strlen(directory) >= shortest;) { /* each group above limits it too */
-        uint64_t limit = number_in(directory, where.first ? "memory.limit_in_bytes" : "memory.max");
+        uint64_t limit = number_in(asked, asked->where.first ? "memory.limit_in_bytes" : "memory.max");
         if (limit < UNLIMITED) {
-            uint64_t used = used_in(directory, where.first), left = limit > used ? limit - used : 0;
+            uint64_t used = used_in(asked), left = limit > used ? limit - used : 0;
             if (left < least) {
                 least = left;
                 *limit_bytes = limit;
@@ -230,6 +246,17 @@ bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes) {
         *last = '\0';
     }
     return least != UINT64_MAX;
+}
+
+/* Gives its memory back at once: the group may have little left. */
+bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes) {
+    question *asked = mmap(NULL, sizeof *asked, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (asked == MAP_FAILED) {
+        return false;
+    }
+    bool found = find_group(asked) && least_of_groups(asked, limit_bytes, used_bytes);
+    munmap(asked, sizeof *asked);
+    return found;
 }
 
 uint64_t lard_memory_limit_left(uint64_t more) {

@@ -7,7 +7,7 @@
 #include "base/types.h"
 
 /* Of the group with the least memory left: its limit, and the memory in use that the kernel cannot evict. False:
- * there is no limit. */
+ * there is no limit, or none can be read. Not under a shard's lock. */
 bool lard_memory_limit(uint64_t *limit_bytes, uint64_t *used_bytes);
 /* The bytes that they leave, and `more`; UINT64_MAX: there is no limit. */
 uint64_t lard_memory_limit_left(uint64_t more);

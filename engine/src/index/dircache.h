@@ -78,7 +78,8 @@ static inline lard_place lard_dircache_prefetch_record(lard_map *map, const lard
     return (lard_place){slot, lard_reads_at(map, view.number, bucket), pair->epoch};
 }
 
-/* Under the lock. Renews a copy that is of another epoch or knows far fewer buckets. */
+/* Renews a copy that is of another epoch or knows far fewer buckets. Without the lock: it may ask the system for
+ * memory (file/hints.h). */
 static inline void lard_dircache_keep_up(lard_map *map, const lard_view *view) {
     const lard_dircache *copy = &map->dircache[view->number];
     uint32_t count = lard_load(&view->header->bucket_count);

@@ -172,20 +172,19 @@ static larder_status write_prepared(lard_core *cache, lard_view *view, lard_writ
     if (status != LARDER_OK) {
         lard_add(&view->header->chunks, (uint64_t)-1);
     }
-    lard_shard_unlock(view);
+    lard_write_unlock(view);
     return lard_map_outcome(view->map, status);
 }
 
 static __attribute__((noinline)) larder_status write_image(lard_core *cache, lard_view *view, lard_write_op *op,
                                                            size_t left, uint32_t least_small,
                                                            const larder_call *call) {
-    lard_u64 words[LARD_IMAGE_WORDS];
     lard_image image;
-    lard_write_form(view, op, &image, words);
+    uint64_t stored = lard_write_form(view, op, &image) ? 0 : lard_record_bytes_of(op->key, &op->spec);
     lard_dirty_for_write(view, &op->key->hash, &op->buckets,
-                         op->spec.to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL, 0);
+                         op->spec.to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL, stored);
     larder_status status = write_prepared(cache, view, op, left, least_small, call);
-    op->image = NULL;
+    lard_write_forget(op, &image);
     return status;
 }
 

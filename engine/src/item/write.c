@@ -3,7 +3,7 @@
  *
  * The record is complete before the segment's write offset moves over it, and no reader finds it before its slot
  * is swapped. A writer that is killed before the swap leaves at most a dead record. lard_write takes the
- * shard's lock; all but lard_write_queue_of run under it.
+ * shard's lock; lard_write_find_row, lard_write_locked and the functions above them run under it.
  */
 #include "item/write.h"
 #include "base/count.h"
@@ -27,6 +27,8 @@
 #include "segment/segment.h"
 #include "shard/repair.h"
 #include "shard/shard.h"
+
+#include <stdlib.h>
 
 #define ATTEMPTS 8
 
@@ -168,8 +170,8 @@ LARD_INLINE larder_status publish(lard_core *cache, lard_view *view, lard_write_
 }
 
 LARD_INLINE void append(lard_view *view, uint64_t offset, uint64_t generation, lard_write_op *op) {
-    if (LARD_UNLIKELY(op->image) && lard_image_is_of(op->image, &op->spec)) {
-        lard_image_put(view, offset, generation, op->image);
+    if (LARD_UNLIKELY(op->image) && lard_image_is_of(op->image, &op->spec) &&
+        lard_image_put(view, offset, generation, op->image)) {
         op->crc = op->image->crc;
         return;
     }
@@ -205,7 +207,6 @@ LARD_INLINE larder_status append_and_publish(lard_core *cache, lard_view *view, 
         lard_reserve_upkeep(cache, view, queue, bytes, op->now_ms);
     }
     lard_index_resize_grow(cache, view);
-    lard_dircache_keep_up(view->map, view);
     return status;
 }
 
@@ -264,28 +265,41 @@ static larder_status write_prepared(lard_core *cache, lard_view *view, lard_writ
         return status;
     }
     status = lard_write_locked(cache, view, op);
-    lard_shard_unlock(view);
+    lard_write_unlock(view);
     return lard_map_outcome(view->map, status);
 }
 
-void lard_write_form(const lard_view *view, lard_write_op *op, lard_image *image, lard_u64 *words) {
+void lard_write_unlock(lard_view *view) {
+    lard_shard_unlock(view);
+    lard_dircache_keep_up(view->map, view);
+}
+
+bool lard_write_form(const lard_view *view, lard_write_op *op, lard_image *image) {
     unsigned row;
+    image->words = malloc(lard_record_bytes_of(op->key, &op->spec));
+    if (!image->words) {
+        return false;
+    }
     if (op->key->belief && lard_belief_knows(op->key->belief, view->map, lard_load(&view->header->epoch), &row)) {
         op->spec.configuration = row;
     }
-    image->words = words;
     lard_image_form(image, op->key, &op->spec);
     op->image = image;
+    return true;
+}
+
+void lard_write_forget(lard_write_op *op, lard_image *image) {
+    free(image->words);
+    op->image = NULL;
 }
 
 static __attribute__((noinline)) larder_status write_image(lard_core *cache, lard_view *view, lard_write_op *op,
                                                            const larder_call *call) {
-    lard_u64 words[LARD_IMAGE_WORDS];
     lard_image image;
-    lard_write_form(view, op, &image, words);
-    lard_dirty_for_write(view, &op->key->hash, &op->buckets, LARD_SEGMENT_FREE, 0);
+    uint64_t stored = lard_write_form(view, op, &image) ? 0 : lard_record_bytes_of(op->key, &op->spec);
+    lard_dirty_for_write(view, &op->key->hash, &op->buckets, LARD_SEGMENT_FREE, stored);
     larder_status status = write_prepared(cache, view, op, call);
-    op->image = NULL;
+    lard_write_forget(op, &image);
     return status;
 }
 

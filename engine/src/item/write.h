@@ -50,13 +50,18 @@ static inline larder_status lard_write_configure(lard_view *view, lard_write_op 
     op->spec.configuration = row;
     return LARDER_OK;
 }
-/* Without the lock: forms the image of the op's record in `words`, LARD_IMAGE_WORDS. */
-void lard_write_form(const lard_view *view, lard_write_op *op, lard_image *image, lard_u64 *words);
+/* Without the lock: forms the image of the op's record. False: there is no memory, and the record will be stored.
+ * In both cases lard_write_forget follows the write. */
+bool lard_write_form(const lard_view *view, lard_write_op *op, lard_image *image);
+void lard_write_forget(lard_write_op *op, lard_image *image);
 /* Takes the lock of the key's shard. OK; NOT_STORED: the condition does not hold, or depends on a large value
  * (op->is_large) and op->is_whole is false; FULL; PIN_FULL; NO_CONFIGURATION; BUSY; DAMAGED. */
 larder_status lard_write(lard_core *cache, lard_map *map, lard_write_op *op, const larder_call *call);
-/* The same; the caller holds the lock. */
+/* The same; the caller holds the lock, and releases it by the next function. */
 larder_status lard_write_locked(lard_core *cache, lard_view *view, lard_write_op *op);
+/* Releases the lock. Then renews this process's copy of where the buckets are (index/dircache.h), if it is old:
+ * that may ask the system for memory, and reads the limits of control groups. */
+void lard_write_unlock(lard_view *view);
 /* Without the lock: the queue that a new value of the key probably goes to. A hint. */
 uint32_t lard_write_queue_of(lard_map *map, const lard_key *key);
 

@@ -1,8 +1,8 @@
 /*
- * image.h — forms a record in private memory, and writes it into the file by pwrite(2).
+ * image.h — forms a record in private memory, and writes it into the file by pwritev(2).
  *
  * The first store of a process to a page of a file on a disk is a page fault, also when the page was written back
- * since its last store. Records are appended, so a record of several pages would take a fault for each. pwrite(2)
+ * since its last store. Records are appended, so a record of several pages would take a fault for each. pwritev(2)
  * takes none: it copies into the page cache, which is what all processes have mapped (POSIX leaves open whether a
  * map shows it; Linux's file systems on disks do, and others are refused, see base/filesystem.h).
  *
@@ -21,10 +21,9 @@
 #define LARD_IMAGE_LEAST (2 * LARD_PAGE) /* bytes of the shortest record that an image is made of */
 #define LARD_IMAGE_PAGE LARD_PAGE        /* zeros complete the last of these of the file */
 #endif
-#define LARD_IMAGE_WORDS ((LARD_MAX_RECORD + LARD_IMAGE_PAGE) / 8)
 
 typedef struct lard_image {
-    lard_u64 *words;        /* LARD_IMAGE_WORDS of private memory: the record, then a page of zeros */
+    lard_u64 *words;        /* the record, in private memory that is not on the stack: it takes up to 64 KiB */
     uint64_t bytes;         /* of the record */
     size_t value_bytes;     /* of what it was formed of */
     unsigned configuration; /* the same */
@@ -43,13 +42,13 @@ static inline bool lard_image_is_of(const lard_image *image, const lard_record_s
     return image->configuration == spec->configuration && image->value_bytes == spec->value_bytes;
 }
 
-/* Forms the record in image->words. */
+/* Forms the record in image->words, which has room for it. */
 void lard_image_form(lard_image *image, const lard_key *key, const lard_record_spec *spec);
 /* Writes it at a reserved offset of a segment of `generation`, and zeros up to the end of its last page: nothing
- * reads there. If pwrite(2) cannot be used, stores it. Under the lock. */
-void lard_image_put(lard_view *view, uint64_t offset, uint64_t generation, lard_image *image);
-/* As lard_record_move, by an image. */
-void lard_image_move(lard_view *view, uint64_t from, const lard_record_info *info, uint64_t to,
+ * reads there. False: pwritev(2) cannot be used, and the caller stores the record. Under the lock. */
+bool lard_image_put(const lard_view *view, uint64_t offset, uint64_t generation, const lard_image *image);
+/* As lard_record_move, from the map by pwritev(2). False: it cannot be used. */
+bool lard_image_move(const lard_view *view, uint64_t from, const lard_record_info *info, uint64_t to,
                      uint64_t generation);
 
 #endif

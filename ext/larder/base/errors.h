@@ -37,12 +37,13 @@ NORETURN(void glue_raise_open(const larder_error *error, const char *path));
 
 /*
  * Raises SystemStackError if less than some 16 KB are left of the machine stack, as Ruby does before it calls a
- * method of its own in C. Beyond its end a signal leaves the call wherever it is: with a lock of malloc, at which
- * all threads then wait, or with one of the file. To be called before the engine, and at each level of a value.
+ * method of its own in C. A call of the engine takes less (engine/test/stack_test.c). Beyond the end a signal
+ * leaves the call wherever it is: with a lock of malloc, at which all threads then wait, or with one of the file.
+ * To be called before the engine, and at each level of a value.
  */
 void glue_check_stack(void);
 
-/* The same for calls that take up to 60 KB, as one that attaches to the file. */
+/* The same for 64 KB, which a call takes at most that opens, attaches, resizes or closes a file. */
 void glue_check_deep_stack(void);
 
 #endif

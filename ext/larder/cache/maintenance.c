@@ -128,6 +128,7 @@ static void run_resize(larder *engine, void *arg) {
 static VALUE cache_resize(VALUE self, VALUE size, VALUE keep) {
     struct resize resize = {.size_bytes = NUM2ULL(size), .keep = NUM2UINT(keep)};
 
+    glue_check_deep_stack();
     glue_attach_and_call_released(self, run_resize, &resize);
     if (resize.status != LARDER_OK) {
         glue_raise_open(&resize.error, larder_path(glue_attach_to_read(self)));

@@ -41,6 +41,7 @@ static VALUE cache_open(VALUE klass, VALUE path, VALUE numbers, VALUE create, VA
     VALUE frozen = rb_str_new_frozen(path);
     struct opening opening = {.path = StringValueCStr(frozen), .lazy = RTEST(lazy), .engine = &handle->engine};
 
+    glue_check_deep_stack();
     Check_Type(numbers, T_ARRAY);
     opening.options.size_bytes = NUM2ULL(rb_ary_entry(numbers, 0));
     opening.options.lock_timeout_ms = NUM2UINT(rb_ary_entry(numbers, 1));
@@ -64,6 +65,7 @@ static VALUE cache_open(VALUE klass, VALUE path, VALUE numbers, VALUE create, VA
 }
 
 static VALUE cache_close(VALUE object) {
+    glue_check_deep_stack();
     glue_handle_close(glue_handle_of(object));
     RB_GC_GUARD(object);
     return Qnil;

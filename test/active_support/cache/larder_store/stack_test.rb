@@ -44,12 +44,49 @@ module LarderStoreTests
       print ended, " of ", CALLS.size * 10 * 2 * 2, store.read("text") == "é" * 1000
     RUBY
 
-    test "ends by SystemStackError, and the process goes on" do
+    # Stores in a full file by a process that has just opened it: eviction moves long values. Each thread goes as deep
+    # as there is room for, but for some levels, and stores there.
+    EVICTION = <<~'RUBY'
+      require "larder"
+
+      open_full = -> { Larder::Cache.open(ARGV[0], size: 16 << 20, lock_timeout: 0.01) }
+      open_full.call.tap { |cache| 4000.times { |i| cache.set("old#{i}", "x" * 11_000) } }.close
+      cache = open_full.call
+      4000.times { |i| 3.times { cache.get("old#{i}") } }
+      deepest = 0
+      measure = ->(level) { [2, 1].sort_by { measure.(deepest = level + 1) } }
+      down = lambda do |left, todo|
+        next todo.call if left.zero?
+
+        done = false
+        [2, 1].sort_by { (done ||= down.(left - 1, todo)) && 1 }
+      end
+      in_thread = lambda do |todo|
+        Thread.new do
+          todo.call
+        rescue SystemStackError
+          nil
+        end.join
+      end
+      in_thread.(-> { measure.(0) })
+      200.times { |i| in_thread.(-> { down.(deepest - 1 - i, -> { cache.set("new#{i}", "x" * 4000) || true }) }) }
+      print cache.stats[:promotions].positive?, 100.times.count { |i| !cache.set("after#{i}", "x") }, " refused"
+    RUBY
+
+    def run_deep(program)
       lib = File.expand_path("../../../../lib", __dir__)
-      out, err, status = Open3.capture3("timeout", "-s", "KILL", LIMIT.to_s, RbConfig.ruby, "-I", lib, "-e", PROGRAM,
+      out, err, status = Open3.capture3("timeout", "-s", "KILL", LIMIT.to_s, RbConfig.ruby, "-I", lib, "-e", program,
                                         path_of("stack"))
       assert status.success?, "#{status.inspect} #{out} #{err[0, 2000]}"
-      assert_equal "400 of 400true", out
+      out
+    end
+
+    test "ends by SystemStackError, and the process goes on" do
+      assert_equal "400 of 400true", run_deep(PROGRAM)
+    end
+
+    test "leaves no lock taken where eviction moves long values" do
+      assert_equal "true0 refused", run_deep(EVICTION)
     end
   end
 end
