@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-typedef struct waiting {
+typedef struct leasing {
     const void *key;
     size_t key_bytes;
     larder_lease lease;
-    uint32_t wait_ms;
+    int64_t ms; /* the length of the lease, of the wait, or of the time in which the old value is fresh */
     larder_call call;
     larder_status status;
-} waiting;
+} leasing;
 
 larder_lease glue_lease_of(VALUE lease) {
     larder_lease copy;
@@ -32,78 +32,102 @@ static VALUE string_of(const larder_lease *lease) {
     return rb_obj_freeze(rb_str_new((const char *)lease, sizeof *lease));
 }
 
+static void run_take(larder *engine, void *arg) {
+    leasing *one = arg;
+
+    one->status = larder_lease_take(engine, one->key, one->key_bytes, one->ms, &one->lease, &one->call);
+}
+
+static void run_wait(larder *engine, void *arg) {
+    leasing *one = arg;
+
+    one->status = larder_lease_wait(engine, one->key, one->key_bytes, &one->lease, (uint32_t)one->ms, &one->call);
+}
+
+static void run_end(larder *engine, void *arg) {
+    leasing *one = arg;
+
+    one->status = larder_lease_end(engine, one->key, one->key_bytes, &one->lease, one->ms, &one->call);
+}
+
+static void point_to(leasing *one, VALUE key) {
+    one->key = RSTRING_PTR(key);
+    one->key_bytes = (size_t)RSTRING_LEN(key);
+}
+
+/* With the GVL, as a try call. */
+static void try(larder *engine, VALUE key, void (*run)(larder *engine, void *arg), leasing *one) {
+    point_to(one, key);
+    one->call.flags = LARDER_CALL_TRY;
+    run(engine, one);
+    one->call.flags = 0;
+}
+
+/* Tries it. If the lock of the key's shard is taken, waits for it without the GVL. */
+static void perform(VALUE cache, VALUE key, void (*run)(larder *engine, void *arg), leasing *one) {
+    try(glue_attach_to_change(cache), key, run, one);
+    if (one->status == LARDER_BUSY) {
+        key = rb_str_new_frozen(key);
+        point_to(one, key);
+        glue_attach_and_call_released(cache, run, one);
+        RB_GC_GUARD(key);
+    }
+}
+
 VALUE glue_lease_take(VALUE cache, VALUE key, VALUE lease_ms, VALUE over, VALUE now) {
-    larder_call call = glue_call(now);
-    larder_lease lease = {{0, 0}, 0, 0, 0, 0};
-    int64_t ms = NUM2LL(lease_ms);
+    leasing one = {.ms = NUM2LL(lease_ms), .call = glue_call(now)};
 
     glue_check_string(key, "key");
     if (!NIL_P(over)) {
-        lease = glue_lease_of(over);
+        one.lease = glue_lease_of(over);
     }
-    larder *engine = glue_attach_to_change(cache);
-    larder_status status =
-        larder_lease_take(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), ms, &lease, &call);
-    if (status == LARDER_OK || status == LARDER_LEASED || status == LARDER_NOT_STORED) {
-        return rb_assoc_new(INT2FIX(status), string_of(&lease));
+    perform(cache, key, run_take, &one);
+    if (one.status == LARDER_OK || one.status == LARDER_LEASED || one.status == LARDER_NOT_STORED) {
+        return rb_assoc_new(INT2FIX(one.status), string_of(&one.lease));
     }
-    if (status == LARDER_INVALID || status == LARDER_KEY_TOO_LONG) {
-        glue_raise_for_key(status, key);
+    if (one.status == LARDER_INVALID || one.status == LARDER_KEY_TOO_LONG) {
+        glue_raise_for_key(one.status, key);
     }
     return Qnil;
 }
 
 VALUE glue_leases_take(VALUE cache, VALUE keys, VALUE lease_ms, VALUE now) {
     VALUE taken = rb_hash_new();
-    larder_call call = glue_call(now);
-    int64_t ms = NUM2LL(lease_ms);
+    leasing one = {.ms = NUM2LL(lease_ms), .call = glue_call(now)};
 
     glue_check_array(keys, "keys");
     larder *engine = glue_attach_to_change(cache);
     for (long i = 0; i < RARRAY_LEN(keys); i++) {
         VALUE key = rb_ary_entry(keys, i);
-        larder_lease lease = {{0, 0}, 0, 0, 0, 0};
 
         glue_check_string(key, "key");
-        const char *bytes = RSTRING_PTR(key);
-        size_t size = (size_t)RSTRING_LEN(key);
-        larder_status status = larder_lease_take(engine, bytes, size, ms, &lease, &call);
-        if (status == LARDER_NOT_STORED) {
-            status = larder_lease_take(engine, bytes, size, ms, &lease, &call);
+        one.lease = (larder_lease){{0, 0}, 0, 0, 0, 0};
+        try(engine, key, run_take, &one);
+        if (one.status == LARDER_NOT_STORED) {
+            try(engine, key, run_take, &one);
         }
-        if (status == LARDER_OK) {
-            rb_hash_aset(taken, glue_hash_key(key), string_of(&lease));
+        if (one.status == LARDER_OK) {
+            rb_hash_aset(taken, glue_hash_key(key), string_of(&one.lease));
         }
     }
     return taken;
 }
 
-static void run_wait(larder *engine, void *arg) {
-    waiting *wait = arg;
-
-    wait->status = larder_lease_wait(engine, wait->key, wait->key_bytes, &wait->lease, wait->wait_ms, &wait->call);
-}
-
 VALUE glue_lease_wait(VALUE cache, VALUE key, VALUE lease, VALUE wait_ms, VALUE now) {
-    waiting wait = {.lease = glue_lease_of(lease), .wait_ms = NUM2UINT(wait_ms), .call = glue_call(now)};
+    leasing one = {.lease = glue_lease_of(lease), .ms = NUM2UINT(wait_ms), .call = glue_call(now)};
 
     glue_check_string(key, "key");
     key = rb_str_new_frozen(key);
-    wait.key = RSTRING_PTR(key);
-    wait.key_bytes = (size_t)RSTRING_LEN(key);
-    glue_handle_call_released(cache, run_wait, &wait);
+    point_to(&one, key);
+    glue_handle_call_released(cache, run_wait, &one);
     RB_GC_GUARD(key);
-    return wait.status == LARDER_LEASED ? Qfalse : Qtrue;
+    return one.status == LARDER_LEASED ? Qfalse : Qtrue;
 }
 
 VALUE glue_lease_end(VALUE cache, VALUE key, VALUE lease, VALUE fresh_ms, VALUE now) {
-    larder_call call = glue_call(now);
-    larder_lease ended = glue_lease_of(lease);
-    int64_t ms = NUM2LL(fresh_ms);
+    leasing one = {.lease = glue_lease_of(lease), .ms = NUM2LL(fresh_ms), .call = glue_call(now)};
 
     glue_check_string(key, "key");
-    larder *engine = glue_attach_to_change(cache);
-    return larder_lease_end(engine, RSTRING_PTR(key), (size_t)RSTRING_LEN(key), &ended, ms, &call) == LARDER_OK
-               ? Qtrue
-               : Qfalse;
+    perform(cache, key, run_end, &one);
+    return one.status == LARDER_OK ? Qtrue : Qfalse;
 }

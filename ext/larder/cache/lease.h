@@ -11,10 +11,11 @@
 #include "larder.h"
 
 /* [status, lease]: status is LARDER_OK, LEASED or NOT_STORED as an Integer. nil: no lease can be stored. `over` is
- * nil or the lease that a NOT_STORED answered. */
+ * nil or the lease that a NOT_STORED answered. Waits for a lock without the GVL, as does glue_lease_end. */
 VALUE glue_lease_take(VALUE cache, VALUE key, VALUE lease_ms, VALUE over, VALUE now);
 
-/* The leases of those keys of which no other caller has one, also where a key has a value: a Hash. */
+/* The leases of those keys of which no other caller has one, also where a key has a value: a Hash. Waits for no
+ * lock: a key in a shard whose lock is taken gets none. */
 VALUE glue_leases_take(VALUE cache, VALUE keys, VALUE lease_ms, VALUE now);
 
 /* Has the lease ended? Waits for that up to `wait_ms`, at most 20 ms, without the GVL. */

@@ -77,7 +77,7 @@ module Larder
       # @!method leases(keys, lease_ms, now)
       #   @param keys [Array<String>]
       #   @return [Hash{String => String}] leases of those keys of which no other caller has one, also where there is a
-      #     value
+      #     value; none of a key in a shard whose lock is taken
 
       # @!method lease_wait(key, lease, wait_ms, now)
       #   @return [Boolean] has the lease ended? Waits for that up to wait_ms, at most 20 ms

@@ -5,6 +5,7 @@
 
 require "test_helper"
 require "timeout"
+require "larder/store/records"
 
 class LarderCacheContentionTest < ActiveSupport::TestCase
   include TemporaryCaches
@@ -144,6 +145,41 @@ class LarderCacheContentionTest < ActiveSupport::TestCase
     assert_equal false, contended.set(key, "small")
     ticker.kill
     assert_operator ticks, :>, 20
+  end
+
+  test "a lease is taken and ended without the GVL too, and leases of many keys wait for no lock" do
+    records = Larder::Store::Records.new(open_cache(size: LARGE, lock_timeout: 0.3))
+    leases = KEYS.times.to_h { |i| ["n#{i}", lease_over_value(records, "n#{i}")] }
+    contended = stop_writer(lock_timeout: 0.3)
+    key = locked_key(contended)
+    waits = contended.stats[:lock_waits]
+    assert_includes 1...KEYS, records.leases(KEYS.times.map { |i| "other#{i}" }, 1000, nil).size
+    assert_equal waits, contended.stats[:lock_waits]
+    # Each in a process of its own, for a handle remembers which lock it waited for in vain.
+    assert_operator in_child { ticks { records.lease_end(key, leases[key], 0, nil) } }, :>, 20
+    assert_nil contended.get(key)
+    assert_operator in_child { ticks { records.lease(key, 1000, nil, nil) } }, :>, 20
+  end
+
+  # Takes the lease of a key whose value stays.
+  def lease_over_value(records, key)
+    records.set(key, ["1", 0, 0], nil)
+    _, value = records.lease(key, 60_000, nil, nil)
+    status, lease = records.lease(key, 60_000, value, nil)
+    assert_equal Larder::Store::Records::TAKEN, status
+    lease
+  end
+
+  # How often another thread runs during the block.
+  def ticks
+    count = 0
+    ticker = Thread.new { loop { (count += 1) && sleep(0.001) } }
+    sleep(0.001) until count.positive?
+    before = count
+    yield
+    count - before
+  ensure
+    ticker.kill
   end
 
   test "threads that wait for a lock can be killed and timed out" do
