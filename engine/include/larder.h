@@ -424,7 +424,7 @@ larder_status larder_open(const char *path, const larder_options *options, larde
  * larder_attached: 1, attached; 0, larder_attach() should be called; -1, an attempt has failed recently, so try
  * later, or `cache` is NULL.
  * larder_attach: OK or an error. LOCKED: another process creates, opens or closes the file and has not finished
- * within `wait_ms`.
+ * within `wait_ms`; where locks are POSIX locks (see Caveats), also another thread that closes it.
  * larder_last_failure: the error of the last attempt to attach. OK: it succeeded, there was none, or `cache` is
  * NULL.
  * larder_pending: how many keys and tags are noted; LARDER_ALL_PENDING: all keys. They are lost if the handle is

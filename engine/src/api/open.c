@@ -268,7 +268,8 @@ static void detach(lard_core *cache) {
     }
 }
 
-/* Removes the handle from its core. True: the core has no other. Under the fork lock. */
+/* Removes the handle from its core. True: the core has no other, and no further handle finds it. Under the fork
+ * lock. */
 static bool leave_core(larder *handle) {
     lard_core *cache = handle->core;
     for (larder **at = &cache->handles; *at; at = &(*at)->next) {
@@ -278,7 +279,7 @@ static bool leave_core(larder *handle) {
         }
     }
     if (!cache->handles) {
-        lard_registry_remove(cache);
+        cache->closing = lard_fork_number() + 1;
     }
     return !cache->handles;
 }
@@ -305,6 +306,10 @@ void larder_close(larder *handle) {
         lard_fold_now(cache, LARDER_USAGE_WAIT_MS, &ignored);
         detach(cache);
     }
+    lard_fork_lock(); /* until then a thread that opens the file waits, where it has to: see handle/opening.c */
+    lard_lockfile_close(&cache->lock);
+    lard_registry_remove(cache);
+    lard_fork_unlock();
     free_core(cache);
 }
 

@@ -192,6 +192,7 @@ typedef struct lard_core {
     uint64_t *stuck;          /* per shard: the hold of the lock in which a whole wait has passed, see shard.c */
     lard_map *old_maps;
     larder *handles;        /* one for each configuration */
+    unsigned closing;       /* fork number + 1 of the process whose thread closes it; 0: it is open */
     struct lard_core *next; /* in the registry */
     char path[];
 } lard_core;

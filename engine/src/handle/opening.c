@@ -4,6 +4,7 @@
  * The handle may have no lock file open, or one that was removed or replaced since.
  */
 #include "handle/opening.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "file/map.h"
 #include "handle/registry.h"
@@ -15,9 +16,26 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+/* Where locks are POSIX locks, the close of a lock file's descriptor drops all that the process has on the file.
+ * So no thread opens a lock file that another one is closing. Waits for that; false: for `wait_ms` in vain. */
+static bool await_close(const struct stat *info, int64_t wait_ms) {
+    int64_t start = lard_clock_monotonic_ms();
+    for (;;) {
+        lard_fork_lock();
+        const lard_core *closing = lard_registry_find_closing((uint64_t)info->st_dev, (uint64_t)info->st_ino);
+        bool waits = closing && lard_bytelock_is_posix(&closing->lock);
+        lard_fork_unlock();
+        int64_t waited = lard_clock_monotonic_ms() - start;
+        if (!waits || waited < 0 || waited > wait_ms) { /* negative: the clock failed */
+            return !waits;
+        }
+        lard_clock_sleep_ms(1);
+    }
+}
+
 /* The handle's open lock file; if it is gone or another file is at its path, opens or creates one. */
-static larder_status find_lockfile(const lard_core *cache, const char *path, bool creates, lard_lockfile *file,
-                                   larder_error *error) {
+static larder_status find_lockfile(const lard_core *cache, const char *path, bool creates, int64_t wait_ms,
+                                   lard_lockfile *file, larder_error *error) {
     struct stat info;
     bool is_there = stat(path, &info) == 0;
     if (!is_there && !creates) {
@@ -35,6 +53,9 @@ static larder_status find_lockfile(const lard_core *cache, const char *path, boo
     if (opens_twice) { /* closing one descriptor would drop the POSIX locks of the other handle */
         return lard_fail(error, LARDER_SUPERSEDED, 0,
                          "%s: close the cache that this process has open under another path", path);
+    }
+    if (is_there && !await_close(&info, wait_ms)) {
+        return lard_fail(error, LARDER_LOCKED, 0, "%s: this process is closing it", path);
     }
     return lard_lockfile_open(path, file, error);
 }
@@ -56,7 +77,8 @@ larder_status lard_opening_begin(const lard_core *cache, lard_opening_purpose pu
                                  lard_opening *opening, larder_error *error) {
     lard_lockfile_path(cache->path, opening->path);
     opening->opener = (lard_bytelock){.fd = -1};
-    larder_status status = find_lockfile(cache, opening->path, purpose == LARD_TO_CREATE, &opening->file, error);
+    larder_status status =
+        find_lockfile(cache, opening->path, purpose == LARD_TO_CREATE, wait_ms, &opening->file, error);
     if (status != LARDER_OK) {
         return status;
     }
