@@ -448,7 +448,8 @@ size_t larder_max_value(const larder *cache); /* longest value: min(64 MiB, an e
 
 /*
  * Greatest size of key and value together of a pinned item. A pinned item ends only when it expires, is deleted or
- * replaced, or by larder_clear. A damaged or replaced file loses it like all others.
+ * replaced, by a refusal that drops the key's old value, or by larder_clear. A damaged or replaced file loses it
+ * like all others.
  *
  * Pinned items may take two thirds of a shard. A long item counts with the bytes that it leaves unused in a
  * segment. Above that, a store with `pin` is PIN_FULL, and the key's old value is treated as in any refusal.
@@ -552,7 +553,8 @@ larder_status larder_delete(larder *cache, const void *key, size_t key_bytes, co
  *   LEASED      Another caller has it; *lease tells which. Wait by larder_lease_wait, or compute without a lease.
  *   NOT_STORED  The key has a fresh value: read it. If that is no use, call again with the same *lease, whose
  *               `over` then names that value. Before the first call `over` is 0.
- *   or the error of a store: there is no room for a lease. Compute without one.
+ *   or the error of a store: there is no room for a lease. Compute without one. Also VALUE_TOO_LARGE: `over` names
+ *               a pinned value that has no room for a lease, or a pinned counter, and it stays.
  *
  * Until the value is stored, a placeholder under the key itself has the lease. Reads of it are misses, and
  * LARDER_ADD and larder_increment take the key for absent. An old value of the key stays beside the lease: stale,
@@ -645,7 +647,8 @@ larder_status larder_increment_tagged(larder *cache, const void *key, size_t key
                                       int64_t initial, int64_t ttl_ms, const larder_tag *tags, size_t count,
                                       int64_t *result, const larder_call *call);
 
-/* Gives a present key a new TTL (0: never expires; negative: drops it). OK, MISS or BUSY. */
+/* Gives a present key a new TTL (0: never expires; negative: drops it). OK, MISS or BUSY. An item with tags,
+ * stale_ms or compute_ms is stored again: then also FULL, PIN_FULL or NO_MEMORY, and the item stays as it was. */
 larder_status larder_touch(larder *cache, const void *key, size_t key_bytes, int64_t ttl_ms,
                            const larder_call *call);
 

@@ -342,6 +342,44 @@ static void a_pinned_value_stays_pinned_beside_a_lease(void) {
     end();
 }
 
+/* Over a fresh value that the caller cannot use. */
+static larder_status take_over_fresh(larder_lease *lease) {
+    *lease = (larder_lease){.token = {0, 0}};
+    larder_status status = larder_lease_take(cache, "k", 1, 60000, lease, NULL);
+    return status == LARDER_NOT_STORED ? larder_lease_take(cache, "k", 1, 60000, lease, NULL) : status;
+}
+
+static void a_pinned_value_without_room_for_a_lease_stays(void) {
+    static char value[40000], found[sizeof value];
+    larder_lease lease;
+    larder_item item;
+    int64_t sum;
+    cache = open_cache(64 << 20);
+    size_t limit = larder_max_pinned(cache) - 1, records = cache->core->map->record_limit;
+    CHECK(limit <= sizeof value && records + 1000 < limit);
+    larder_store store = {.key = "k", .key_bytes = 1, .value = value, .pin = 1};
+    for (size_t bytes = records - 100; bytes <= limit;
+         bytes = bytes < limit && bytes + 999 > limit ? limit : bytes + 999) {
+        store.value_bytes = bytes;
+        CHECK(larder_set(cache, &store, NULL) == LARDER_OK, "%zu bytes", bytes);
+        larder_status status = take_over_fresh(&lease);
+        CHECK(status == (bytes == limit ? LARDER_VALUE_TOO_LARGE : LARDER_OK), "%zu bytes: %s", bytes,
+              larder_status_name(status));
+        CHECK(larder_get(cache, "k", 1, found, sizeof found, &item, NULL) == LARDER_OK && item.is_pinned &&
+                  item.size_bytes == bytes,
+              "%zu bytes", bytes);
+        CHECK(bytes == limit || larder_lease_end(cache, "k", 1, &lease, 0, NULL) == LARDER_OK, "%zu bytes", bytes);
+        CHECK(larder_exists(cache, "k", 1, &item, NULL) == LARDER_OK && item.is_pinned, "%zu bytes", bytes);
+    }
+    store.value = "41";
+    store.value_bytes = 2;
+    CHECK(larder_set(cache, &store, NULL) == LARDER_OK);
+    CHECK(larder_increment(cache, "k", 1, 1, 0, 0, &sum, NULL) == LARDER_OK && sum == 42);
+    CHECK(take_over_fresh(&lease) == LARDER_VALUE_TOO_LARGE && is(cache, "k", "42"));
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
 static void a_placeholder_outlives_as_much_writing_as_an_item_that_was_read(void) {
     larder_lease lease;
     char key[32], value[1000] = "";
@@ -611,6 +649,7 @@ static const test_case tests[] = {
          "large values stay beside a lease, and leave no chunks"),
     TEST(a_value_that_fills_a_record_gives_way_to_the_lease, "a value that fills a record gives way to the lease"),
     TEST(a_pinned_value_stays_pinned_beside_a_lease, "a pinned value stays pinned beside a lease"),
+    TEST(a_pinned_value_without_room_for_a_lease_stays, "a pinned value that has no room for a lease stays"),
     TEST(a_placeholder_outlives_as_much_writing_as_an_item_that_was_read,
          "a placeholder outlives as much writing as an item that was read"),
     TEST(a_stale_value_is_evicted_before_one_that_is_fresh, "a stale value is evicted before one that is fresh"),

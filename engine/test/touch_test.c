@@ -227,6 +227,33 @@ static void touches_of_a_large_value_that_pass_each_other(void) {
     larder_close(cache);
 }
 
+/* Pinned records may be longer than others. */
+static void a_touch_of_a_long_pinned_value_with_tags(void) {
+    static char value[40000];
+    larder_tag tag = {"t", 1};
+    larder_extra extras[] = {{.tag_count = 1, .tags = &tag}, {.compute_ms = 7}, {.stale_ms = 1000}};
+    cache = open_cache(64 << 20);
+    size_t most = larder_max_pinned(cache) - 64;
+    CHECK(most > cache->core->map->record_limit && most <= sizeof value);
+    for (int i = 0; i < 3; i++) {
+        larder_store store = {.key = key = "p",
+                              .key_bytes = 1,
+                              .value = value,
+                              .value_bytes = most,
+                              .pin = 1,
+                              .ttl_ms = LIFE_MS,
+                              .extra = &extras[i]};
+        larder_item item;
+        CHECK(larder_set(cache, &store, NULL) == LARDER_OK, "extra %d", i);
+        int64_t before = expires_at_ms();
+        CHECK(larder_touch(cache, "p", 1, LONGER_MS, NULL) == LARDER_OK, "extra %d", i);
+        CHECK(larder_exists(cache, "p", 1, &item, NULL) == LARDER_OK && item.is_pinned && item.size_bytes == most);
+        CHECK(item.expires_at_ms > before, "extra %d: it expires as before", i);
+    }
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
 static const test_case tests[] = {
     TEST(a_touch_beside_a_swap_that_names_the_expiry, "a touch is not lost beside a swap that names the expiry"),
     TEST(a_touch_of_a_number_beside_a_swap_that_names_the_expiry,
@@ -241,5 +268,6 @@ static const test_case tests[] = {
     TEST(a_touch_of_a_number_beside_a_swap_that_fails, "a number that a swap makes plain keeps the expiry it has"),
     TEST(touches_of_a_large_value_that_pass_each_other,
          "a touch takes no life of the chunks that another gave them"),
+    TEST(a_touch_of_a_long_pinned_value_with_tags, "a pinned value with tags can be touched, whatever its length"),
 };
 RUN("touch", tests)

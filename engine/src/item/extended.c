@@ -9,6 +9,7 @@
 #include "item/expiry.h"
 #include "item/large.h"
 #include "item/write.h"
+#include "segment/pin.h"
 
 #include <stdlib.h>
 
@@ -55,9 +56,9 @@ larder_status lard_extended_rewrite(lard_core *cache, lard_map *map, const lard_
             return LARDER_NOT_STORED;
         }
     }
-    larder_status status = lard_record_bytes_of(key, &op.spec) > map->record_limit
-                               ? LARDER_VALUE_TOO_LARGE
-                               : lard_write(cache, map, &op, call);
+    uint64_t most = op.spec.pin ? lard_pin_limit(map) : map->record_limit;
+    larder_status status =
+        lard_record_bytes_of(key, &op.spec) > most ? LARDER_VALUE_TOO_LARGE : lard_write(cache, map, &op, call);
     free(copy);
     if (status == LARDER_OK && !extension->kind && hit->slot) {
         lard_reads_set(hit->reads, hit->slot, LARD_READS_MOST);

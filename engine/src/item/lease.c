@@ -64,7 +64,8 @@ static void describe(const lard_hit *hit, larder_lease *lease) {
     lease->process = lard_process_owner_of(hit->extension.token);
 }
 
-/* What an old value becomes while its key is leased. A counter, which changes in place, is not kept. */
+/* What an old value becomes while its key is leased. A counter, which changes in place, is not kept; a pinned one
+ * is not leased. */
 static void put_beside(const lard_hit *hit, larder_status found, int64_t lease_ms, lard_extension *extension) {
     bool has_value = found == LARDER_OK && (hit->type == LARD_TYPE_PLAIN || hit->type == LARD_TYPE_HEAD);
     lard_extension_init(extension, 0, 0);
@@ -96,10 +97,13 @@ static larder_status take_once(lard_core *cache, lard_map *map, const lard_key *
         }
     }
     lard_extension extension;
+    bool stays = found == LARDER_OK && item.is_pinned && item.staleness == LARDER_FRESH;
     put_beside(&hit, found, lease_ms, &extension);
     lard_process_new_id(cache, &key->hash, extension.token);
-    larder_status status = lard_extended_rewrite(cache, map, key, &hit, &extension, &item, now_ms, call);
-    if (status == LARDER_VALUE_TOO_LARGE) { /* value and lease together: it leaves the value */
+    larder_status status = stays && !extension.kind
+                               ? LARDER_VALUE_TOO_LARGE
+                               : lard_extended_rewrite(cache, map, key, &hit, &extension, &item, now_ms, call);
+    if (status == LARDER_VALUE_TOO_LARGE && !stays) { /* value and lease together: the value goes */
         extension.kind = 0;
         extension.fields = LARD_FIELD_LEASE;
         extension.tag_count = 0;

@@ -57,6 +57,16 @@ module Larder
         assert_equal "small", cache.get("key")
       end
 
+      test "a long pinned value with tags can be touched" do
+        long = open_cache("long.larder", size: 64 << 20)
+        value = "x" * (long.max_pinned - 100)
+        assert long.set("key", value, pin: true, tags: ["tag"], ttl: 60)
+        assert_equal true, long.touch("key", ttl: 3600)
+        assert_in_delta 3600, long.ttl("key"), 60
+        assert_equal value, long.get("key")
+        assert_predicate long.stats[:pinned_bytes], :positive?
+      end
+
       test "what is too long to be pinned is an error that names the key" do
         assert cache.set("key", "x" * (cache.max_pinned - 3), pin: true)
         error = assert_raises(InvalidArgument) { cache.set("key", "x" * (cache.max_pinned + 8), pin: true) }
