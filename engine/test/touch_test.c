@@ -254,6 +254,48 @@ static void a_touch_of_a_long_pinned_value_with_tags(void) {
     larder_close(cache);
 }
 
+/* Its chunks are under other locks, which it does not wait for. */
+static void a_try_call_of_a_large_value(void) {
+    enum { BYTES = 400000 };
+    static unsigned char value[BYTES];
+    larder_extra with = {.compute_ms = 7};
+    larder_call tries = {.flags = LARDER_CALL_TRY};
+    larder_stats stats;
+    cache = open_cache(64 << 20);
+    for (int extended = 0; extended < 2; extended++) {
+        larder_store store = {.key = key = "large",
+                              .key_bytes = 5,
+                              .value = value,
+                              .value_bytes = BYTES,
+                              .ttl_ms = LIFE_MS,
+                              .extra = extended ? &with : NULL};
+        CHECK(larder_set(cache, &store, NULL) == LARDER_OK);
+        int64_t before = expires_at_ms();
+        CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.lock_waits == 0);
+        lard_key wanted = lard_key_of(cache->core->map, NULL, key, 5);
+        uint32_t own = lard_hash_shard(cache->core->map, &wanted.hash);
+        for (uint32_t shard = 0; shard < cache->core->map->super.shard_count; shard++) {
+            lard_view view = lard_view_of(cache->core->map, shard);
+            CHECK(shard == own || lard_shard_lock(cache->core, &view, NULL) == LARDER_OK);
+        }
+        larder_status status = larder_touch(cache, key, 5, LONGER_MS, &tries);
+        for (uint32_t shard = 0; shard < cache->core->map->super.shard_count; shard++) {
+            lard_view view = lard_view_of(cache->core->map, shard);
+            view.owner = cache->core->map->owner_word;
+            if (shard != own) {
+                lard_shard_unlock(&view);
+            }
+        }
+        CHECK(status == LARDER_BUSY && expires_at_ms() == before, "extended %d: it has changed", extended);
+        CHECK(larder_get_stats(cache, &stats) == LARDER_OK && stats.lock_waits == 0, "extended %d: it waited",
+              extended);
+        CHECK(larder_touch(cache, key, 5, LONGER_MS, NULL) == LARDER_OK && expires_at_ms() > before);
+        CHECK(larder_touch(cache, key, 5, LIFE_MS, NULL) == LARDER_OK);
+    }
+    CHECK(sound(cache));
+    larder_close(cache);
+}
+
 static const test_case tests[] = {
     TEST(a_touch_beside_a_swap_that_names_the_expiry, "a touch is not lost beside a swap that names the expiry"),
     TEST(a_touch_of_a_number_beside_a_swap_that_names_the_expiry,
@@ -269,5 +311,7 @@ static const test_case tests[] = {
     TEST(touches_of_a_large_value_that_pass_each_other,
          "a touch takes no life of the chunks that another gave them"),
     TEST(a_touch_of_a_long_pinned_value_with_tags, "a pinned value with tags can be touched, whatever its length"),
+    TEST(a_try_call_of_a_large_value,
+         "a try call of a touch waits for no lock and changes nothing of a large value"),
 };
 RUN("touch", tests)

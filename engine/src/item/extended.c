@@ -81,6 +81,9 @@ larder_status lard_extended_touch(lard_core *cache, lard_map *map, const lard_ke
             LARD_WORD0_TYPE(hit.info.word0) != LARD_TYPE_EXTENDED) {
             return found == LARDER_OK && item.staleness == LARDER_FRESH ? LARDER_NOT_STORED : LARDER_MISS;
         }
+        if (hit.type == LARD_TYPE_HEAD && call && (call->flags & LARDER_CALL_TRY)) {
+            return LARDER_BUSY; /* as lard_expiry_set: the chunks are under other locks */
+        }
         lard_extension extension = hit.extension;
         int64_t stale_ms = extension.fields & LARD_FIELD_FRESH ? item.expires_at_ms - extension.fresh_until_ms : 0;
         item.expires_at_ms = lard_extended_expiry(*expiry_ms, stale_ms, &extension);
