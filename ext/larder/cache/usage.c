@@ -197,10 +197,13 @@ static VALUE cache_keep_usage(VALUE self, VALUE now) {
     if (!engine || (!RTEST(now) && !larder_usage_due(engine))) {
         return Qnil;
     }
+    VALUE path = rb_str_new_cstr(larder_path(engine)); /* another thread may close the cache during the call */
     glue_handle_call_released(self, run_keep, &keeping);
-    return keeping.status == LARDER_OK || (keeping.status == LARDER_LOCKED && !RTEST(now))
-               ? Qnil
-               : glue_open_error(&keeping.error, larder_path(engine));
+    VALUE error = keeping.status == LARDER_OK || (keeping.status == LARDER_LOCKED && !RTEST(now))
+                      ? Qnil
+                      : glue_open_error(&keeping.error, RSTRING_PTR(path));
+    RB_GC_GUARD(path);
+    return error;
 }
 
 /* lib/larder/bytes/cache.rb documents it. */

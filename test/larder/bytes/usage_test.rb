@@ -4,6 +4,8 @@ require "test_helper"
 
 module Larder
   class UsageTest < ActiveSupport::TestCase
+    include Processes
+
     setup do
       @directory = Dir.mktmpdir
       @path = File.join(@directory, "u.larder")
@@ -31,6 +33,20 @@ module Larder
       assert_equal 3, usage.last(3600).keyspaces["users"].hits
       assert_equal 3, usage.last(86_400).keyspaces["users"].hits
       assert_equal 0, usage.last(3600, now: Time.now + 7200).whole.hits
+    end
+
+    test "an error after the cache was closed by another thread names its file" do
+      counted { |cache| work(cache) }
+      output = run_ruby(<<~RUBY, @path, env: { "MALLOC_PERTURB_" => "90" }) # glibc overwrites what is freed
+        cache = Larder::Cache.open(ARGV[0], size: 1 << 20, statistics: true)
+        cache.set("users/1", "Ada")
+        File.open("\#{ARGV[0]}.stats").flock(File::LOCK_EX)
+        keeper = Thread.new { cache.keep_statistics }
+        sleep(0.01) until keeper.stop?
+        cache.close
+        print keeper.value.message
+      RUBY
+      assert_match(/\A#{Regexp.escape(@path)}\.stats: the cache is being made, .* by a process\z/, output)
     end
 
     test "statistics without hours have all else" do
