@@ -71,7 +71,9 @@ void Init_larder(void) {
     VALUE larder_module;
 
 #ifdef HAVE_RB_EXT_RACTOR_SAFE
-    /* The engine is thread-safe, and the glue's variables are written by Init and in a fresh child only. */
+    /* The engine is thread-safe. The variables of base/, value/ and cache/ are written while Larder is
+     * loaded and in a fresh child only, but for the tables of value/tree_key.c, which Ractors may share. Those of
+     * rails/ are of the main Ractor: a store has objects that others cannot use. */
     rb_ext_ractor_safe(true);
 #endif
     larder_module = rb_define_module("Larder");

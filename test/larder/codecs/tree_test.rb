@@ -7,6 +7,8 @@ require "active_support/all"
 require "larder/codecs"
 
 class LarderTreeTest < ActiveSupport::TestCase
+  include Processes
+
   def dump(value)
     Larder::Tree.dump(value, true)
   end
@@ -42,6 +44,26 @@ class LarderTreeTest < ActiveSupport::TestCase
     rows = load(dump([{ "name" => 1 }, { "name" => 2 }])).first
     assert_same rows[0].keys.first, rows[1].keys.first
     assert_predicate rows[0].keys.first, :frozen?
+  end
+
+  # The place of a key in the tables of ext/larder/value/tree_key.c.
+  def place_of(key)
+    first, last = [0, -8].map { |at| key.byteslice(at, 8).unpack1("Q<") }
+    (((((first ^ key.bytesize) * 0x9e3779b97f4a7c15) ^ (last * 0xc2b2ae3d27d4eb4f)) >> 32) & 0xffffffff) % 512
+  end
+
+  test "Ractors that load at the same time get the keys of their own bytes" do
+    alike = Array.new(20_000) { |i| format("a key %06d", i) }.group_by { |name| place_of(name) }.values.first(10)
+    output = run_ruby(<<~RUBY, *alike.map { |names| names.first(3).join(",") }, options: ["-W0"])
+      ractors = ARGV.map { |names| names.split(",") }.transpose.map do |names|
+        value = names.to_h { |name| [name.to_sym, 1] }.merge(names.to_h { |name| [name, 2] })
+        Ractor.new(value.keys, Larder::Tree.dump(value, true)) do |keys, bytes|
+          500_000.times.count { Larder::Tree.load(bytes, false, nil).first.keys != keys }
+        end
+      end
+      print ractors.map { |ractor| ractor.respond_to?(:value) ? ractor.value : ractor.take }.inspect
+    RUBY
+    assert_equal "[0, 0, 0]", output
   end
 
   Row = Struct.new(:id, :name)
