@@ -43,7 +43,7 @@ module Proof
       mutation("the generation is not raised", "segment/segment.c",
                "lard_load(&row->generation) + 1", "lard_load(&row->generation)", "recycle"),
       mutation("slots are not emptied before their segment is free", "evict/evict.c",
-               "move_or_drop(cache, view, &batch[i], state, min_reads, now_ms);", "(void)move_or_drop;",
+               "move_or_drop(cache, view, &batch[i], state, min_reads, &key, now_ms);", "(void)move_or_drop;",
                "recycle", quick: true),
       mutation("an item on its way is not marked", "index/index_resize.c",
                "uint64_t pending = value | LARD_SLOT_PENDING;", "uint64_t pending = value;", "mov"),
