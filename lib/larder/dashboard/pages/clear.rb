@@ -58,12 +58,18 @@ module Larder
           visit.param("by")
         end
 
+        # A name may begin or end with a space. White space alone is none.
+        def text
+          given = visit.param("text")
+          given.strip.empty? ? "" : given
+        end
+
         # @return [Inspection::Selections::Selection]
         # @raise [Inspection::Invalid]
         def part
           @part ||= PARTS.fetch(by) do
             raise Inspection::Invalid, "There is no part by #{by.inspect}; known: #{[*PARTS.keys, ALL].join(", ")}"
-          end.new(visit.param("text"))
+          end.new(text)
         end
 
         def described
