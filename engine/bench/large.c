@@ -174,7 +174,8 @@ int main(int argc, char **argv) {
     static const char *const names[MOVES] = {
         "set of 1 MiB", "memcpy in", "get of 1 MiB", "memcpy out", "get of 1 MiB elsewhere", "memcpy elsewhere"};
     double rate[MOVES][MOST_ROUNDS], share[MOVES / 2][MOST_ROUNDS];
-    bench_read_options(argc, argv, 5, 0.2, "Values of 1 MiB compared with memcpy, and small values at the same time.");
+    bench_read_options(argc, argv, 5, 0.2,
+                       "Values of 1 MiB compared with memcpy, and small values at the same time.");
     int cores = bench_core_count();
     bench_pin(0);
     bench_make_directory();
