@@ -75,6 +75,8 @@ module Bench
       end,
       ["a fragment of 2 KB, written, MemoryStore", "applications", "fragment_write: memory", 2],
       ["an Active Record object, read, MemoryStore", "applications", "record: memory", 3],
+      ["an Active Record object, written, MemoryStore", "applications", "record_write: memory", 3],
+      ["25 Active Record objects, written, MemoryStore", "applications", "records_write: memory", 6],
       ["hit with a subscriber, MemoryStore", "calls", "fetch_subscribed: memory", 3],
       ["read_multi of 100, MemoryStore", "calls", "read_multi_100: memory", 10],
       ["read_multi of 100, Redis", "calls", "read_multi_100: redis", 15],

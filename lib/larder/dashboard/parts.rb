@@ -16,8 +16,8 @@ module Larder
       KeyText = Inspection::KeyText
 
       # A column of a table. `heading`; `kind`: :text, :number, or on a narrow screen a whole line: "number line" with
-      # the heading, "text wide" without it; `sort` gets the row, and returns a number to sort by; nil: the text is sorted
-      # by; `write` gets the document and the row.
+      # the heading, "text wide" without it. `sort` gets the row, and returns the number that its rows are sorted by;
+      # nil: they are sorted by their text. `write` gets the document and the row.
       Column = Struct.new(:heading, :kind, :sort, :write)
 
       private

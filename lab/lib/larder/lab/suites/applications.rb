@@ -54,6 +54,22 @@ module Larder
           call { |scene, i| scene.store.read("product/#{(i % Shop::SOME) + 1}")&.id == (i % Shop::SOME) + 1 }
         end
 
+        block(:record_write, "write of a record", about: "an Active Record object with its association") do
+          setup { |scene| Shop.write_records(scene) }
+          call do |scene, i|
+            product = Shop::Catalog::PRODUCTS[i % Shop::SOME]
+            scene.store.write("product/#{product.id}", product) ? true : false
+          end
+        end
+
+        block(:records_write, "write of 25 records", about: "in one entry, each with its association") do
+          setup { |scene| scene[:lists] = Shop::Catalog::PRODUCTS.each_slice(25).to_a }
+          call do |scene, i|
+            number = i % scene[:lists].size
+            scene.store.write("products/#{number}", scene[:lists][number]) ? true : false
+          end
+        end
+
         block(:json, "fetch of a JSON document", about: "5 KB, as an API answers it, with expires_in:") do
           setup { |scene| Shop.write_documents(scene) }
           call do |scene, i|
