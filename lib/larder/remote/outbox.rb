@@ -88,11 +88,11 @@ module Larder
       def change(kind, texts, entries = [])
         settled = false
         asked = (quiet = @journal.quiet?) || (ready? && ((quiet = @journal.quiet?) || clear_of?(kind, texts)))
-        since = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        since = monotonic_now
         answer = yield if asked
         settled = asked
         @journal.changed(kind, texts) if settled && !quiet
-        slow = Process.clock_gettime(Process::CLOCK_MONOTONIC) - since > SLOW
+        slow = monotonic_now - since > SLOW
         @journal.expect(texts) if settled && slow && entries.any?
         answer
       rescue StandardError, ScriptError => e

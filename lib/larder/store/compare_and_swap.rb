@@ -54,7 +54,7 @@ module Larder
         return if names.empty?
 
         options = merged_options(options)
-        calls = names.uniq.to_h { |name| [name, call_of(name, *with_jitter([options]))] }
+        calls = names.uniq.to_h { |name| [name, calls_of([name], *with_jitter([options])).first] }
         instrument_multi(:cas_multi, instrumented_keys(names, options), options) do
           within_stamp(options, options) do
             level.swap_many(calls.values) do |values|

@@ -67,7 +67,7 @@ module Larder
       # @example
       #   Rails.cache.prune(64.megabytes)
       def prune(target_size = nil, max_time = nil)
-        deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + max_time if max_time
+        deadline = monotonic_now + max_time if max_time
         dropped = cleanup
         return dropped unless dropped && target_size
 
@@ -116,7 +116,7 @@ module Larder
       def shrink(target_size, deadline)
         kept = dropped = 0
         @cache.each_key do |key|
-          break if deadline && Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+          break if deadline && monotonic_now > deadline
           next unless (item = @cache.item(key)) # not a read: that would count, and keep the item from eviction
 
           size = key.bytesize + item.size

@@ -2,6 +2,8 @@
 
 # Calls of a Larder::Cache for people who look at it. The native methods are in ext/larder/cache/inspect.c.
 
+require_relative "../monotonic_clock"
+
 module Larder
   class Cache
     # Facts about an item, see {Items}.
@@ -63,6 +65,8 @@ module Larder
     # Looks at items without a lock, and without counting that as a read. Shows items of each configuration, see
     # {Cache.open}, and those that are kept although they are stale.
     module Items
+      include MonotonicClock
+
       # @param key [String]
       # @return [Item, nil] nil: absent
       # @example
@@ -115,13 +119,13 @@ module Larder
       def each_lease(prefix: nil, seconds: nil, &block)
         return enum_for(:each_lease, prefix: prefix, seconds: seconds) unless block
 
-        deadline = seconds && (Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds)
+        deadline = seconds && (monotonic_now + seconds)
         cursor = 0
         loop do
           cursor, leases = _scan_leases(Lease, cursor, prefix || "")
           leases.each(&block)
           return true unless cursor
-          return false if deadline && Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+          return false if deadline && monotonic_now > deadline
         end
       end
 
