@@ -14,8 +14,8 @@
  * nil or the lease that a NOT_STORED answered. Waits for a lock without the GVL, as does glue_lease_end. */
 VALUE glue_lease_take(VALUE cache, VALUE key, VALUE lease_ms, VALUE over, VALUE now);
 
-/* The leases of those keys of which no other caller has one, also where a key has a value: a Hash. Waits for no
- * lock: a key in a shard whose lock is taken gets none. */
+/* A Hash of leases: of each key that no other caller has leased, whether or not it has a value. Waits for no lock:
+ * a key in a shard whose lock is taken gets none. */
 VALUE glue_leases_take(VALUE cache, VALUE keys, VALUE lease_ms, VALUE now);
 
 /* Has the lease ended? Waits for that up to `wait_ms`, at most 20 ms, without the GVL. */

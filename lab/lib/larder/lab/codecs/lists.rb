@@ -159,7 +159,7 @@ module Larder
         # In a server of the user's several rows are at once.
         def key(name) = "larder-lab:strategy:#{@endpoint["place"]}:#{name}"
 
-        # A server that does not answer is no fault of the strategy.
+        # If the server does not answer, the row is unavailable and not invalid.
         def ask(*command)
           @redis.call(*command)
         rescue RedisClient::Error => error

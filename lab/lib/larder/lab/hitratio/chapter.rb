@@ -118,7 +118,7 @@ module Larder
           "#{format(words, figure.call(row) * 100)} (#{row.trace} at #{row.size})."
         end
 
-        # Counts the rows in which each policy ran.
+        # Counts the rows whose policies all ran.
         def covered
           rows = @rows.reject { |row| row.misses.value?(nil) }
           parts = (@policies - %w[lru belady]).filter_map do |policy|

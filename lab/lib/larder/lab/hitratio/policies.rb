@@ -30,7 +30,7 @@ module Larder
 
         def include?(object) = @sizes.key?(object)
 
-        # Adds an object that is not in it, of so many bytes.
+        # Adds an object that is not in it. `size` is in bytes.
         def push(object, size)
           @bytes += size
           @sizes[object] = size
