@@ -180,9 +180,7 @@ static __attribute__((noinline)) larder_status write_image(lard_core *cache, lar
                                                            size_t left, uint32_t least_small,
                                                            const larder_call *call) {
     lard_image image;
-    uint64_t stored = lard_write_form(view, op, &image) ? 0 : lard_record_bytes_of(op->key, &op->spec);
-    lard_dirty_for_write(view, &op->key->hash, &op->buckets,
-                         op->spec.to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL, stored);
+    lard_write_prepare(view, op, &image, op->spec.to_main ? LARD_SEGMENT_MAIN : LARD_SEGMENT_SMALL);
     larder_status status = write_prepared(cache, view, op, left, least_small, call);
     lard_write_forget(op, &image);
     return status;

@@ -293,11 +293,15 @@ void lard_write_forget(lard_write_op *op, lard_image *image) {
     op->image = NULL;
 }
 
+void lard_write_prepare(const lard_view *view, lard_write_op *op, lard_image *image, uint32_t queue) {
+    uint64_t stored = lard_write_form(view, op, image) ? 0 : lard_record_bytes_of(op->key, &op->spec);
+    lard_dirty_for_write(view, &op->key->hash, &op->buckets, queue, stored);
+}
+
 static __attribute__((noinline)) larder_status write_image(lard_core *cache, lard_view *view, lard_write_op *op,
                                                            const larder_call *call) {
     lard_image image;
-    uint64_t stored = lard_write_form(view, op, &image) ? 0 : lard_record_bytes_of(op->key, &op->spec);
-    lard_dirty_for_write(view, &op->key->hash, &op->buckets, LARD_SEGMENT_FREE, stored);
+    lard_write_prepare(view, op, &image, LARD_SEGMENT_FREE);
     larder_status status = write_prepared(cache, view, op, call);
     lard_write_forget(op, &image);
     return status;

@@ -54,6 +54,9 @@ static inline larder_status lard_write_configure(lard_view *view, lard_write_op 
  * In both cases lard_write_forget follows the write. */
 bool lard_write_form(const lard_view *view, lard_write_op *op, lard_image *image);
 void lard_write_forget(lard_write_op *op, lard_image *image);
+/* Without the lock: forms it, and marks the pages dirty that the write will store to. `queue`: as of
+ * lard_dirty_for_write. */
+void lard_write_prepare(const lard_view *view, lard_write_op *op, lard_image *image, uint32_t queue);
 /* Takes the lock of the key's shard. OK; NOT_STORED: the condition does not hold, or depends on a large value
  * (op->is_large) and op->is_whole is false; FULL; PIN_FULL; NO_CONFIGURATION; BUSY; DAMAGED. */
 larder_status lard_write(lard_core *cache, lard_map *map, lard_write_op *op, const larder_call *call);
