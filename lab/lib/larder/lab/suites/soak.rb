@@ -158,7 +158,7 @@ module Larder
         sessions 1
         size 16 << 20
         sized true
-        setting :seconds, 10.0, "of calls on each store", quick: 1.0, most: 60
+        setting :block_seconds, 10.0, "of calls on each store", quick: 1.0, most: 60
         usual { Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? } }
 
         block(:full, "a full store", alone: true, about: "filled with twice its room; then objects are read, few of " \
@@ -167,7 +167,7 @@ module Larder
             scene.must_be_filled
             scene[:full] = Soak::Full.new(scene.contender).tap(&:fill)
           end
-          paced { |scene| scene[:full].use(scene.settings[:seconds]) }
+          paced { |scene| scene[:full].use(scene.settings[:block_seconds]) }
           column("calls/s", "number", better: "higher", unit: "per second") { |found| 1 / Histogram.of([found]).mean }
           column("misses", "percent") { |found| found["misses"].fdiv(found["histogram"]["count"]) }
           column("p99.9", "seconds", better: "lower", unit: "seconds", all: true) do |all|

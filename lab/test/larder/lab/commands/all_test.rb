@@ -20,6 +20,7 @@ module Larder
           arguments = ->(name, *told) { options_of("all", *told).arguments_for(name).each_cons(2).to_a }
           assert_includes arguments["stampede"], ["--sessions", "1"]
           assert_includes arguments["matrix"], ["--only", "larder,redis"]
+          assert_includes arguments["stores"], ["--seconds", "90"]
           more = %w[--rounds --seconds --passes]
           assert_empty All.parts.select { |name| arguments[name, "--quick"].flatten.intersect?(more) }
         end

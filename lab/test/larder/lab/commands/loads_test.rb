@@ -10,7 +10,7 @@ module Larder
         LATENCY = ["latency", *SHORT, "--block-seconds", "0.1"].freeze
         STAMPEDE = %w[stampede --quick --seed 1 --processes 2 --threads 3 --block-ms 100].freeze
         CAPACITY = %w[capacity --quick --size 8MiB --seed 1 --blocks 10k,1k].freeze
-        SOAK = %w[soak --quick --seed 1 --size 4MiB --seconds 0.3].freeze
+        SOAK = %w[soak --quick --seed 1 --size 4MiB --block-seconds 0.3].freeze
 
         test "latency: all stores get calls at one rate, and the report holds every histogram" do
           chapter, out = measured(*LATENCY, "--rate", "400", "--only", "memory,larder")

@@ -24,6 +24,12 @@ module Larder
           assert_operator options_of("applications", "--quick").plans.sum(&:limit_seconds), :<=, 60
         end
 
+        test "--seconds limits each suite, also one that has settings of its own" do
+          (All.parts - ["hitratio"]).each do |name|
+            assert_in_delta 7, options_of(name, "--seconds", "7").plans.sum(&:limit_seconds), 0.01, name
+          end
+        end
+
         test "a suite has its own rows besides the usual ones, unless they are left out or others are named" do
           rows = ->(*arguments) { both(*arguments).plans.map(&:rows) }
           slow = Contenders.usual.select { |name| Contenders.fetch(name).slow_to_start? }
