@@ -26,7 +26,7 @@ module Larder
         #{PATH_HELP}
         While the cache is full, a small part of the keys is also read and stored in
         simulated caches of the other sizes. Their misses are compared with those of a
-        simulated cache of this size. "+- 2" means that the hit ratio is most likely
+        simulated cache of this size. "+-2" means that the hit ratio is most likely
         within 2 points of the estimate. Keys that are deleted or expire make it less
         exact, as do values of very different sizes.
 

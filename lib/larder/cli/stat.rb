@@ -44,7 +44,8 @@ module Larder
           larder stat --by hour --keyspace views/products/_row
           larder stat --json | jq .statistics.last_hour.hit_ratio
 
-        Fields of --json; times are seconds, ratios 0 to 1, unknown values null:
+        Fields of --json; durations are seconds, moments ISO 8601 in UTC, ratios 0 to 1,
+        unknown values null:
           file, pids, and those of Larder::Cache#stats
           statistics            since, changed, last_hour, last_day (counts),
                                 saved_last_day, keyspaces, other_keyspaces (counts)
