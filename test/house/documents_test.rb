@@ -76,6 +76,15 @@ module House
       assert_empty options_of("README.md") - taken
     end
 
+    test "the codecs that the page of options names can be configured by their names alone" do
+      { serializer: Larder::Serializers, compressor: Larder::Compressors }.each do |option, codecs|
+        named = read("docs/reference/options.md")[/^\| `#{option}:` \|.*$/].scan(/`:(\w+)`/).flatten.map(&:to_sym).uniq
+        assert_operator named.size, :>=, 6
+        assert_empty named - codecs.names
+        Dir.mktmpdir { |dir| named.each { |name| configure(File.join(dir, "cache.larder"), option => name) } }
+      end
+    end
+
     # What is about sessions is tried by session_guide_test.rb.
     test "the Ruby of the README runs and answers what its comments say" do
       blocks = read("README.md").scan(/^```ruby\n(.*?)^```/m).flatten.grep_v(/config\.\w+_store|Larder::Sessions/)
@@ -121,6 +130,13 @@ module House
     end
 
     private
+
+    # A codec whose gem is missing says so when it is configured.
+    def configure(path, options)
+      assert_instance_of ActiveSupport::Cache::LarderStore, ActiveSupport::Cache::LarderStore.new(path, **options)
+    rescue Larder::MissingGemError => error
+      assert_includes error.message, options.values.first.inspect
+    end
 
     def run_ruby(program)
       Dir.mktmpdir do |dir|

@@ -124,8 +124,9 @@ module Larder
           value.nil? || value.respond_to?(:call)
         end
         # Settings looks the names up.
-        SERIALIZER = type("`:marshal`, `:json`, `:active_support_json`, `:message_pack`, `:xml`, `:protobuf`, " \
-                          "`:native`, Rails' names, or an object that answers `dump` and `load`",
+        SERIALIZER = type("`:marshal`, `:json`, `:active_support_json`, `:message_pack`, `:xml`, `:native`, " \
+                          "Rails' names, or an object that answers `dump` and `load`, such as " \
+                          "`Larder::Serializers[:protobuf, schema: Message]`",
                           words: "a name, or an object with dump and load") do |value|
           name?(value) || (value.respond_to?(:dump) && value.respond_to?(:load))
         end
