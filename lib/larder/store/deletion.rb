@@ -48,7 +48,8 @@ module Larder
       # @param options [Hash, nil] :namespace
       # @return [Integer, true, nil] how many were deleted; true: the store of `remote:` does not say; nil where the
       #   cache could not serve
-      # @raise [ArgumentError] the matcher is something else
+      # @raise [ArgumentError] the matcher is something else, or with `remote:` one that its store does not take
+      # @raise [NotImplementedError] with `remote:`, if its store has no `delete_matched`
       # @example
       #   cache.delete_matched(/\Aproducts\//)
       #   cache.delete_matched("products/*")
