@@ -196,7 +196,7 @@ module Larder
       # @yieldreturn [Object]
       # @return [Object] the block's
       # @example
-      #   back_office = Larder::Sessions.repository(file: "storage/back_office.larder")
+      #   back_office = Larder::Sessions.repository(file: "storage/back_office.larder", ephemeral: true)
       #   Larder::Sessions.use(back_office) { Larder::Sessions.logout(user) }
       def use(repository, &block)
         statistics = repository && Statistics.new(repository)

@@ -79,8 +79,8 @@ module Larder
       # @param per_user [Integer, nil] the most sessions of a user; the oldest end first; nil: as many as an entry of
       #   the file can name, 1000 in a file of 64 MiB
       # @param user [#call, Hash, Symbol, String, nil] how to find who is signed in, see {Identity.finder}
-      # @param on_full [#call, nil] returns the Rack response for a Rack::Request in which {NoRoomError} is
-      #   raised; nil: 503
+      # @param on_full [#call, nil] returns the Rack response for a request in which {NoRoomError} is raised: an
+      #   ActionDispatch::Request in Rails, otherwise a Rack::Request; nil: 503
       # @raise [InvalidArgument] naming the option
       def initialize(file: nil, size: nil, backed_by: nil, ephemeral: nil, cache: nil, cache_id: nil,
                      backplane: nil, serializer: nil, idle_timeout: IDLE, anonymous_timeout: ANONYMOUS,

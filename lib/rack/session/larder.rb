@@ -11,7 +11,7 @@ module Rack
     # Sessions in a file of Larder's, or in any store of ActiveSupport's.
     #
     # @example
-    #   use Rack::Session::Larder, file: "tmp/sessions.larder", idle_timeout: 1800, secure: true
+    #   use Rack::Session::Larder, file: "storage/sessions.larder", ephemeral: true, secure: true
     class Larder < Abstract::PersistedSecure
       include ::Larder::Sessions::Middleware
 

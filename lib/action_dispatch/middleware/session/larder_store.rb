@@ -12,7 +12,7 @@ module ActionDispatch
     # Sessions in a file of Larder's, or in any store of ActiveSupport's.
     #
     # @example
-    #   config.session_store :larder_store, key: "_app_session", idle_timeout: 2.weeks, max_lifetime: 90.days
+    #   config.session_store :larder_store, key: "_app_session", ephemeral: true, idle_timeout: 2.weeks
     class LarderStore < AbstractSecureStore
       include ::Larder::Sessions::Middleware
 
