@@ -38,7 +38,7 @@ module Larder
 
       # Says who may see the dashboards of this process. It holds in addition to what {#initialize} is given.
       #
-      # @yieldparam request [Rack::Request]
+      # @yieldparam request [ActionDispatch::Request, Rack::Request] the latter outside of Rails
       # @yieldreturn [Boolean] may its sender see the dashboard and, unless it has `read_only: true`, delete keys? A
       #   block that raises means no
       # @return [void]
@@ -63,11 +63,14 @@ module Larder
     #   or the path of a file; nil: Rails.cache
     # @option options [#call, :route] :allow as the block of {Dashboard.allow}; `:route`: a constraint around the mount
     #   has checked the request
-    # @option options [String, nil] :password asked for with the user "larder"; nil or empty: every request is refused
+    # @option options [String, nil] :password of HTTP basic authentication, with any user name; nil or empty: every
+    #   request is refused
+    # @option options [String, nil] :token of `Authorization: Bearer`; nil or empty: every request is refused
     # @option options [String] :base_controller the name of a controller whose before_action callbacks decide
     # @option options [Boolean] :values show the values of keys
-    # @option options [Boolean] :read_only true: nothing can be deleted
-    # @option options [#call, nil] :actor gets the Rack::Request; its answer is in the events of deletions
+    # @option options [Boolean] :read_only true: no key can be deleted, and no session ended
+    # @option options [#call, nil] :actor gets the Rack::Request; its answer is in the events of deletions and of ended
+    #   sessions
     # @raise [ArgumentError] an option is unknown or of the wrong type
     def initialize(**options)
       settings = Settings.new(options)
