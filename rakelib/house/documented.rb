@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Checks that every public class, module and method has documentation that YARD reads without a warning. What is
-# private, or tagged @api private or @private, may do without.
+# Checks that every public class, module and method has documentation that YARD reads without a warning, and that names
+# no parameter which the method lacks, also by a reference to another method. Those that are private, or tagged
+# @api private or @private, may do without.
 #
 # Run as a program: ruby rakelib/house/documented.rb
 
@@ -24,7 +25,8 @@ module House
     def problems
       warnings = parse
       warnings + objects.select { |object| undocumented?(object) }
-                        .map { |object| "#{place(object)}: #{object.type} #{object.path} is not documented" }
+                        .map { |object| "#{place(object)}: #{object.type} #{object.path} is not documented" } +
+        objects.flat_map { |object| foreign_parameters(object) }
     end
 
     # @return [Array<YARD::CodeObjects::Base>] what a user of the gems may call or name
@@ -60,6 +62,16 @@ module House
       return !(object.is_alias? || bare_initialize?(object)) if object.type == :method
 
       object.type == :class || object.path.start_with?("Larder")
+    end
+
+    # YARD itself does not look at those that another method's documentation has (`@param (see #other)`).
+    def foreign_parameters(object)
+      return [] unless object.type == :method && !object.is_alias? && object.tags(:overload).empty?
+
+      own = object.parameters.map { |name, _| name.delete("*&:").delete_prefix("_") }
+      (object.tags(:param).map { |tag| tag.name.delete_prefix("_") } - own).map do |name|
+        "#{place(object)}: method #{object.path} has no parameter #{name}"
+      end
     end
 
     def bare_initialize?(object)

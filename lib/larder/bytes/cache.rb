@@ -216,6 +216,7 @@ module Larder
     # @param tags [Array<String>, nil] up to {MAX_TAGS}, see {#delete_tagged}
     # @param stamp [String, nil] with tags: that of {#stamp} before the value was computed; nil: it was computed now
     # @return [Boolean] false: refused, and the old value is gone; or the cache was cleared after the stamp
+    # @raise [ArgumentError] there are more tags
     # @raise [FullError] with `pin: true` if pinned items take all the room that they may, or eviction finds none
     # @raise [OpenError] no file could be opened
     # @example
@@ -245,7 +246,11 @@ module Larder
 
     # Stores where the key is present.
     #
-    # @param (see #set)
+    # @param key [String]
+    # @param value [String]
+    # @param ttl [Numeric, nil] seconds to live, nil: for ever
+    # @param now [Numeric, nil] Unix time the TTL counts from, nil: the clock
+    # @param pin [Boolean] never evict it, see {#max_pinned}
     # @return [Boolean] false: the key is absent, or the store was refused
     # @raise (see #set)
     # @example
@@ -388,9 +393,13 @@ module Larder
       tags ? _increment_tagged(key, by, initial, ttl_ms, now_ms, tags) : _increment(key, by, initial, ttl_ms, now_ms)
     end
 
-    # Subtracts from a counter, see {#increment}.
+    # Subtracts from a counter, see {#increment}. An absent one gets no tags.
     #
-    # @param (see #increment)
+    # @param key [String]
+    # @param by [Integer] may be negative
+    # @param initial [Integer] of an absent counter, before `by` is subtracted
+    # @param ttl [Numeric, nil] seconds an absent counter will live, nil: for ever
+    # @param now [Numeric, nil] Unix time to decide expiry by, nil: the clock
     # @return (see #increment)
     # @raise (see #increment)
     # @example
