@@ -4,7 +4,8 @@
 # ext/larder/base/errors.c maps the engine's status codes to them. A miss is not an error.
 
 module Larder
-  # The base of all exceptions of Larder, except TypeError for an argument of the wrong class.
+  # The base of all exceptions of Larder, except Ruby's own for wrong arguments: TypeError for one of the wrong class,
+  # and ArgumentError for an unknown option or a value that an option does not take.
   #
   # @example
   #   begin

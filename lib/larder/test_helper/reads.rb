@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
-# Records the reads of a store while a block runs, by the events of Active Support. The counts of the file would not do:
-# they count what the engine found, so an entry that has expired or is of another version is a hit there, and have no
-# keys. The events have the answers that callers got. From Rails 7.2 on C sends them, so the fast path stays on.
+# Records the reads of a store while a block runs, by the events of Active Support, because the counts of the file have
+# no keys. The events have the answers that callers got. From Rails 7.2 on C sends them, so the fast path stays on.
 
 require "active_support/notifications"
 
