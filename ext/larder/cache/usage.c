@@ -159,6 +159,8 @@ static VALUE cache_keyspace_of(VALUE klass, VALUE rules, VALUE key) {
 /* Names a namespace (nil: none) and patterns. False: one is too long, or there are too many. */
 static VALUE cache_name_keyspaces(VALUE self, VALUE name, VALUE patterns) {
     const char *texts[LARDER_KEYSPACE_PATTERNS];
+
+    glue_check_array(patterns, "patterns");
     long count = RARRAY_LEN(patterns);
     bool all = count <= LARDER_KEYSPACE_PATTERNS;
 
@@ -166,6 +168,7 @@ static VALUE cache_name_keyspaces(VALUE self, VALUE name, VALUE patterns) {
     for (long i = 0; i < count; i++) {
         VALUE pattern = rb_ary_entry(patterns, i);
 
+        glue_check_string(pattern, "a pattern"); /* the Array keeps it, unlike what a to_str makes */
         texts[i] = StringValueCStr(pattern);
     }
     all = larder_name_keyspaces(glue_handle_engine(glue_handle_of(self)),

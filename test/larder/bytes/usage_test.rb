@@ -86,6 +86,17 @@ module Larder
       Cache.open(@path) { |cache| assert_raises(InvalidArgument) { cache.name_keyspaces(namespace: "shop") } }
     end
 
+    test "patterns of keyspaces are an Array of Strings" do
+      counted do |cache|
+        [nil, "products/*", { "a" => "b" }, 5].each do |patterns|
+          error = assert_raises(TypeError) { cache.name_keyspaces(patterns: patterns) }
+          assert_equal "patterns must be an Array, got #{patterns.class}", error.message
+        end
+        error = assert_raises(TypeError) { cache.name_keyspaces(patterns: ["a", :b]) }
+        assert_equal "a pattern must be a String, got Symbol", error.message
+      end
+    end
+
     test "statistics is true or false" do
       error = assert_raises(ArgumentError) { Cache.open(@path, statistics: "yes") }
       assert_match(/statistics is "yes"; it takes true or false/, error.message)
