@@ -10,9 +10,12 @@ module Larder
       module Report
         # @param store [ActiveSupport::Cache::LarderStore]
         # @return [Hash] `:on`, whether every simple call is answered in C; and `:reasons`, why not, in words
+        # @raise [TypeError] for any other object
         # @example
         #   Larder::Store::FastPath.report(Rails.cache) #=> { on: true, reasons: [] }
         def report(store)
+          raise TypeError, "store must be an #{@store_class}, got #{store.class}" unless store.is_a?(@store_class)
+
           changed # so that a patch of the last second is in the report
           on = _passes?(store)
           { on: on, reasons: on ? [] : reasons(store) }

@@ -126,6 +126,13 @@ module LarderStoreTests
       assert_equal "the store's options are no plain Hash", reason_where(odd.new(path_of, size: SIZE)) { odd }
     end
 
+    test "an object that is not a LarderStore is refused" do
+      [nil, :store, ActiveSupport::Cache::MemoryStore.new].each do |other|
+        error = assert_raises(TypeError) { FastPath.report(other) }
+        assert_equal "store must be an ActiveSupport::Cache::LarderStore, got #{other.class}", error.message
+      end
+    end
+
     test "more classes than it tells apart are told of" do
       reasons = in_child do
         stores = Array.new(40) { Class.new(LarderStore).new(path_of, size: SIZE) }
