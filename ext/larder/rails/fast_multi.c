@@ -118,6 +118,19 @@ static void uncount(batch *batch, const larder_lookup *lookups) {
     }
 }
 
+/* The same for the names of earlier batches. `found` has those that were hits, and places of `missing`. */
+static __attribute__((noinline, cold)) void uncount_earlier(batch *batch, int count, const VALUE *names,
+                                                            VALUE found) {
+    for (int i = 0; i < count; i++) {
+        bool is_hit = rb_hash_lookup2(found, names[i], Qundef) != Qundef &&
+                      (NIL_P(batch->missing) || rb_hash_lookup2(batch->missing, names[i], Qundef) == Qundef);
+        if (expand(batch, names[i])) {
+            fast_entry_recount(&batch->store, &batch->key, is_hit ? LARDER_READ_HIT : LARDER_READ_MISS,
+                               FAST_FALLBACK);
+        }
+    }
+}
+
 static VALUE missing_key(batch *batch, const larder_lookup *lookup, size_t i) {
     restore_key(batch, lookup, i);
     return glue_hash_key(fast_key_string(&batch->key, batch->options.namespace));
@@ -200,7 +213,11 @@ static VALUE read_names(batch *batch, int count, const VALUE *names, VALUE call_
     batch->options.life.race = 0.0; /* has no effect on a read_multi */
     batch->missing = batch->store.handle.has_remote ? rb_hash_new() : Qnil;
     for (int next = 0; next < count && simple;) {
+        int first = next;
         simple = read_batch(batch, count, names, &next, buffers, found);
+        if (!simple) {
+            uncount_earlier(batch, first, names, found);
+        }
         rb_thread_check_ints();
     }
     ALLOCV_END(holder);

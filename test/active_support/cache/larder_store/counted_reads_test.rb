@@ -69,6 +69,20 @@ module LarderStore
       assert_counted(HIT, store) { store.fetch(changed) { flunk } }
     end
 
+    on_both_paths "each of many names counts once, also if C reads the first ones and not the others" do
+      names = Array.new(100) { |i| "k#{i}" }
+      store.write_multi(names.to_h { |name| [name, name] })
+      store.write("k90", "long" * 100_000)
+      assert_counted({ hits: 100, misses: 0, stale_hits: 0 }, store) { store.read_multi(*names) }
+      store.delete("k20")
+      assert_counted({ hits: 99, misses: 1, stale_hits: 0 }, store) { store.read_multi(*names) }
+      store.write_multi({ "k20" => 20, "k90" => 90 })
+      store.delete("k80")
+      assert_counted({ hits: 99, misses: 1, stale_hits: 0 }, store) do
+        store.fetch_multi(*names, stale_while_revalidate: 60) { |name| name }
+      end
+    end
+
     on_both_paths "an old value is a stale hit where it is the answer, and a miss where it is not" do
       { { stale_while_revalidate: 60 } => STALE, { stale_if_error: 60 } => MISS }.each do |options, expected|
         store.write("k", "old", expires_in: 5, **options)
