@@ -8,6 +8,10 @@
 #include <pthread.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#ifdef __linux__
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#endif
 
 static larder *cache;
 static larder_usage usage;
@@ -780,6 +784,33 @@ static void root_leaves_the_file_to_the_owner_of_the_directory(void) {
     larder_close(cache);
 }
 
+#ifdef __linux__
+static void count_without_the_right_to_give(void *unused) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct rights[2];
+    larder_error error;
+    (void)unused;
+    CHILD_CHECK(syscall(SYS_capget, &header, rights) == 0);
+    rights[0].effective &= ~(1u << CAP_CHOWN);
+    CHILD_CHECK(syscall(SYS_capset, &header, rights) == 0);
+    cache = open_counted(1 << 20);
+    CHILD_CHECK(cache && set(cache, "users/1", "value") == LARDER_OK);
+    CHILD_CHECK(larder_keep_usage(cache, 0, &error) == LARDER_SYSTEM && error.system_errno == EPERM);
+    larder_close(cache);
+}
+
+static void root_that_may_give_no_files_makes_none(void) {
+    if (geteuid() != 0) {
+        printf("  skipped, needs root: files for another owner\n");
+        return;
+    }
+    CHECK(chown(test_directory, NOBODY, NOBODY) == 0 && (cache = open_cache(1 << 20)) != NULL);
+    larder_close(cache);
+    CHECK(in_child(count_without_the_right_to_give, NULL));
+    CHECK(access(sidecar(), F_OK) != 0);
+}
+#endif
+
 static void *reads_of_a_thread(void *unused) {
     char value[8];
     (void)unused;
@@ -868,6 +899,9 @@ static const test_case tests[] = {
     TEST(on_a_full_disk_the_cache_works_without_statistics, "on a full disk the cache works without statistics"),
     TEST(a_directory_may_be_read_only, "in a directory that is read-only there are no statistics"),
     TEST(root_leaves_the_file_to_the_owner_of_the_directory, "root leaves the file to the owner of the directory"),
+#ifdef __linux__
+    TEST(root_that_may_give_no_files_makes_none, "root that may give no files to that owner makes none"),
+#endif
     TEST(threads_count_together, "threads count together"),
     TEST(a_close_makes_no_file_where_the_cache_was_removed, "a close makes no file where the cache was removed"),
     TEST(a_cache_without_statistics_makes_no_file, "a cache without statistics makes no file"),

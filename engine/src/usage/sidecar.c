@@ -240,7 +240,10 @@ static larder_status open_or_create(lard_sidecar *file, const char *cache_path, 
         return open_trusted(file, path, O_RDWR, error);
     }
     int code = status == LARDER_OK ? lard_place_give(file->fd, path, 0600) : 0;
-    if (code) {
+    if (code) { /* the owner of the directory could not use it */
+        if (lard_descriptor_stat(file->fd, path, &info) == 0) {
+            unlink(path);
+        }
         lard_sidecar_close(file);
         return lard_fail_call(error, "set owner and mode of", path, code);
     }
