@@ -77,8 +77,32 @@ static void does_not_wait_for_ever(void) {
     larder_close(cache);
 }
 
+static int descriptors(void) {
+    int count = 0;
+    for (int fd = 0; fd < 1024; fd++) {
+        count += fcntl(fd, F_GETFD) != -1;
+    }
+    return count;
+}
+
+static void does_not_keep_all_lock_files(void) {
+    int before = descriptors(), some = 0;
+    cache = open_cache(1 << 20);
+    for (int i = 0; i < 40; i++) {
+        CHECK(unlink(test_path("t.larder")) == 0 && unlink(test_path("t.larder.lock")) == 0);
+        cache->core->next_look_ms = 0;
+        CHECK(set(cache, "k", "v") == LARDER_OK && is(cache, "k", "v"));
+        some = i == 20 ? descriptors() : some;
+    }
+    CHECK(descriptors() == some, "%d open after 20 removals, %d after 40", some, descriptors());
+    CHECK(in_child(find_slot_lock, NULL), "its process slot is not locked");
+    larder_close(cache);
+    CHECK(descriptors() == before, "%d open before, %d after", before, descriptors());
+}
+
 static const test_case tests[] = {
     TEST(keeps_its_slot, "a cache that is opened while a thread closes it keeps its process slot"),
     TEST(does_not_wait_for_ever, "an attempt to attach waits for the close as long as for another opener"),
+    TEST(does_not_keep_all_lock_files, "lock files that were removed do not stay open"),
 };
 RUN("POSIX locks", tests)

@@ -18,6 +18,7 @@
 #include "file/use.h"
 #include "handle/attach.h"
 #include "handle/enter.h"
+#include "handle/opening.h"
 #include "handle/pending.h"
 #include "handle/registry.h"
 #include "proc/bytelock.h"
@@ -309,6 +310,9 @@ void larder_close(larder *handle) {
     lard_fork_lock(); /* until then a thread that opens the file waits, where it has to: see handle/opening.c */
     lard_lockfile_close(&cache->lock);
     lard_registry_remove(cache);
+    for (lard_map *map = cache->old_maps; map; map = map->older) {
+        lard_opening_leave(map);
+    }
     lard_fork_unlock();
     free_core(cache);
 }

@@ -118,6 +118,7 @@ typedef struct lard_map {
     uint32_t young_hints;   /* bytes of the bits of young segments, which are first there */
     bool has_shared_hints;
     bool is_on_disk;     /* stores to its pages may wait for the disk */
+    bool keeps_lockfile; /* the lock file is open for former_slot_lock, a POSIX lock */
     uint32_t unadvised;  /* segments that lard_advice_segment need not look at, as others were in memory */
     size_t short_record; /* longest record for which the rest of a segment is left unused */
     size_t chunk_record; /* longest record of a chunk */

@@ -87,7 +87,7 @@ static void release_old_files(lard_core *cache) {
     for (lard_map *map = cache->old_maps; map; map = map->older) {
         if (kept++ >= OLD_FILES) {
             lard_map_close_file(map);
-            lard_bytelock_drop(&map->former_slot_lock, &map->lock);
+            lard_opening_leave(map);
             if (!lard_sigbus_blank(map)) {
                 return; /* older ones were closed before */
             }
@@ -115,6 +115,8 @@ static void switch_to(lard_core *cache, const lard_lockfile *file, lard_map *map
     }
     if (file->fd != cache->lock.fd && !lard_bytelock_is_posix(&cache->lock)) {
         lard_lockfile_close(&cache->lock);
+    } else if (file->fd != cache->lock.fd && old) {
+        old->keeps_lockfile = true;
     }
     lard_sampler_begin_child(cache);
     lard_process_adopt(cache, file, map, claim);

@@ -101,6 +101,15 @@ void lard_opening_end(const lard_core *cache, lard_opening *opening) {
     lard_bytelock_drop(&opening->opener, &opening->file);
 }
 
+/* If a handle has the lock file open by now, the close would drop that one's locks. */
+void lard_opening_leave(lard_map *map) {
+    lard_bytelock_drop(&map->former_slot_lock, &map->lock);
+    if (map->keeps_lockfile && !lard_registry_find_lockfile(map->lock.device, map->lock.inode)) {
+        lard_lockfile_close(&map->lock);
+        map->keeps_lockfile = false;
+    }
+}
+
 bool lard_opening_is_for(const lard_opening *opening, const lard_map *map, const char *path) {
     return lard_map_is_fit(map) && lard_map_is_at(map, path) && opening->file.inode == map->lock.inode &&
            opening->file.device == map->lock.device;

@@ -28,6 +28,10 @@ larder_status lard_opening_begin(const lard_core *cache, lard_opening_purpose pu
 /* Releases the lock, and closes the lock file if it has not become the handle's. */
 void lard_opening_end(const lard_core *cache, lard_opening *opening);
 
+/* Drops the lock on the process slot of a map that its handle has left, and closes the lock file that was kept
+ * open for it. The fork lock is held. */
+void lard_opening_leave(lard_map *map);
+
 /* True if the map is fit and is the file at the path, and the lock is of its lock file: no other process replaces
  * it then. */
 bool lard_opening_is_for(const lard_opening *opening, const lard_map *map, const char *path);
