@@ -145,16 +145,31 @@ module Larder
     # The default path of a file that is in memory only: of this user, application and environment.
     #
     # @param name [String]
+    # @param memory [String] the file system in memory
     # @return [String] absolute
-    # @raise [ArgumentError] the system has no such place
-    def file_in_memory(name)
-      unless File.directory?(MEMORY)
-        raise ::ArgumentError, "persistent: false puts the file into #{MEMORY}, which this system does not have; " \
+    # @raise [ArgumentError] the system has no such place, or another user has it
+    def file_in_memory(name, memory: MEMORY)
+      unless File.directory?(memory)
+        raise ::ArgumentError, "persistent: false puts the file into #{memory}, which this system does not have; " \
                                "leave it out"
       end
 
-      File.join(MEMORY, "larder-#{Process.euid}", Digest::SHA256.hexdigest(root_of_releases).slice(0, 12),
-                directory_of(environment), name)
+      own = File.join(memory, "larder-#{Process.euid}")
+      take(own) if Process.euid.zero?
+      File.join(own, Digest::SHA256.hexdigest(root_of_releases).slice(0, 12), directory_of(environment), name)
+    end
+
+    # All users may make directories there. Root trusts the owner of a directory, and would give him its files.
+    def take(directory)
+      Dir.mkdir(directory, 0o700)
+    rescue Errno::EEXIST
+      owner = File.lstat(directory).uid
+      return if owner.zero?
+
+      raise ::ArgumentError, "persistent: false puts the file into #{directory}, which belongs to the user #{owner}, " \
+                             "not to root: rm -r #{directory}, or leave it out"
+    rescue SystemCallError
+      nil # the first use reports it
     end
 
     # A release has a root of its own. With a file for each of them, deletes by processes of the former release would
@@ -186,7 +201,7 @@ module Larder
       raise ::ArgumentError, "the environment #{environment.inspect} (RAILS_ENV, RACK_ENV) is no name of a " \
                              "directory, which its files are in; give it one without \"/\", such as \"production\""
     end
-    private_class_method :expanded, :root_of_releases, :directory_of
+    private_class_method :expanded, :take, :root_of_releases, :directory_of
 
     # Notes that the caller configures something.
     #

@@ -73,6 +73,17 @@ module Larder
       assert_not_equal(*[release, other].map { |root| in_root(root) { Application.file_in_memory("cache.larder") } })
     end
 
+    test "root puts no file in memory into a directory that another user has made before" do
+      skip "needs root" unless Process.euid.zero?
+      own = path_of("larder-0")
+      assert_equal own, Application.file_in_memory("c.larder", memory: directory)[0, own.size]
+      assert_equal [0, 0o700], [File.stat(own).uid, File.stat(own).mode & 0o777]
+      assert_nothing_raised { Application.file_in_memory("c.larder", memory: directory) }
+      File.chown(65_534, nil, own)
+      error = assert_raises(::ArgumentError) { Application.file_in_memory("c.larder", memory: directory) }
+      assert_match(/larder-0, which belongs to the user 65534, not to root: rm -r #{own},/, error.message)
+    end
+
     test "an environment is the name of one directory" do
       ["../../etc", "a/b", "/etc", "..", "."].each do |name|
         error = assert_raises(::ArgumentError, name) do
