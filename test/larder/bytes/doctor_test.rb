@@ -367,6 +367,23 @@ module Larder
       assert_found :copies, /cache\.larder\.bak, cache\.larder\.lock~ are copies of this cache or its lock/, /\Arm /
     end
 
+    # As it would drop its locks where they are POSIX locks: on overlayfs and macOS.
+    test "a process that has the cache open looks for copies, and opens no lock file" do
+      FileUtils.cp(@file, "#{@file}.bak")
+      Cache.open("#{@file}.other", size: 1 << 20, &:path)
+      found, opened = in_child do
+        opened = []
+        File.singleton_class.prepend(Module.new do
+          define_method(:binread) { |file, *rest| super(opened.push(file).last, *rest) }
+        end)
+        store = Struct.new(:cache) { def stats = {} }
+        [Cache.open(@file) { |cache| findings(store.new(cache)).map(&:check) }, opened]
+      end
+      assert_includes found, :copies
+      assert_includes opened, @file
+      assert_empty opened.grep(/\.lock\z/)
+    end
+
     test "git that tracks it, and git that would" do
       git = lambda do |*words|
         system("git", "-C", directory, "-c", "user.name=t", "-c", "user.email=t@t", *words, exception: true,

@@ -27,11 +27,13 @@ module Larder
          "put back becomes an empty cache. Exclude caches from backups", "rm #{quoted(*found)}"]
       end
 
+      # A process that has caches open does not open lock files: where its locks are POSIX locks, it would lose them.
       def copy?(file)
         return false unless File.file?(file) && !File.symlink?(file) && File.readable?(file)
+        return false if @store && file.end_with?(".lock")
 
         head = File.binread(file, IDENTITY)
-        files.any? do |own|
+        (@store ? [@path] : files).any? do |own|
           bytes = own == "#{@path}.lock" ? LOCK_IDENTITY : IDENTITY
           head && head.bytesize >= LOCK_IDENTITY && head.byteslice(0, bytes) == File.binread(own, bytes)
         end
