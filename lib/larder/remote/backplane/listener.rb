@@ -128,11 +128,28 @@ module Larder
         def take_lock(how)
           return if @locked
 
-          @lock ||= File.open(@path, File::RDWR | File::CREAT | File::NOFOLLOW, 0o600)
+          @lock ||= open_lock
           @locked = @lock.flock(how) ? true : false
           withdraw
         rescue SystemCallError => e
           raise explained(e) unless how.anybits?(File::LOCK_NB) # the thread reports it
+        end
+
+        # One that root makes belongs to the owner of its directory, as the engine's files do.
+        def open_lock
+          given(File.open(@path, File::RDWR | File::CREAT | File::EXCL, 0o600))
+        rescue Errno::EEXIST
+          File.open(@path, File::RDWR | File::NOFOLLOW)
+        end
+
+        def given(file)
+          directory = File.stat(File.dirname(@path))
+          file.chown(directory.uid, directory.gid) if Process.euid.zero? && !directory.uid.zero?
+          file
+        rescue SystemCallError => e
+          File.unlink(@path)
+          file.close
+          raise e.class, "set owner of #{@path}"
         end
 
         def explained(error)

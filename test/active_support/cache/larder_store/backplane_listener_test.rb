@@ -10,6 +10,8 @@ module LarderStore
     # Error handlers of applications.
     class Fatal < Exception; end # rubocop:disable Lint/InheritException
 
+    NOBODY = 65_534
+
     test "messages of any kind do not end it" do
       one, two = listening("one"), listening("two")
       texts = ["k" * 5000, "k" * 100_000, "", "\0"].map { |text| [text].pack("m0") }
@@ -74,6 +76,16 @@ module LarderStore
       one.write("k", "new")
       assert(eventually { two.read("k") == "new" })
       assert(eventually { two.read("none") || two.cache.trusted? })
+    end
+
+    test "root leaves the lock to the owner of the directory" do
+      skip "needs root" unless Process.euid.zero?
+      theirs = path_of("theirs").tap { |path| Dir.mkdir(path) }
+      File.chown(NOBODY, NOBODY, theirs)
+      in_child { listening("theirs/one").write("k", 1) }
+      files = Dir.children(theirs)
+      assert_equal 1, files.grep(/\.backplane\.\h{16}\z/).size, files.inspect
+      assert_empty files.reject { |file| File.stat(File.join(theirs, file)).uid == NOBODY }
     end
 
     private
