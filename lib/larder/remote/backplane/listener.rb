@@ -28,7 +28,9 @@ module Larder
         TRUSTED = 3
         # Seconds between two attempts.
         PAUSE = 1
-        private_constant :TRUSTED, :PAUSE
+        # Seconds between two looks whether there is the directory of the file.
+        LOOK = 0.05
+        private_constant :TRUSTED, :PAUSE, :LOOK
 
         # Looks at the lock from outside. It has the lock for a moment, shared with others that look: a process that
         # tries to get it at that moment waits for it.
@@ -116,6 +118,7 @@ module Larder
 
         # Any error of the server, of a file or of the application's code.
         def follow
+          await_directory
           take_lock(File::LOCK_EX)
           listen
         rescue StandardError => e
@@ -123,6 +126,11 @@ module Larder
           reporting { alone } if @locked
           reporting { keep_up }
           sleep(PAUSE)
+        end
+
+        # The cache makes it, and reports why it cannot.
+        def await_directory
+          sleep(LOOK) until File.directory?(File.dirname(@path))
         end
 
         def take_lock(how)

@@ -78,6 +78,19 @@ module LarderStore
       assert(eventually { two.read("none") || two.cache.trusted? })
     end
 
+    test "the first call in a directory that is not there yet reports nothing" do
+      errors = []
+      store = ActiveSupport::Cache.lookup_store(
+        :larder_store, path_of("new/one.larder"), { size: SIZE, remote: [:file_store, path_of("remote")],
+                                                    backplane: backplane, local_expires_in: LONG,
+                                                    error_handler: ->(exception:, **) { errors << exception } }
+      )
+      (@machines ||= []) << store
+      store.read("none", raw: true)
+      assert(eventually { store.read("none") || store.cache.trusted? })
+      assert_empty errors.map(&:message)
+    end
+
     test "root leaves the lock to the owner of the directory" do
       skip "needs root" unless Process.euid.zero?
       theirs = path_of("theirs").tap { |path| Dir.mkdir(path) }
