@@ -90,8 +90,8 @@ module Larder
         # @return [void]
         # @raise [RemoteError]
         def change(names)
-          keys = names.map { |name| key_of(name) }
-          @remote.outbox.change(:delete, keys) { @remote.write_multi(keys.to_h { |key| [key, new_version] }, LIFE) }
+          versions = names.to_h { |name| [key_of(name), new_version] }
+          @remote.outbox.change(:delete, versions.keys, versions.values) { @remote.write_multi(versions, LIFE) }
         end
 
         # @param entry [ActiveSupport::Cache::Entry]
@@ -123,7 +123,9 @@ module Larder
           now = names.empty? ? {} : current(names)
           versions.each do |key, by_name|
             entry = entries.delete(key)
-            entries[key] = with_value(entry, entry.value[2]) if by_name.all? { |name, version| now[name] == version }
+            # A version that could not be read is none.
+            live = by_name.all? { |name, version| version && now[name] == version }
+            entries[key] = with_value(entry, entry.value[2]) if live
           end
           versions.slice(*entries.keys).transform_values(&:keys)
         end
@@ -151,6 +153,8 @@ module Larder
           keys = known.keys.to_h { |name| [name, key_of(name)] }
           found = @remote.write_and_find(marked_all(entries, known), kept_in, keys.values)
           found ? keys.all? { |name, key| found[key]&.value == known[name] } : false
+        rescue Remote::Waiting
+          false # a deletion of one of the tags is listed, and nothing was written
         end
 
         def marked_all(entries, versions)

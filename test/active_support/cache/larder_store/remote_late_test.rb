@@ -86,6 +86,21 @@ module LarderStore
       assert(eventually { one.read("other") || !there?("k") })
     end
 
+    test "so is a deletion of a tag, which would bring back what the next one has deleted" do
+      one = machine("repeating", remote: remote(reconnect_attempts: 1, read_timeout: 0.5))
+      @proxy.hold(%r{larder/tag/t}n)
+      deleting = Thread.new { one.delete_tagged("t") }
+      assert(eventually { @proxy.holds? })
+      @proxy.hold(/only what is held already/n)
+      deleting.join
+      one.write("k", "old", tags: ["t"])
+      one.delete_tagged("t")
+      arrives { assert_nil one.read("k") }
+      put_clock_forward
+      three = machine("three", remote: direct)
+      assert(eventually { one.read("other") || three.read("k").nil? })
+    end
+
     test "a write that arrives after a newer one never replaces it where it was written, and is deleted" do
       give_up { @one.write("k", "late") }
       assert(eventually { caught_up?(@one) })

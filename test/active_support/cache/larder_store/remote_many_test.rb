@@ -133,6 +133,21 @@ module LarderStore
       end
     end
 
+    test "a tag deletes what write_multi has stored since a deletion of it, also while that waits to be repeated" do
+      delete_later("t")
+      @one.write_multi({ "a" => 1 }, tags: ["t"])
+      @one.delete_tagged("t")
+      assert_nil @one.read("a")
+    end
+
+    test "write_multi with such a tag succeeds, and lists no changes" do
+      @one.write_multi({ "a" => 1 }, tags: ["t"]) # knows the tag
+      delete_later("t")
+      assert_empty(reported { @one.write_multi({ "a" => 2, "b" => 2 }, tags: ["t"]) })
+      assert_not @one.stats[:remote][:waiting]
+      assert_equal({ "a" => 2, "b" => 2 }, @one.read_multi("a", "b"))
+    end
+
     test "entries are found also if another machine has deleted their tag since this one has seen it" do
       entries = NAMES.to_h { |name| [name, name] }
       3.times do
@@ -187,6 +202,13 @@ module LarderStore
       value = nil
       reported { value = yield }
       value
+    end
+
+    # Deletes a tag while the remote store does not answer. The deletion is applied then, and waits to be repeated.
+    def delete_later(tag)
+      @one.remote.pause
+      reported { @one.delete_tagged(tag) }
+      assert(eventually { caught_up?(@one) })
     end
 
     # Runs the block once before leases are taken.
