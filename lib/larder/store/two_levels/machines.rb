@@ -74,13 +74,17 @@ module Larder
           @failsafe.failed(:backplane, nil, error) if error
         end
 
-        # Publishes a change of the journal, which was not in the remote store when it was made.
+        # Publishes a change of the journal, which was not in the remote store when it was made. A deletion of tags is
+        # listed as one of their versions.
         #
         # @param kind [Symbol] as of Remote::Outbox::Journal#note
         # @return [void]
         def publish_applied(kind, texts)
           case kind
-          when :delete then publish(:keys, texts)
+          when :delete
+            publish(:keys, texts)
+            tags = texts.filter_map { |text| TagVersions.name_of(text) }
+            publish(:tags, tags.map { |name| TagTexts.own(name) }) if tags.any?
           when :clear then publish(:prefix, texts)
           else publish(:prefix, [""])
           end

@@ -29,7 +29,15 @@ module Larder
         WHO = "remote:"
         # Tags whose last versions a process remembers.
         MOST_KNOWN = 1000
-        private_constant :Entry, :KEY, :MARK, :LIFE, :WHO, :MOST_KNOWN
+        # A key of a version, after a namespace.
+        NAME = %r{(?:\A|:)#{KEY}(.*)\z}mn
+        private_constant :Entry, :KEY, :MARK, :LIFE, :WHO, :MOST_KNOWN, :NAME
+
+        # @param key [String]
+        # @return [String, nil] the tag whose version has the key
+        def self.name_of(key)
+          key.b[NAME, 1]
+        end
 
         # A stamp of the file, and the versions of that moment.
         class Stamp < String

@@ -106,6 +106,15 @@ module LarderStore
         store&.instance_variable_get(:@backplane)&.stop
       end
 
+      test "the others drop copies with a tag when its deletion is applied that the remote store did not take" do
+        @one.write("k", "old", tags: "t")
+        @one.remote.pause
+        reported { @one.delete_tagged("t") }
+        Kernel.sleep(0.2) # its message comes
+        assert_equal "old", @two.read("k"), "of the remote store"
+        assert(eventually(within: 30) { @one.read("none") || @two.read("k").nil? }, "a copy, for local_expires_in")
+      end
+
       test "keys of any bytes and many keys" do
         names = Array.new(300) { |number| "#{"long" * 50}/#{number}" }
         @one.write_multi(names.to_h { |name| [name, 1] })
