@@ -272,7 +272,7 @@ module Larder
         end
 
         def give_up
-          @failsafe.guard(:fetch) { @lease.give_up if taken? && @remote.outbox.ready? }
+          @failsafe.ask(:fetch) { @lease.give_up if taken? }
         end
       end
     end

@@ -366,6 +366,17 @@ module LarderStore
       @server.start
     end
 
+    test "so it is if a change of another caller has failed by then" do
+      once(:before) { @two.delete("k") }
+      once(:after) do
+        @one.remote.pause
+        @one.remote.outbox.note(:delete, ["other"])
+      end
+      assert_equal "old", @one.fetch("k", OPTIONS) { "old" }
+      assert(eventually { caught_up?(@one) })
+      assert_nil @two.read("k")
+    end
+
     test "a value that takes longer than its lease is stored the second time, or later where the machine is slower" do
       stored = (1..5).any? do |time|
         @one.fetch("k", { **OPTIONS, lease: 0.1 }) { sleep(0.2) && "late" }

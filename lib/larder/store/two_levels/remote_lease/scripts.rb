@@ -119,7 +119,7 @@ module Larder
           # @return [void]
           # @raise [RemoteError]
           def give_up
-            Scripts.end_all(@remote, [self])
+            Scripts.end_all(@remote, [self]) if @remote.outbox.ready?
           end
 
           # @api private
