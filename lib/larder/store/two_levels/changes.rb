@@ -255,7 +255,9 @@ module Larder
           keys = entries.keys
           @copies.leased(keys) do |leases|
             left = keys
-            stored = written?(keys, entries.values) { yield kept_in(entries.each_value.first, call) }
+            last = entries.each_value.first
+            last = entries.each_value.max_by { |entry| entry.expires_at || 0 } if call.options[:jitter]
+            stored = written?(keys, entries.values) { yield kept_in(last, call) }
             left -= @copies.keep(entries, asked, leases, call) unless stored == false
             stored.nil? ? left.empty? || nil : stored
           ensure

@@ -121,6 +121,14 @@ module LarderStore
       @server.start unless alive?
     end
 
+    test "the remote store keeps each entry for as long as it lives, also with jitter" do
+      names = Array.new(50) { |number| "k#{number}" }
+      @one.write_multi(names.to_h { |name| [name, 1] }, expires_in: 1000, jitter: 0.5)
+      lives = names.to_h { |name| [name, @one.remote.read(name).expires_at - Time.now.to_f] }
+      assert_operator lives.values.max - lives.values.min, :>, 100
+      assert_empty(lives.reject { |name, life| redis.pttl(name) / 1000.0 > life - 1 })
+    end
+
     test "write_multi gives all entries their tags" do
       entries = NAMES.to_h { |name| [name, name] }
       @one.write_multi(entries, tags: [])
