@@ -150,6 +150,12 @@ module Larder
         @store.send(:namespace_key, text, { namespace: @namespace }).b
       end
 
+      # @param text [String]
+      # @return [String] the same; in no namespace if a Proc makes it, which may be another one later and in a thread
+      def lasting_key(text)
+        @namespace.respond_to?(:call) ? text.b : own_key(text)
+      end
+
       # ---- reads ----
 
       # @return [ActiveSupport::Cache::Entry, nil] also one that has expired

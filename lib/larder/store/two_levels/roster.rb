@@ -136,10 +136,8 @@ module Larder
           @remote.write(key, ActiveSupport::Cache::Entry.new(text, expires_in: KEPT), KEPT, RAW)
         end
 
-        # A namespace that a Proc makes, as of a tenant, is another one in a thread.
         def key_of(*id)
-          key = [LIST, *id].join("/")
-          @remote.namespace.respond_to?(:call) ? key.b : @remote.own_key(key)
+          @remote.lasting_key([LIST, *id].join("/"))
         end
 
         def readable(text)

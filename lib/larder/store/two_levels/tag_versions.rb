@@ -204,7 +204,7 @@ module Larder
         end
 
         def key_of(name)
-          @remote.own_key(KEY.b << name.b)
+          @remote.lasting_key(KEY.b << name.b)
         end
 
         def new_version

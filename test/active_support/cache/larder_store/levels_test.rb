@@ -506,6 +506,25 @@ module LarderStore
       end
     end
 
+    on_both_paths "a tag is one for all namespaces that a Proc makes, also in the thread of a refresh" do
+      Thread.current[:tenant] = "a"
+      one, two = %w[three four].map { |name| machine(name, namespace: -> { Thread.current[:tenant] }) }
+      one.write("k", 1, tags: "t")
+      Thread.current[:tenant] = "b"
+      one.delete_tagged("t")
+      Thread.current[:tenant] = "a"
+      assert_nil two.read("k")
+      options = { tags: "t", expires_in: 10, stale_while_revalidate: 60 }
+      one.fetch("j", **options) { "old" }
+      travel(20) do
+        assert_equal "old", one.fetch("j", **options) { "new" }
+        assert Larder::Store::Refreshes.await(LONGEST)
+        assert_equal "new", two.read("j")
+      end
+    ensure
+      Thread.current[:tenant] = nil
+    end
+
     test "a tag whose version the remote store has lost deletes its entries" do
       @one.write("k", 1, tags: "t")
       remote.delete("larder/tag/t")
