@@ -44,15 +44,38 @@ module Larder
       {}
     end
 
+    # Opens a file, which may be missing. One that root creates belongs to the owner of the directory, as the engine's
+    # files do.
+    #
+    # @param path [String]
+    # @param flags [Integer] of open(2)
+    # @return [File]
+    # @raise [SystemCallError] also for a symbolic link
+    def open(path, flags)
+      flags |= File::CREAT | File::NOFOLLOW
+      begin
+        File.open(path, flags | File::EXCL, 0o600).tap { |file| give(file) }
+      rescue Errno::EEXIST
+        File.open(path, flags, 0o600)
+      end
+    end
+
     # @param path [String]
     # @return [Boolean] may it be one of the files of a cache?
     def name?(path)
       path.scrub.match?(/\.(?:stats|journal|backplane\.\h{16})\z/)
     end
 
+    def give(file)
+      directory = File.stat(File.dirname(file.path))
+      file.chown(directory.uid, directory.gid) if Process.euid.zero? && !directory.uid.zero?
+    rescue SystemCallError
+      nil # root may not, and uses it
+    end
+
     def purpose(ending)
       KINDS.find { |pattern, _| pattern.match?(ending.b) }&.last
     end
-    private_class_method :purpose
+    private_class_method :give, :purpose
   end
 end

@@ -4,6 +4,7 @@
 
 require "active_support/fork_tracker"
 require "larder/bytes/application"
+require "larder/bytes/companions"
 require "larder/bytes/obstacle"
 require "larder/codecs/reports"
 require "larder/remote/backplane/deadline"
@@ -136,28 +137,11 @@ module Larder
         def take_lock(how)
           return if @locked
 
-          @lock ||= open_lock
+          @lock ||= Companions.open(@path, File::RDWR)
           @locked = @lock.flock(how) ? true : false
           withdraw
         rescue SystemCallError => e
           raise explained(e) unless how.anybits?(File::LOCK_NB) # the thread reports it
-        end
-
-        # One that root makes belongs to the owner of its directory, as the engine's files do.
-        def open_lock
-          given(File.open(@path, File::RDWR | File::CREAT | File::EXCL, 0o600))
-        rescue Errno::EEXIST
-          File.open(@path, File::RDWR | File::NOFOLLOW)
-        end
-
-        def given(file)
-          directory = File.stat(File.dirname(@path))
-          file.chown(directory.uid, directory.gid) if Process.euid.zero? && !directory.uid.zero?
-          file
-        rescue SystemCallError => e
-          File.unlink(@path)
-          file.close
-          raise e.class, "set owner of #{@path}"
         end
 
         def explained(error)

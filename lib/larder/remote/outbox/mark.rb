@@ -3,6 +3,7 @@
 # An empty file that is there as long as the journal lists changes for a remote store.
 
 require "fileutils"
+require "larder/bytes/companions"
 
 module Larder
   module Remote
@@ -34,7 +35,7 @@ module Larder
         def make
           return if there?
 
-          File.open(@path, File::CREAT | File::WRONLY, 0o600, &:fsync)
+          Companions.open(@path, File::WRONLY).tap(&:fsync).close
           File.open(File.dirname(@path), &:fsync)
         rescue SystemCallError
           nil # the list itself is in place

@@ -3,6 +3,7 @@
 # Changes that only this process knows, because the journal's file takes none.
 
 require "fileutils"
+require "larder/bytes/companions"
 require "larder/bytes/signal_handler"
 require "securerandom"
 
@@ -129,7 +130,7 @@ module Larder
           path = File.join(@directory, "#{@start}#{Process.pid}-#{SecureRandom.hex(4)}.pending")
           last = own.last
           if last && File.exist?(last) then File.rename(last, path)
-          else File.open(path, File::CREAT | File::WRONLY, 0o600, &:fsync)
+          else Companions.open(path, File::WRONLY).tap(&:fsync).close
           end
           @files.push(path)
           @files.delete(last)
