@@ -176,6 +176,8 @@ module Larder
       # Applies the changes of the journal that are due. Refusals of the store are reported each time.
       def catch_up
         recover if @journal.overflown?
+        return if @journal.overflown? # another caller clears the store
+
         @journal.each do |kind, texts|
           kind == :delete ? @client.delete_multi(texts) : texts.each { |text| apply(kind, text) }
           @applied.each { |block| block.call(kind, texts) }

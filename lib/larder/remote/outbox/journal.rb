@@ -190,20 +190,15 @@ module Larder
           !(absent? || lists.overflown(@remote).nil?)
         end
 
-        # Yields to clear the remote store, which makes up for an overflow of before.
+        # Yields to clear the remote store, which makes up for an overflow of before, unless another process does.
         #
         # @yieldparam prefixes [Array<String>] what keys of its namespaces start with
         # @return [void]
         # @raise [Larder::Error]
-        def recover
-          known, others = @memory.all, @memory.others
-          mark = @memory.full? ? nil : lists.overflown(@remote)
-          yield [@prefix.call, *(members.prefixes(@remote) if mark)].uniq
-          @memory.forget(known)
-          return unless mark
+        def recover(&block)
+          return recover_from(nil, &block) if @memory.full?
 
-          @memory.unmark(others)
-          lists.recover(@remote, mark)
+          alone { (mark = lists.overflown(@remote)) && recover_from(mark, &block) }
         end
 
         # Visits changes that are due for {LIMIT} seconds, unless another process does. When the block returns, a
@@ -214,13 +209,11 @@ module Larder
         # @return [void]
         def each(&block)
           @memory.each(&block)
-          return if absent? || !due? || !cache.add(@lock, "", ttl: LOCKED)
+          return if absent? || !due?
 
-          begin
+          alone do
             visited = lists.visit(@remote, LIMIT, &block)
             settle(visited) if visited
-          ensure
-            cache.delete(@lock)
           end
         end
 
@@ -392,6 +385,28 @@ module Larder
             remotes.each { |remote| yield remote }
             done += remotes
           end
+        end
+
+        # Yields, unless another caller of the machine applies changes.
+        def alone
+          return unless cache.add(@lock, "", ttl: LOCKED)
+
+          begin
+            yield
+          ensure
+            cache.delete(@lock)
+          end
+        end
+
+        # @param mark [String, nil] of the overflow of the lists; nil: that of the memory
+        def recover_from(mark)
+          known, others = @memory.all, @memory.others
+          yield [@prefix.call, *(members.prefixes(@remote) if mark)].uniq
+          @memory.forget(known)
+          return unless mark
+
+          @memory.unmark(others)
+          lists.recover(@remote, mark)
         end
 
         def overflow

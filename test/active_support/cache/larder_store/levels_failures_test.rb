@@ -314,6 +314,19 @@ module LarderStore
       end
     end
 
+    test "of several callers that find a journal overflown, one clears the remote store" do
+      journal, other = Array.new(2) { Larder::Remote::Outbox::Journal.new(path_of("overflown.journal")) }
+      journal.note(:delete, ["k"])
+      journal.send(:overflow)
+      clears = []
+      journal.recover do |prefixes|
+        clears << prefixes
+        other.recover { |again| clears << again }
+      end
+      assert_equal [[""]], clears
+      assert_not_predicate other, :overflown?
+    end
+
     test "a journal that overflows clears the remote store before it is read again" do
       TestServers.kill(@server)
       20_000.times.each_slice(1000) { |slice| @one.delete_multi(slice.map { |number| "#{"key" * 40}#{number}" }) }
