@@ -78,7 +78,7 @@ module Larder
           begin
             list_for_all(kind, texts)
           rescue FullError
-            drop_unused.any? ? retry : overflow
+            forget_late || drop_unused.any? ? retry : overflow
           end
         rescue Larder::Error
           @memory.add(kind, texts)
@@ -334,7 +334,7 @@ module Larder
           @file, @renew_at = file, monotonic_now + RENEWAL
           lists.pending(@remote) || raise(BusyError, "#{@path} was emptied")
         rescue FullError
-          drop(members.all - [@remote]).any? || drop([@remote]).any? ? retry : raise
+          forget_late || drop(members.all - [@remote]).any? || drop([@remote]).any? ? retry : raise
         end
 
         # @param has_left [Boolean] another file
@@ -413,6 +413,13 @@ module Larder
           members.remotes.union([@remote]).each { |remote| lists.overflow(remote) }
         rescue Larder::Error
           @memory.overflow
+        end
+
+        # Makes room for changes.
+        #
+        # @return [Boolean]
+        def forget_late
+          members.all.union([@remote]).sum { |remote| lists.forget_late(remote) }.positive?
         end
 
         # Makes room for the remote stores that are in use. The others are cleared if they are used again.

@@ -199,6 +199,16 @@ module Larder
           @cache.delete_multi(names).positive?
         end
 
+        # Makes room: operations that were given up are no longer expected.
+        #
+        # @param remote [Integer]
+        # @return [Integer] how many there were
+        def forget_late(remote)
+          each_batch(remote).sum do |_, entries, _|
+            entries.count { |name, state| State.late?(state) && @cache.cas(name, state, "", ttl: GONE) }
+          end
+        end
+
         # Visits entries that are due. When the block returns, an entry is taken off, or is due once more later.
         #
         # @param remote [Integer]

@@ -314,6 +314,13 @@ module LarderStore
       end
     end
 
+    test "in a journal that is full, operations that may arrive late make room for changes" do
+      journal = Larder::Remote::Outbox::Journal.new(path_of("full.journal"))
+      25_000.times { |number| journal.expect(["#{"key" * 40}#{number}"]) }
+      journal.note(:delete, Array.new(100) { |number| "#{"changed" * 20}#{number}" })
+      assert_equal [100, false], journal.stats.values_at(:listed, :overflown)
+    end
+
     test "of several callers that find a journal overflown, one clears the remote store" do
       journal, other = Array.new(2) { Larder::Remote::Outbox::Journal.new(path_of("overflown.journal")) }
       journal.note(:delete, ["k"])
