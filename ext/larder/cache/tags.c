@@ -23,6 +23,7 @@ static void pack(VALUE given, long from, uint32_t count, glue_tags *tags) {
         glue_check_string(tag, "a tag");
         tags->list[i].bytes = (size_t)RSTRING_LEN(tag);
         rb_str_cat(tags->packed, RSTRING_PTR(tag), RSTRING_LEN(tag));
+        RB_GC_GUARD(tag); /* the Array alone would let compaction move it */
     }
     const char *at = RSTRING_PTR(tags->packed);
     for (uint32_t i = 0; i < count; i++) {

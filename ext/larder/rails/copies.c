@@ -115,7 +115,9 @@ static VALUE string_in(VALUE payload, double *expires_at) {
                             : bytes[TYPE_AT] == TYPE_BINARY ? rb_ascii8bit_encoding()
                             : bytes[TYPE_AT] == TYPE_ASCII  ? rb_usascii_encoding()
                                                             : NULL;
-    return encoding ? rb_enc_str_new(bytes + BODY_AT, RSTRING_LEN(payload) - BODY_AT, encoding) : Qnil;
+    VALUE string = encoding ? rb_enc_str_new(bytes + BODY_AT, RSTRING_LEN(payload) - BODY_AT, encoding) : Qnil;
+    RB_GC_GUARD(payload); /* the Hash alone would let compaction move it */
+    return string;
 }
 
 static int keep_string(VALUE key, VALUE payload, VALUE arg) {

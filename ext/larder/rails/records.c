@@ -126,7 +126,9 @@ static VALUE entry_of_record(VALUE self, VALUE record) {
     item.flags = (uint8_t)NUM2UINT(rb_ary_entry(record, 1));
     item.expires_at_ms = NUM2LL(rb_ary_entry(record, 2));
     VALUE bytes = rb_ary_entry(record, 0);
-    return entry_of(rb_str_new(RSTRING_PTR(bytes), RSTRING_LEN(bytes)), &item);
+    VALUE copy = rb_str_new(RSTRING_PTR(bytes), RSTRING_LEN(bytes));
+    RB_GC_GUARD(bytes); /* the record alone would let compaction move it */
+    return entry_of(copy, &item);
 }
 
 /* All but key and value of the store of a record. */

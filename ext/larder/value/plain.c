@@ -99,6 +99,7 @@ bool plain_from(VALUE value, plain_value *plain) {
         VALUE name = rb_sym2str(value);
         if (kind_of_text(name) == PLAIN_UTF8 || kind_of_text(name) == PLAIN_USASCII) {
             plain->kind = PLAIN_SYMBOL;
+            plain->holder = name; /* the Symbol alone would let compaction move it */
             take_text(name, plain);
         }
     } else if (!RB_SPECIAL_CONST_P(value) && RBASIC_CLASS(value) == rb_cString && rb_ivar_count(value) == 0) {

@@ -55,7 +55,7 @@ typedef struct plain_value {
     const char *bytes; /* the String's own, or `number` */
     size_t size_bytes;
     uint64_t number;
-    VALUE holder; /* the String that was made for the bytes; else nil */
+    VALUE holder; /* the String that has the bytes, unless the value has; else nil */
 } plain_value;
 
 /* Is `value` plain? Then fills `*plain`, whose bytes are valid until `value` is changed or freed. */
