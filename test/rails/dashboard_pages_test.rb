@@ -21,7 +21,7 @@ class RailsDashboardPagesTest < ActiveSupport::TestCase
       config.consider_all_requests_local = false
       config.logger = ActiveSupport::Logger.new("log.txt")
       config.secret_key_base = "0" * 64
-      config.cache_store = :larder_store, { size: 2 << 20, remote: [:file_store, "remote"] }
+      config.cache_store = eval(ARGV.first)
       config.session_store :larder_store, ephemeral: true
     end
 
@@ -47,6 +47,15 @@ class RailsDashboardPagesTest < ActiveSupport::TestCase
       ANSWERS[name] = [answer.status, answer.body.gsub(/<[^>]*>/, " ").gsub(/\s+/, " ")]
     end
 
+    def sign_out
+      token = BROWSER.get("/larder/sessions/end", user: "7").body[/name="token" value="(\h+)"/, 1]
+      sent = { user: "7", token: token }
+      note("end", BROWSER.post("/larder/sessions/end", sent, { "HTTP_ORIGIN" => "http://example.org" }))
+      ANSWERS["signed in"] = Larder::Sessions.logged_in?(7)
+    end
+    at_exit { puts "ANSWERS #{ANSWERS.to_json}" }
+  RUBY
+  MACHINES = <<~'RUBY'
     ["machines", "sessions"].each { |page| note("#{page} at first", BROWSER.get("/larder/#{page}")) }
     ANSWERS["files"] = Dir["storage/**/*.larder"].map { |path| File.basename(path) }
     BROWSER.get "/sign_in"
@@ -57,22 +66,34 @@ class RailsDashboardPagesTest < ActiveSupport::TestCase
     ["machines", "sessions", "sessions/user?user=7"].each { |page| note(page, BROWSER.get("/larder/#{page}")) }
     events = []
     ActiveSupport::Notifications.subscribe("dashboard_sign_out.larder") { |event| events << event.payload }
-    token = BROWSER.get("/larder/sessions/end", user: "7").body[/name="token" value="(\h+)"/, 1]
-    sent = { user: "7", token: token }
-    note("end", BROWSER.post("/larder/sessions/end", sent, { "HTTP_ORIGIN" => "http://example.org" }))
+    sign_out
     ANSWERS["events"] = events
-    ANSWERS["signed in"] = Larder::Sessions.logged_in?(7)
-    puts "ANSWERS #{ANSWERS.to_json}"
+  RUBY
+  SIGN_OUT = <<~RUBY
+    BROWSER.get "/sign_in"
+    note("sessions", BROWSER.get("/larder/sessions"))
+    sign_out
   RUBY
 
-  test "machines publish after a request, and the sessions are those of the application" do
-    script = path_of("application.rb")
-    File.write(script, APPLICATION)
+  # @return [Hash] what an application with that cache notes in the script
+  def answers(script, cache_store)
+    File.write(path_of("application.rb"), APPLICATION + script)
     library = File.expand_path("../../lib", __dir__)
-    out, status = Open3.capture2e({ "RAILS_ENV" => "production" }, RbConfig.ruby, "-W0", "-I#{library}", script,
-                                  chdir: directory)
+    out, status = Open3.capture2e({ "RAILS_ENV" => "production" }, RbConfig.ruby, "-W0", "-I#{library}",
+                                  path_of("application.rb"), cache_store, chdir: directory)
     assert_predicate status, :success?, out
-    found = JSON.parse(out[/^ANSWERS (.*)/, 1])
+    JSON.parse(out[/^ANSWERS (.*)/, 1])
+  end
+
+  test "sessions end also if the application's cache is another store" do
+    found = answers(SIGN_OUT, ":memory_store")
+    assert_match(/Signed in 1 /, found["sessions"].last)
+    assert_match(/1 session was ended/, found["end"].last)
+    assert_equal false, found["signed in"]
+  end
+
+  test "machines publish after a request, and the sessions are those of the application" do
+    found = answers(MACHINES, '[:larder_store, { size: 2 << 20, remote: [:file_store, "remote"] }]')
     assert_match(/There is no file yet/, found["machines at first"].last)
     assert_match(/There are no sessions yet/, found["sessions at first"].last)
     assert_empty found["files"]

@@ -64,7 +64,6 @@ module Larder
       def posted(row, visit)
         return refused(405) unless row.page.changes?
 
-        visit.cache # the token needs the file
         objection = visit.token.objection(visit.param(FormToken::FIELD))
         if objection
           raise Problem.new("The form was not accepted", "#{objection} Nothing was changed.",

@@ -73,7 +73,7 @@ module Larder
         rails = Rails.application if defined?(Rails) && Rails.respond_to?(:application)
         return rails.key_generator.generate_key("larder dashboard", 32) if rails.respond_to?(:key_generator)
 
-        Digest::SHA256.digest(File.binread(@source.path, HEAD))
+        Digest::SHA256.digest(File.binread(@source.cache.path, HEAD))
       end
 
       # Browsers say where a form comes from, by one of two headers or both.
