@@ -58,6 +58,13 @@ module Larder
         assert_empty keys
       end
 
+      test "the question names the text as it is, and of a long one the beginning" do
+        { "a b" => "a b", "a " => "a ", "b#{"c" * 70}" => "b#{"c" * 58}…" }.each do |text, shown|
+          html = page("clear", by: "prefix", text: text)
+          assert_equal "Delete all keys with the prefix #{shown}?", html[%r{<h1>(.*?)</h1>}, 1]
+        end
+      end
+
       test "an unknown part and an empty one are refused" do
         cache.set("a", "1")
         [["colour", "x"], ["prefix", ""], ["prefix", "  "], ["", ""]].each do |by, text|

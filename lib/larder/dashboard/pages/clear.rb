@@ -73,7 +73,7 @@ module Larder
         end
 
         def described
-          "all #{by == "tag" ? "entries" : "keys"} #{part.to_s.sub(/ \S+\z/) { " #{shorter(part.text)}" }}"
+          "all #{by == "tag" ? "entries" : "keys"} #{part.to_s.delete_suffix(part.text)}#{shorter(part.text)}"
         end
 
         def shorter(text)
