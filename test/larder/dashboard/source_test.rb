@@ -136,6 +136,21 @@ module Larder
         end
       end
 
+      test "of a file of sessions that is full the commands keep them" do
+        sessions = ::Larder::Sessions.repository(file: path_of("sessions"), size: 1 << 20, ephemeral: true)
+        sessions.index.announce
+        number = 0
+        logged do
+          assert_raises(::Larder::Sessions::NoRoomError) do
+            loop { sessions.begin(format("%032d", number += 1), { "user_id" => number, "data" => "x" * 400 }) }
+          end
+        end
+        use(cache: path_of("sessions"))
+        text = text_of(page)
+        assert_match(/room for signed-in sessions is used.* larder resize --keep #{path_of("sessions")} 2MB/, text)
+        assert_no_match(/pin: true/, text)
+      end
+
       test "a path with a null byte is refused at once" do
         error = assert_raises(ArgumentError) { Dashboard.new(cache: "a\0b") }
         assert_match(/\A:cache of Larder::Dashboard is "a\\u0000b"; it takes .* or the path of a file\z/, error.message)

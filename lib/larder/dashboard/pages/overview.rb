@@ -64,7 +64,7 @@ module Larder
         # ---- health ----
 
         def health(html)
-          report = Doctor.run(visit.source.store || cache.path, quick: true)
+          report = Doctor.run(visit.source.store || cache.path, sessions: ->(_) { visit.source.sessions? }, quick: true)
           return sound(html) if report.sound?
 
           html.section(class: "card problem", aria: { labelledby: "health" }) do
@@ -237,11 +237,14 @@ module Larder
             html.p(first, class: "answer")
             html.p([*more, *(advice.needed if advice.known?)].join(" "), class: "small")
             sizes(html, advice) if advice.known?
-            if advice.megabytes
-              html.p { html.code("#{visit.source.command("resize")} #{advice.megabytes}MB", class: "command") }
-              html.p("It replaces the cache by an empty one.", class: "small")
-            end
+            resize(html, advice.megabytes) if advice.megabytes
           end
+        end
+
+        def resize(html, megabytes)
+          keep = visit.source.sessions?
+          html.p { html.code("#{visit.source.command("resize")} #{megabytes}MB#{" --keep" if keep}", class: "command") }
+          html.p(keep ? "The application must be stopped." : "It replaces the cache by an empty one.", class: "small")
         end
 
         def sizes(html, advice)
