@@ -54,6 +54,13 @@ module Larder
         assert_equal Larder::Sessions::Statistics.new(@repository).stats.keys, figures.keys[1..11].map(&:to_sym)
       end
 
+      test "a session without an idle_timeout: does not end at once" do
+        application(idle_timeout: nil, max_lifetime: 90 * 86_400)
+        enter("a", 1)
+        assert_match(/^A session may be unused for ever \(anonymous: 1 day\),\nand ends 90 days after it began/,
+                     done("sessions"))
+      end
+
       test "it needs nothing but the standard library and Larder" do
         application
         enter("a", 1)

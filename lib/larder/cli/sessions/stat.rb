@@ -98,9 +98,9 @@ module Larder
         def ends(settings)
           lives = settings.lifetimes
           anonymous = " (anonymous: #{Words.span(lives.anonymous)})" if lives.anonymous && lives.anonymous != lives.idle
-          ["A session ends after #{lives.idle ? Words.span(lives.idle) : "no time"} without use#{anonymous}" \
-           "#{lives.max ? "," : "."}",
-           *("and #{Words.span(lives.max)} after it began, used or not." if lives.max),
+          unused = lives.idle ? "ends after #{Words.span(lives.idle)} without use" : "may be unused for ever"
+          ["A session #{unused}#{anonymous}#{lives.max ? "," : "."}",
+           *("and #{"ends " unless lives.idle}#{Words.span(lives.max)} after it began, used or not." if lives.max),
            *("Copies are in #{settings.backed_by}." if settings.backed_by)]
         end
       end

@@ -94,10 +94,10 @@ module Larder
         end
 
         def lives
-          lifetimes = @statistics.lifetimes
-          "A session ends after #{lifetimes.idle ? Words.span(lifetimes.idle) : "no time"} without use" \
-            "#{", an anonymous one after #{Words.span(lifetimes.anonymous)}" if lifetimes.anonymous}" \
-            "#{", and #{Words.span(lifetimes.max)} after it began" if lifetimes.max}."
+          idle, anonymous, max = @statistics.lifetimes.then { |lives| [lives.idle, lives.anonymous, lives.max] }
+          "A session #{idle ? "ends after #{Words.span(idle)} without use" : "may be unused for ever"}" \
+            "#{", an anonymous one #{idle ? "after" : "for"} #{Words.span(anonymous)}" if anonymous}" \
+            "#{", and #{"ends " unless idle}#{Words.span(max)} after it began" if max}."
         end
 
         # ---- who is online ----

@@ -36,6 +36,14 @@ module Larder
           assert_includes navigation, "Sessions"
         end
 
+        test "a session without an idle_timeout: does not end at once" do
+          enter("a", 7)
+          options = { size: 1 << 20, ephemeral: true, idle_timeout: nil, max_lifetime: 86_400 }
+          ::Larder::Sessions.use(::Larder::Sessions.repository(file: path_of("sessions"), **options))
+          page("sessions")
+          assert_includes main, "A session may be unused for ever, an anonymous one for 1 day, and ends 1 day after it"
+        end
+
         test "users who are online are read only if that is asked for" do
           enter("a", 7)
           enter("b", "<i>")
