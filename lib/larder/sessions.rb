@@ -99,10 +99,11 @@ module Larder
       #   Larder::Sessions.revoke(params[:handle], of: current_user)
       #
       # @param handle [String] from {Info#handle} or {handle_of}
-      # @param of [Object, nil] a model, the id of a User, or a name: a session of another user does not end
+      # @param of [Object] a model, the id of a User, or a name: a session of another user does not end. By default a
+      #   session of any user ends
       # @return [Boolean] true if there was such a session
-      # @raise [InvalidArgument] of: is not a user
-      def revoke(handle, of: nil)
+      # @raise [InvalidArgument] of: is not a user, such as nil
+      def revoke(handle, of: Statistics::ANYBODY)
         statistics.revoke(handle, of: of)
       end
 

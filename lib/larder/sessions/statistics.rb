@@ -19,6 +19,9 @@ module Larder
       CODE = 16
       # Seconds back in time for which activity is shown.
       WINDOWS = { active_1m: 60, active_5m: 300, active_1h: 3600, active_1d: 86_400 }.freeze
+      # The default of `of:`, any user. nil is not a user: `of: current_user` without a current user must not end the
+      # sessions of others.
+      ANYBODY = Object.new.freeze
       # The most times that a logout looks again for sessions of the user: a renewal moves them.
       PASSES = 10
       private_constant :SECRET, :CODE, :PASSES
@@ -113,10 +116,11 @@ module Larder
       end
 
       # @return [Boolean] see {Sessions.revoke}
-      def revoke(handle, of: nil)
+      def revoke(handle, of: ANYBODY)
+        of = Identity.of(of) unless ANYBODY.equal?(of)
         user, code = split(handle)
         key = user && key_with(code, user)
-        !key.nil? && end_one(key, of ? Identity.of(of) : user)
+        !key.nil? && end_one(key, ANYBODY.equal?(of) ? user : of)
       end
 
       # @return [Integer] see {Sessions.logout}

@@ -154,6 +154,18 @@ module Larder
         assert_equal 1, %w[a b].count { |name| @repository.find(key(name)) }
       end
 
+      test "a handle ends only a session of the user that is given, and nil is not a user" do
+        enter("a", 1)
+        handle = @statistics.for(1).first.handle
+        refute @statistics.revoke(handle, of: 2)
+        [handle, "nonsense"].each do |given|
+          assert_raises(InvalidArgument) { @statistics.revoke(given, of: nil) }
+          Sessions.use(@repository) { assert_raises(InvalidArgument) { Sessions.revoke(given, of: nil) } }
+        end
+        assert_equal 1, @statistics.for(1).size
+        assert @statistics.revoke(handle, of: 1)
+      end
+
       test "handles are the same in every process of the file, and others in another file" do
         enter("a", 1)
         other = Statistics.new(repository(Backends::File.new(open_cache("other.larder"))))
