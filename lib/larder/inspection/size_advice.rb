@@ -83,8 +83,9 @@ module Larder
          "(#{Words.percent(evicted.fdiv([stored, evicted].max))})."]
       end
 
+      # The samples of the sizes are parts of the largest one.
       def unknown
-        reads = Words.counted(@found[:sizes].sum { |size| size[:reads] }, "read")
+        reads = Words.counted(@found[:sizes].map { |size| size[:reads] }.max, "read")
         ["Too few reads yet to tell: #{reads} of the sample so far.",
          "The sample grows while the cache is full and the application has it open."]
       end

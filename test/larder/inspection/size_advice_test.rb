@@ -37,7 +37,7 @@ module Larder
       test "the present size is kept where no other is better, or known to be" do
         same = advice({ 0.5 => 0.4, 2 => 0.5, 4 => 0.51 })
         assert_match(/\AA larger file would hardly help: four times/, same.sentences.first)
-        assert_equal "Too few reads yet to tell: 900 reads of the sample so far.",
+        assert_equal "Too few reads yet to tell: 300 reads of the sample so far.",
                      advice({ 0.5 => nil, 2 => nil, 4 => nil }).sentences.first
         assert_equal ["Too few reads yet to tell whether a larger file would help."],
                      advice({ 0.5 => 0.1, 2 => nil, 4 => nil }).sentences
