@@ -79,14 +79,7 @@ module Larder
 
     def answer(env)
       format = Text.wanted(env["HTTP_ACCEPT"])
-      response(200, Text::FORMATS.fetch(format), Text.write(families, format))
-    end
-
-    # Development often has another store: the page says so, as an error would be reported at each scrape.
-    def families
-      Reading.families(@source)
-    rescue Source::NoStore => e
-      Reading.down(e.message)
+      response(200, Text::FORMATS.fetch(format), Text.write(Reading.collected(@source), format))
     end
   end
 end

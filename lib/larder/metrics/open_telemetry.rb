@@ -60,7 +60,7 @@ module Larder
 
       # @return [Integer] the value of `larder.up`
       def observe
-        up, *others = Reading.families(@source)
+        up, *others = Reading.collected(@source)
         others.each do |family|
           family.samples.each { |sample| @gauges.fetch(family.name).record(sample.value, attributes: of(sample)) }
         end

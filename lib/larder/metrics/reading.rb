@@ -24,6 +24,16 @@ module Larder
         rows({ **of_cache(source), **SessionFigures.read })
       end
 
+      # For a collection that has other metrics, too, which an error would stop. Development often has another store.
+      #
+      # @param source [Source]
+      # @return [Array<Family>] as {.families}; where there is no store, `larder_up` says so, and is 0
+      def collected(source)
+        families(source)
+      rescue Source::NoStore => e
+        down(e.message)
+      end
+
       # @param values [Hash{String=>Hash}] samples by id
       # @return [Array<Family>]
       def rows(values)
@@ -54,7 +64,7 @@ module Larder
       def alone(values)
         values.transform_values { |value| { {} => value } }
       end
-      private_class_method :rows, :of_cache, :of_file, :alone
+      private_class_method :rows, :down, :of_cache, :of_file, :alone
     end
   end
 end

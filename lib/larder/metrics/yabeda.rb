@@ -46,7 +46,7 @@ module Larder
       # @return [void]
       def collect(source)
         group = ::Yabeda.groups.fetch(GROUP)
-        Reading.families(source).each do |family|
+        Reading.collected(source).each do |family|
           gauge = group.public_send(gauge_name(family))
           family.samples.each { |sample| gauge.set(sample.labels.transform_keys(&:to_sym), sample.value) }
         end

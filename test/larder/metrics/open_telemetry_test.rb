@@ -55,6 +55,11 @@ module Larder
         assert_equal({ "larder.up" => [0] }, found.transform_values { |metric| metric.data_points.map(&:value) })
       end
 
+      test "so is an application whose cache is another store" do
+        found = collected(provider { |given| OpenTelemetry.install(given) })
+        assert_equal [0], found["larder.up"].data_points.map(&:value)
+      end
+
       # The reason why counts are gauges. If it fails, the SDK was repaired, and they can be observable counters.
       test "the SDK adds up what an observable counter reports" do
         reader = provider { |given| given.meter("test").create_observable_counter("count", callback: -> { 5 }) }

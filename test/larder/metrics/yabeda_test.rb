@@ -49,6 +49,12 @@ module Larder
         assert_equal [[1], [2]], counts
       end
 
+      test "an application whose cache is another store collects its other metrics all the same" do
+        Yabeda.install
+        ::Yabeda.configure!
+        assert_equal [0], values[:up].values
+      end
+
       test "an object that is not a store is refused" do
         assert_raises(ArgumentError) { Yabeda.install(cache: 7) }
       end
