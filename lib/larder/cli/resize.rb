@@ -5,6 +5,7 @@
 require_relative "../sessions/offline"
 require_relative "../bytes/size"
 require_relative "cache_command"
+require_relative "inspection"
 
 module Larder
   module CLI
@@ -90,7 +91,7 @@ module Larder
       end
 
       def alone(cache)
-        others = cache.pids - [Process.pid]
+        others = WatchedFile.others(cache)
         return if others.empty?
 
         raise Failure, "#{others.size == 1 ? "a process has" : "#{others.size} processes have"} #{path} open: " \
@@ -100,7 +101,9 @@ module Larder
 
       # "812 (puma: cluster worker 1)": what Linux knows of it.
       def name_of(pid)
-        command = File.read("/proc/#{pid}/cmdline").tr("\0", " ").strip
+        return "#{pid} in another container" if pid == Process.pid
+
+        command = Remedy.shown(File.binread("/proc/#{pid}/cmdline").tr("\0", " ").strip)
         command.empty? ? pid.to_s : "#{pid} (#{command[0, 40]})"
       rescue SystemCallError
         pid.to_s

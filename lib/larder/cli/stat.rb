@@ -105,7 +105,7 @@ module Larder
         return over_time if @by || @keyspace
         return top_keys if @top_keys
 
-        stats, pids = visit { |cache| [cache.stats, cache.pids - [Process.pid]] }
+        stats, pids = visit { |cache| [cache.stats, WatchedFile.others(cache)] }
         stats[:processes] = pids.size # but for this one
         show(Overview.new(stats, pids, Statistics.of(path)), { file: file, **stats, pids: pids })
       end

@@ -20,6 +20,16 @@ module Larder
         file&.close
       end
 
+      # A process in another container may have the id of this one.
+      #
+      # @param cache [Cache]
+      # @return [Array<Integer>] ids of the other processes that have it open
+      def self.others(cache)
+        pids = cache.pids
+        pids.delete_at(pids.index(Process.pid) || pids.size)
+        pids
+      end
+
       # @param path [String]
       # @raise [OpenError]
       def initialize(path)
@@ -38,7 +48,7 @@ module Larder
 
       # @return [Array<Integer>] ids of the other processes that have it open
       def pids
-        @cache.pids - [Process.pid]
+        WatchedFile.others(@cache)
       end
 
       # @return [void]

@@ -14,6 +14,8 @@ module Larder
       include Processes
       include Command
 
+      LIB = File.expand_path("../../../lib", __dir__)
+
       def file
         path_of("test.larder")
       end
@@ -73,6 +75,25 @@ module Larder
         assert_equal 1, refused(/a process has #{file} open: #{Process.pid} \(.*ruby.*\)\. Stop the application, or/,
                                 "resize", file, "16MB", "--keep")
         assert_equal ["v", SIZE], [cache.get("k"), cache.size]
+      end
+
+      # Each command is the first process of its container.
+      test "with --keep a process of another container counts, also if it has the same id" do
+        container = ["unshare", "--pid", "--fork", "--kill-child=KILL", RbConfig.ruby]
+        skip "needs namespaces" unless system(*container, "-e", "exit!(Process.pid == 1)", err: File::NULL)
+        cache.set("k", "v")
+        cache.close
+        holder = "Larder::Cache.open(ARGV[0]) { |cache| puts(cache.get('k')); $stdout.flush; $stdin.gets }"
+        Open3.popen2(*container, "-I#{LIB}", "-rlarder", "-e", holder, file) do |input, output, _|
+          assert_equal "v\n", output.gets
+          words = [*container, PROGRAM]
+          out, status = Open3.capture2e(PLAIN, *words, "resize", file, "16MB", "--keep")
+          assert_match(/a process has #{file} open: 1 in another container\. Stop the application, or/, out)
+          assert_equal [1, SIZE], [status.exitstatus, File.size(file)]
+          figures, = Open3.capture2(PLAIN, *words, "stat", file, "--json")
+          assert_equal [[1], 1], JSON.parse(figures).values_at("pids", "processes")
+          input.puts
+        end
       end
 
       test "with --keep what must be kept must fit" do

@@ -101,7 +101,7 @@ module Larder
       def processes
         return unless @stats
 
-        room, open = @stats[:process_room], (@pids - [@store ? nil : Process.pid]).size
+        room, open = @stats[:process_room], @pids.size - (@store ? 0 : 1)
         return :sound if open < room
 
         ["#{open} processes have it open, and it has room for #{room}: in others each read is a miss, and nothing " \
