@@ -37,7 +37,7 @@ module Larder
       # @param line [String]
       # @return [String, nil] nil: no line begins a block of routes
       def mounted(library, line)
-        return @text if @text.match?(/^[^#\n]*#{line[/\Amount ([\w:]+)/, 1]}\b/)
+        return @text if @text.match?(/#{use_of(line)}(?!::)/)
         return unless @text.match?(DRAW)
 
         text = @text.sub(DRAW) { |draw| "#{draw}  #{line}\n" }
@@ -52,11 +52,18 @@ module Larder
         return @text unless @text.include?("  #{line}\n")
 
         text = @text.sub("  #{line}\n", "")
+        return text if text.match?(use_of(line)) # as Larder::Metrics::Health
+
         rest = text.sub(required(library), "")
         first?(rest) ? text.sub(/^#{Regexp.escape(required(library))}\n?/, "") : rest
       end
 
       private
+
+      # The name of the class that is mounted, outside of comments.
+      def use_of(line)
+        /^[^#\n]*#{line[/\Amount ([\w:]+)/, 1]}\b/
+      end
 
       def required(library)
         "require \"#{library}\"\n"

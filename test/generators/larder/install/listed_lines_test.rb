@@ -42,6 +42,15 @@ class ListedLinesTest < ActiveSupport::TestCase
     assert_not_equal ROUTES, mounted(ROUTES.sub("root", "# Larder::Dashboard\n  root"), MOUNT)
   end
 
+  test "a mount of the health page is not one of the metrics" do
+    text = ROUTES.sub("root", "mount Larder::Metrics::Health => \"/health\"\n  root")
+    both = mounted(text, OTHER)
+    assert_includes both, "  #{OTHER.first}\n"
+    left = unmounted(both, OTHER)
+    assert_not_includes left, OTHER.first
+    assert_includes left, "require \"larder/metrics\"\n"
+  end
+
   test "a mount goes into the routes of the application, not into those of an engine before them" do
     engine = "Spree::Core::Engine.routes.draw do\nend\n"
     assert_match(/\Arequire .*\n\n#{engine}Rails\.application\.routes\.draw do\n  mount /,
