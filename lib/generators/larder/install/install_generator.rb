@@ -243,7 +243,7 @@ module Larder
       # @return [Array<String>] in the order in which Rails loads them
       def configurations
         [APPLICATION, "config/environments/*.rb", "config/initializers/**/*.rb"]
-          .flat_map { |files| Dir[place(files)].sort.map { |path| relative(path) } }
+          .flat_map { |files| Dir.glob(files, base: destination_root).sort }
       end
 
       def sessions?(file)
@@ -415,10 +415,6 @@ module Larder
 
       def place(file)
         File.join(destination_root, file)
-      end
-
-      def relative(path)
-        path.delete_prefix("#{destination_root}/")
       end
 
       def file?(file)

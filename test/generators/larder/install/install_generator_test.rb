@@ -102,6 +102,15 @@ class InstallGeneratorTest < Rails::Generators::TestCase
     assert_equal text, read(PRODUCTION)
   end
 
+  test "the configuration is found in a directory whatever its name" do
+    self.destination_root = place("[shop] {a,b} *")
+    text = "module Shop\n  class Application\n    config.session_store :cookie_store, key: \"_s\"\n  end\nend\n"
+    write("[shop] {a,b} */config/application.rb", text)
+    install("--sessions")
+    assert_match(/^    config\.session_store :larder_store, key: "_s"/, read("[shop] {a,b} */config/application.rb"))
+    assert_no_file SESSIONS
+  end
+
   test "files that are missing or cannot be read are named, and stop nothing" do
     FileUtils.rm(place(PRODUCTION))
     FileUtils.rm(place(ROUTES))
