@@ -58,15 +58,19 @@ module Larder
       raise ::ArgumentError, "the path #{path.inspect} has no meaning here (#{e.message}); name an absolute path"
     end
 
+    # Bytes are compared: the name of the working directory has the encoding of the locale.
+    #
     # @param path [String] absolute
     # @return [String] the path itself if no link below the root leads out of it
     def beyond_links(path)
-      return path unless path.start_with?("#{root}/")
+      return path unless path.b.start_with?("#{root}/".b)
 
       there = File.dirname(path)
       there = File.dirname(there) until File.exist?(there) || File.symlink?(there)
       real = File.realpath(there)
-      "#{real}/".start_with?("#{File.realpath(root)}/") ? path : File.join(real, path.delete_prefix(there))
+      return path if "#{real}/".b.start_with?("#{File.realpath(root)}/".b)
+
+      File.join(real.b, path.b.delete_prefix(there.b)).force_encoding(path.encoding)
     rescue SystemCallError
       path # a dangling or circular link, or a directory that may not be searched, is reported by the first use
     end

@@ -37,7 +37,7 @@ module Larder
       # @param name [String]
       # @return [Array<String>] the files of this name in the directories of environments
       def environments(name)
-        Dir[File.join(*base, Application::DIRECTORY, "*", name)].sort
+        Dir.glob(File.join(Application::DIRECTORY, "*", name), base: base).sort.map { |path| File.join(*base, path) }
       end
 
       # @return [Boolean] is the working directory that of an application, or below one?

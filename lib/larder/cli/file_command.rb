@@ -51,9 +51,10 @@ module Larder
         obstacle = unseen(absolute)
         raise Failure, "cannot see whether there is a file #{path}: #{obstacle}" if obstacle
 
-        place = " in #{Dir.pwd}" unless path.start_with?("/")
+        place = " in #{Remedy.shown(Dir.pwd)}" unless path.start_with?("/")
         reason = " (#{@named_by})" if @named_by
-        raise Failure, ["there is no file #{path}#{place}#{reason}.", *near(absolute, name), remedy].join(" ")
+        start = "there is no file #{Remedy.shown(path)}#{place}#{reason}."
+        raise Failure, [start, *near(absolute, name), remedy].join(" ")
       end
 
       # @return [String, nil] why this process does not see the files of the path's directory
@@ -68,8 +69,10 @@ module Larder
 
       # @return [Array<String>] sentences
       def near(path, name)
-        environments = named? ? [] : DefaultFile.new.environments(name)
-        others = Dir[File.join(Dir.exist?(path) ? path : File.dirname(path), "*.larder")].sort
+        environments = named? ? [] : DefaultFile.new.environments(name).map { |file| Remedy.shown(file) }
+        directory = Dir.exist?(path) ? path : File.dirname(path)
+        others = Dir.glob("*.larder", base: directory).sort
+                    .map { |file| File.join(Remedy.shown(directory), Remedy.shown(file)) }
         choice = ": set $RAILS_ENV" unless Application.named_environment
         [("There is #{environments.join(", ")}#{choice}." if environments.any?),
          ("Next to it there is #{others.join(", ")}." if others.any?)].compact
@@ -108,7 +111,10 @@ module Larder
       # @param machines [Hash] what --json prints
       # @param people [Array<String>] the lines otherwise
       def tell(machines, *people)
-        say(@json ? [JSON.generate(machines, ascii_only: true)] : people)
+        return say(people) unless @json
+
+        texts = machines.transform_values { |value| value.is_a?(String) ? Remedy.shown(value) : value } # as of paths
+        say([JSON.generate(texts, ascii_only: true)])
       end
     end
   end

@@ -3,6 +3,7 @@
 # Writes text for people: with colours where they are wanted, in characters that the terminal has.
 
 require "io/console"
+require_relative "../bytes/remedy"
 
 module Larder
   module CLI
@@ -55,7 +56,8 @@ module Larder
         "\e[#{STYLES.fetch(style)}m#{text}\e[0m"
       end
 
-      # Writes lines. Control characters are shown as text, because names can contain them.
+      # Writes lines. Control characters and bytes that are not UTF-8 are shown as text, because names can contain them.
+      # The name of a directory has the encoding of the locale.
       #
       # @param lines [Array<String>]
       # @param style [Symbol, nil] see {#paint}
@@ -63,7 +65,8 @@ module Larder
       def puts(*lines, style: nil)
         lines = [""] if lines.empty?
         lines.each do |line|
-          print(paint(line.gsub(CONTROLS) { |control| format("\\x%02X", control.ord) }, style), "\n")
+          text = Remedy.shown(line).gsub(CONTROLS) { |control| format("\\x%02X", control.ord) }
+          print(paint(text, style), "\n")
         end
       end
 

@@ -61,6 +61,17 @@ module Larder
         assert_equal 1, refused(message, "stat", chdir: path_of("shop/engines/blog/config"))
       end
 
+      test "so it is in a directory whose name is a pattern of files" do
+        path = path_of("[shop] {a,b} */#{PRODUCTION}")
+        open_cache("[shop] {a,b} */#{PRODUCTION}")
+        inside = path_of("[shop] {a,b} */app")
+        FileUtils.mkdir_p(inside)
+        assert_equal [path, "Using #{path}, the only cache here.\n"], found(chdir: inside)
+        FileUtils.touch("#{inside}/other.larder")
+        assert_equal 1, refused(/Next to it there is #{Regexp.escape("#{inside}/other.larder")}\./,
+                                "stat", "none", chdir: inside)
+      end
+
       test "the file of sessions is found in the same way" do
         open_cache("storage/larder/production/sessions.larder")
         FileUtils.mkdir_p(path_of("app"))
@@ -70,6 +81,21 @@ module Larder
         assert_match(/\AUsing #{path}, the only file of sessions here\.\nlarder: /, err)
         open_cache("storage/larder/staging/sessions.larder")
         assert_equal 1, refused(/several here.*or \$LARDER_SESSIONS to name the file of sessions$/, "sessions")
+      end
+
+      test "directories and files may have names of any bytes, also in a locale without UTF-8" do
+        open_cache("sch\u00f6n/#{PRODUCTION}")
+        shop = path_of("sch\u00f6n")
+        FileUtils.mkdir_p("#{shop}/app")
+        FileUtils.touch("#{shop}/odd\xFF.larder".b)
+        %w[C C.UTF-8].each do |locale|
+          settings = { env: { "LC_ALL" => locale } }
+          assert_equal File.join(shop, PRODUCTION), found(chdir: "#{shop}/app", **settings).first
+          assert_equal File.join(shop, PRODUCTION),
+                       JSON.parse(done("stat", PRODUCTION, "--json", chdir: shop, **settings))["file"]
+          assert_equal 1, refused(/no file none in .*\/sch\S+n\. Next to it there is .*odd\\xFF\.larder\. /,
+                                  "stat", "none", chdir: shop, **settings)
+        end
       end
 
       test "a working directory that was removed is an error without a stack" do
