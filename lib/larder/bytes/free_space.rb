@@ -13,7 +13,7 @@ module Larder
     # @param directory [String]
     # @return [Integer, nil] bytes that this user may still write; nil: it cannot be found out
     def of(directory)
-      out, = Open3.capture2e("df", "-Pk", directory)
+      out, = Open3.capture2e("df", "-Pk", directory, binmode: true) # the name of a mount may have any
       free = out.lines.last.to_s.split[3]
       Integer(free, 10) * 1024 if free&.match?(/\A\d+\z/)
     rescue SystemCallError

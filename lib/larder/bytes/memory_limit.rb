@@ -69,8 +69,9 @@ module Larder
       end
     end
 
+    # The name of a mount may have any bytes.
     def read(file)
-      File.read(File.join(@root, file))
+      File.binread(File.join(@root, file))
     rescue SystemCallError
       nil
     end

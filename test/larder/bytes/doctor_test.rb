@@ -300,6 +300,14 @@ module Larder
       assert_equal [1, "n.larder\\xFF is a copy"], [code, out[/n\.larder\S+ is a copy/]]
     end
 
+    test "a process that maps files with names of any bytes, in a locale without UTF-8" do
+      odd = path_of("sch\u00f6n.larder")
+      Cache.open(odd, size: 8 << 20) do |cache|
+        40.times { |i| cache.set(i.to_s, "x" * 20_000) }
+        assert_includes done("doctor", odd, env: { "LC_ALL" => "C" }), "No problems."
+      end
+    end
+
     test "modes that fsGroup of Kubernetes has changed" do
       Kubelet.start_pod(directory, Process.egid)
       assert_found :mode, /\Acache\.larder, .*lock have mode 660/, /\Achmod 600 .* fsGroupChangePolicy: OnRootMismatch/

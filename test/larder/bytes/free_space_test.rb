@@ -12,6 +12,10 @@ module Larder
       assert_operator FreeSpace.of(directory), :>, 0
     end
 
+    test "a file system may be mounted at a name of any bytes" do
+      with_df("printf '/dev/sda1 100 80 20 80%% /sch\\377n\\n'") { assert_equal 20 * 1024, FreeSpace.of("/") }
+    end
+
     test "the room is nil where df prints no number" do
       ["echo df: no such directory >&2; exit 1", "echo 1 2 3 -", "exit 0"].each do |script|
         with_df(script) { assert_nil FreeSpace.of("/") }

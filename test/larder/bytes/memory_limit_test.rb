@@ -36,6 +36,12 @@ module Larder
       assert_equal 256 << 20, limit_of({ "#{group}/puma.service/memory.max" => "#{256 << 20}\n" })
     end
 
+    test "mounts may have names of any bytes" do
+      odd = "40 29 8:1 /home/sch\xFFn /media/sch\xFFn rw - ext4 /dev/sda1 rw\n"
+      tree = { "proc/self/cgroup" => "0::/puma\n", "proc/self/mountinfo" => odd + V2 }
+      assert_equal 256 << 20, limit_of({ **tree, "sys/fs/cgroup/puma/memory.max" => "#{256 << 20}\n" })
+    end
+
     test "of version 1 it is the memory controller's, where it has one" do
       tree = { "proc/self/cgroup" => "8:pids:/x\n4:memory:/docker/abc\n0::/\n", "proc/self/mountinfo" => V1 }
       limit = "sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes"

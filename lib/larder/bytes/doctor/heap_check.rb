@@ -48,7 +48,7 @@ module Larder
       def gives_memory_back?(pid)
         return false if pid == Process.pid && @store.nil? # the command line itself
 
-        maps = File.read("/proc/#{pid}/maps")
+        maps = File.binread("/proc/#{pid}/maps")
         maps.match?(GLIBC) && !maps.match?(OTHER_ALLOCATOR) && !File.binread("/proc/#{pid}/environ").match?(TRIMS)
       rescue SystemCallError
         false
