@@ -49,6 +49,25 @@ module Larder
       skip "only root may do this" unless Process.uid.zero?
     end
 
+    # Runs a script with the path FILE in a container's own layer.
+    #
+    # @return [Object] what it prints in JSON
+    def on_overlayfs(ruby)
+      root!
+      skip "no mount namespaces here" unless system("unshare", "--mount", "true", err: File::NULL) # as in a chroot
+      script = <<~SH
+        set -e
+        mount -t tmpfs none "$1" && mkdir "$1/low" "$1/up" "$1/work" "$1/here"
+        mount -t overlay overlay -o "lowerdir=$1/low,upperdir=$1/up,workdir=$1/work" "$1/here" || exit 77
+        exec "$2" -I "$3" -r larder -r json -e "$4" "$1/here/cache.larder"
+      SH
+      out, status = Open3.capture2e("unshare", "--mount", "sh", "-c", script, "sh", Dir.mktmpdir(nil, directory),
+                                    RbConfig.ruby, File.expand_path("../../../lib", __dir__), "FILE = ARGV[0]\n#{ruby}")
+      skip "no overlayfs here: #{out}" if status.exitstatus == 77
+      assert_predicate status, :success?, out
+      JSON.parse(out)
+    end
+
     # ---- sound ----
 
     test "quickly, it starts no program and reads no other file" do
@@ -349,21 +368,27 @@ module Larder
     end
 
     test "the layer of a container" do
-      root!
-      skip "no mount namespaces here" unless system("unshare", "--mount", "true", err: File::NULL) # as in a chroot
-      script = <<~SH
-        set -e
-        mount -t tmpfs none "$1" && mkdir "$1/low" "$1/up" "$1/work" "$1/here"
-        mount -t overlay overlay -o "lowerdir=$1/low,upperdir=$1/up,workdir=$1/work" "$1/here" || exit 77
-        exec "$2" -I "$3" -r larder -r json -e 'file = ARGV[0] + "/here/cache.larder"
-          Larder::Cache.open(file, size: 1 << 20, &:size)
-          puts Larder::Doctor.run(file).findings.to_h { |found| [found.check, found.fix] }.to_json' "$1"
-      SH
-      out, status = Open3.capture2e("unshare", "--mount", "sh", "-c", script, "sh", Dir.mktmpdir(nil, directory),
-                                    RbConfig.ruby, File.expand_path("../../../lib", __dir__))
-      skip "no overlayfs here: #{out}" if status.exitstatus == 77
-      assert_predicate status, :success?, out
-      assert_match(/\Adocker run --volume larder:.*here/, JSON.parse(out)["layer"])
+      found = on_overlayfs(<<~RUBY)
+        Larder::Cache.open(FILE, size: 1 << 20, &:size)
+        puts Larder::Doctor.run(FILE).findings.to_h { |found| [found.check, found.fix] }.to_json
+      RUBY
+      assert_match(/\Adocker run --volume larder:.*here/, found["layer"])
+    end
+
+    test "in a process that has caches open, there it drops no locks of theirs" do
+      before, after = on_overlayfs(<<~'RUBY')
+        require "active_support/cache/larder_store"
+        other = Larder::Cache.open("#{FILE}.other", size: 1 << 20)
+        store = ActiveSupport::Cache::LarderStore.new(FILE, size: 1 << 20)
+        store.write("k", 1)
+        mine = / POSIX .* #{Process.pid} /
+        locks = -> { File.readlines("/proc/locks").grep(mine).map { |line| line.split.drop(1) }.sort }
+        before = locks.call
+        Larder::Doctor.run(store)
+        puts [before, locks.call].to_json
+      RUBY
+      assert_operator before.size, :>=, 2
+      assert_equal before, after
     end
 
     # ---- the place ----

@@ -108,13 +108,18 @@ module Larder
         return false unless File.readable?(file)
 
         case File.extname(file)
-        when ".lock" # where this process has the cache open, its POSIX locks would be dropped
-          !@store && !@quick && !begins?(file, LOCK_MAGIC)
+        when ".lock" then !locking?(file) && !begins?(file, LOCK_MAGIC)
         when ".journal" then !larders?(file) && !zeros?(File.binread(file, HEAD))
         when ".stats" then !begins?(file, STATISTICS_MAGIC)
         when ".pending" then false # only its name counts
         else !File.empty?(file)
         end
+      end
+
+      # True for a lock file where this process has caches open: another descriptor of the file that is closed drops the
+      # POSIX locks of the process.
+      def locking?(file)
+        (@store || @quick) && file.end_with?(".lock")
       end
 
       # True also for a file that is still empty.

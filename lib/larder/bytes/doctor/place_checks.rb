@@ -19,21 +19,19 @@ module Larder
 
       def copies
         names = Dir.children(File.dirname(@path), encoding: @path.encoding).sort
-        found = names.map { |name| File.join(File.dirname(@path), name) }.reject { |file| files.include?(file) }
-                     .select { |file| copy?(file) }
+        found = names.map { |name| File.join(File.dirname(@path), name) }
+                     .reject { |file| files.include?(file) || locking?(file) }.select { |file| copy?(file) }
         return :sound if found.empty?
 
         ["#{names(found)} #{found.one? ? "is a copy" : "are copies"} of this cache or its lock file: a copy that is " \
          "put back becomes an empty cache. Exclude caches from backups", "rm #{quoted(*found)}"]
       end
 
-      # A process that has caches open does not open lock files: where its locks are POSIX locks, it would lose them.
       def copy?(file)
         return false unless File.file?(file) && !File.symlink?(file) && File.readable?(file)
-        return false if @store && file.end_with?(".lock")
 
         head = File.binread(file, IDENTITY)
-        (@store ? [@path] : files).any? do |own|
+        files.reject { |own| locking?(own) }.any? do |own|
           bytes = own == "#{@path}.lock" ? LOCK_IDENTITY : IDENTITY
           head && head.bytesize >= LOCK_IDENTITY && head.byteslice(0, bytes) == File.binread(own, bytes)
         end
