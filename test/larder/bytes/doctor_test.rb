@@ -417,6 +417,13 @@ module Larder
       assert_empty opened.grep(/\.lock\z/)
     end
 
+    test "git that would track it in the root of the repository" do
+      system("git", "-C", directory, "init", "--quiet", exception: true)
+      @file = path_of("cache 1.larder")
+      make
+      assert_found :git, /git does not ignore it/, %r{\Aecho /cache\\ 1\.larder\\\* >> .*/\.gitignore\z}
+    end
+
     test "git that tracks it, and git that would" do
       git = lambda do |*words|
         system("git", "-C", directory, "-c", "user.name=t", "-c", "user.email=t@t", *words, exception: true,

@@ -50,7 +50,13 @@ module Larder
         return :sound if ask_git("check-ignore", "--quiet", @path).last
 
         ["git does not ignore it: the next `git add .` adds it",
-         "echo /#{quoted(File.dirname(File.realpath(@path)).delete_prefix("#{root}/"))}/ >> #{quoted(root)}/.gitignore"]
+         "echo #{quoted(pattern_below(root))} >> #{quoted(root)}/.gitignore"]
+      end
+
+      # @return [String] for .gitignore: its directory; its files if that is the root, which has others
+      def pattern_below(root)
+        directory = File.dirname(File.realpath(@path))
+        directory == root ? "/#{File.basename(@path)}*" : "/#{directory.delete_prefix("#{root}/")}/"
       end
 
       # @return [Array(String, Boolean)] git's output, and whether it succeeded
