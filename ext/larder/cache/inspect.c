@@ -20,12 +20,10 @@ static VALUE moment(int64_t unix_ms) { return unix_ms ? LL2NUM(unix_ms) : Qnil; 
 /* A Larder::Cache::Item, whose members these are. */
 static VALUE item_of(VALUE item_class, VALUE key, const larder_details *details) {
     const larder_item *item = &details->item;
-    int64_t expires_at_ms =
-        item->fresh_until_ms ? item->fresh_until_ms : plain_expires_at_ms(item->flags, item->expires_at_ms);
     VALUE members[] = {
         key,
         ULL2NUM(item->size_bytes),
-        moment(expires_at_ms),
+        moment(plain_end_ms(item)),
         moment(item->expires_at_ms),
         LL2NUM(details->stored_after_ms),
         UINT2NUM(details->reads),

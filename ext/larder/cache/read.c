@@ -232,7 +232,7 @@ static VALUE cache_ttl(VALUE self, VALUE key, VALUE now) {
     if (item.expires_at_ms == 0) {
         return DBL2NUM(HUGE_VAL);
     }
-    left_ms = plain_expires_at_ms(item.flags, item.expires_at_ms) - call.now_ms;
+    left_ms = plain_end_ms(&item) - call.now_ms;
     return left_ms > 0 ? DBL2NUM((double)left_ms / 1000.0) : Qnil;
 }
 

@@ -48,8 +48,7 @@ static VALUE entry_of(VALUE bytes, const larder_item *item) {
         return Qnil;
     }
     VALUE version = stored.version == NULL ? Qnil : rb_utf8_str_new(stored.version, (long)stored.version_bytes);
-    int64_t expires_at_ms =
-        item->fresh_until_ms ? item->fresh_until_ms : plain_expires_at_ms(item->flags, item->expires_at_ms);
+    int64_t expires_at_ms = plain_end_ms(item);
     VALUE expires_at = expires_at_ms ? DBL2NUM(seconds_of(expires_at_ms)) : Qnil;
     rb_str_set_len(bytes, (long)stored.size_bytes);
     VALUE value = plain_load_string(stored.flags, bytes);
@@ -112,9 +111,11 @@ static VALUE get_record(VALUE self, VALUE key, VALUE now) {
     uint64_t identity;
     VALUE bytes = glue_get_to_swap(records_cache(self), key, &item, &identity, &call);
 
-    return NIL_P(bytes) ? Qnil
-                        : rb_ary_new_from_args(4, bytes, UINT2NUM(item.flags), LL2NUM(item.expires_at_ms),
-                                               ULL2NUM(identity));
+    if (NIL_P(bytes)) {
+        return Qnil;
+    }
+    int64_t expires_at_ms = item.fresh_until_ms ? item.fresh_until_ms : item.expires_at_ms;
+    return rb_ary_new_from_args(4, bytes, UINT2NUM(item.flags), LL2NUM(expires_at_ms), ULL2NUM(identity));
 }
 
 static VALUE entry_of_record(VALUE self, VALUE record) {

@@ -131,7 +131,12 @@ int64_t plain_kept_ms(const plain_life *life);
 /* Makes flags and TTL of a record those of its entry alone, for one that is kept for longer in another way. */
 void plain_without_grace(uint8_t *flags, int64_t *ttl_ms);
 
-/* When the entry expires, in Unix ms; 0: never. */
+/* When the entry expires, in Unix ms; 0: never. Not of one that is kept when it is stale. */
 int64_t plain_expires_at_ms(uint8_t flags, int64_t kept_until_ms);
+
+/* As plain_expires_at_ms(), of any entry. */
+static inline int64_t plain_end_ms(const larder_item *item) {
+    return item->fresh_until_ms ? item->fresh_until_ms : plain_expires_at_ms(item->flags, item->expires_at_ms);
+}
 
 #endif

@@ -127,6 +127,15 @@ module LarderStoreTests
       travel(61.seconds) { assert_equal 1, store.increment("n") }
     end
 
+    test "so does one that is kept as an old value: it lives as long as it was given, and not as long as it is kept" do
+      [{}, { namespace: "n" }, { version: "1" }, { early_refresh: true }].each do |more|
+        store.write("n", 5, expires_in: 60, stale_if_error: 1.hour, **more)
+        assert_equal 6, store.increment("n", 1, **more)
+        travel(59.seconds) { assert_equal 6, store.read("n", **more), more }
+        travel(61.seconds) { assert_nil store.read("n", **more), more }
+      end
+    end
+
     test "an expired entry counts as none" do
       store.write("n", 5, expires_in: 60)
       travel(61.seconds) do

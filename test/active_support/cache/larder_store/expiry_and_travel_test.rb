@@ -298,9 +298,11 @@ module LarderStoreTests
         end
         store.write("raw", "5", expires_in: 60, raw: true)
         assert_in_delta 60, store.cache.ttl("raw", now: Time.now.to_f), 0.01
+        store.write("old", 1, expires_in: 60, stale_if_error: 1.day)
+        assert_in_delta 60, store.cache.ttl("old", now: Time.now.to_f), 0.01
       end
       travel(901.seconds) do
-        assert_equal [nil] * 4, %w[plain tree coder raw].map { |name| store.cache.ttl(name, now: Time.now.to_f) }
+        assert_equal [nil] * 5, %w[plain tree coder raw old].map { |name| store.cache.ttl(name, now: Time.now.to_f) }
         store.fetch("coder", race_condition_ttl: 10) do
           assert_equal TtlTestValue.new(1), store.read("coder"), "it was kept to be served"
         end
