@@ -70,12 +70,17 @@ static VALUE send_keyed(enum fast_event_number number, fast_event_body *body, st
 
 /* ---- read ---- */
 
+/* For the ordinary path. */
+static VALUE options_of(const fast_operation *operation) {
+    return fast_options_hash(operation->store->handle.options, operation->call_options);
+}
+
 /* The ordinary path's read, for a value that is too large, or for a failure, which it reports. */
 static void read_by_fallback(struct event *event) {
     const fast_operation *operation = event->operation;
 
     event->value = rb_funcall(operation->store->self, id_value_read, 3, key_of(operation), operation->key->name,
-                              operation->options->version);
+                              options_of(operation));
     event->outcome = fast_entry_outcome(operation->store, operation->options, operation->key, event->value);
 }
 
@@ -141,9 +146,8 @@ static VALUE write_within(VALUE payload, void *context) {
     if (stored != Qundef) {
         return stored;
     }
-    VALUE options = fast_options_hash(operation->store->handle.options, operation->call_options);
     return rb_funcall(operation->store->self, id_write_value, 4, key_of(operation), operation->key->name,
-                      event->value, options);
+                      event->value, options_of(operation));
 }
 
 VALUE fast_event_write(const fast_operation *operation, VALUE value) {
@@ -175,7 +179,7 @@ static VALUE exist_within(VALUE payload, void *context) {
     (void)payload;
     return exists != Qundef ? exists
                             : rb_funcall(operation->store->self, id_entry_live, 3, key_of(operation),
-                                         operation->key->name, operation->options->version);
+                                         operation->key->name, options_of(operation));
 }
 
 VALUE fast_event_exist(const fast_operation *operation) {

@@ -160,7 +160,7 @@ module Larder
       def later
         key = @key.dup.freeze
         options = @options.merge(namespace: nil, version: @version, tags: texts).except(:single_flight, :soft_timeout)
-        Call.new(key, key, options, @version, "")
+        Call.new(key, key, options, @version, @prefix)
       end
     end
   end

@@ -84,9 +84,9 @@ module Larder
       end
 
       # As value_found, for an entry that C cannot read.
-      def value_read(key, name, version)
-        version = normalize_version(name, version: version)
-        entry = read_entry(key, version: version)
+      def value_read(key, name, options)
+        version = normalize_version(name, options)
+        entry = read_entry(key, **options, version: version)
         value = value_or_none(entry, version)
         level.not_used(key) if entry && [FastPath::NONE, FastPath::EXPIRED].any? { |none| none.equal?(value) }
         value
@@ -108,9 +108,9 @@ module Larder
       end
 
       # True if there is a live entry.
-      def entry_live?(key, name, version)
-        version = normalize_version(name, version: version)
-        live?(read_entry(key, version: version), version)
+      def entry_live?(key, name, options)
+        version = normalize_version(name, options)
+        live?(read_entry(key, **options, version: version), version)
       end
 
       def native_call(name, key, options)

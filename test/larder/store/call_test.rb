@@ -62,7 +62,7 @@ class LarderStoreCallTest < ActiveSupport::TestCase
   test "a later call has the key for its name, and all tags as texts, but neither waits nor answers early" do
     given = call(namespace: "shop", prefix: "shop:", tags: "red", version: "1", single_flight: true, soft_timeout: 1)
     later = given.later
-    assert_equal ["key", "key", "1", ""], [later.name, later.key, later.version, later.prefix]
+    assert_equal ["key", "key", "1", "shop:"], [later.name, later.key, later.version, later.prefix]
     assert_equal ["\0red", "shop:"], later.texts
     assert_equal [false, false, nil], [later.single_flight?, later.soft?, later.options[:namespace]]
     assert_equal later.texts, later.later.texts

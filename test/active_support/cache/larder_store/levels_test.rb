@@ -69,6 +69,30 @@ module LarderStore
       assert_empty @one.read_multi("a", "b", "c", namespace: "n")
     end
 
+    on_both_paths "so it does with a subscriber of the read that makes the copy" do
+      calls = [->(cache) { cache.read("k") }, ->(cache) { cache.exist?("k") && 1 },
+               ->(cache) { cache.fetch("k") { 2 } }, ->(cache) { cache.read_multi("k")["k"] }]
+      one, two = %w[1 2].map { |name| machine(name, namespace: "n") }
+      calls.each do |call|
+        one.write("k", 1)
+        events_of { assert_equal 1, call.call(two) }
+        two.clear
+        assert_nil two.read("k")
+      end
+    end
+
+    test "and a copy that a computation in the pool has made" do
+      one, two = %w[1 2].map { |name| machine(name, namespace: "n", expires_in: 10, stale_if_error: 60) }
+      one.write("k", "old")
+      assert_equal "old", two.read("k")
+      travel(20) do
+        one.write("k", "new")
+        assert_equal("new", two.fetch("k", soft_timeout: 60) { flunk })
+        two.clear
+        assert_nil two.read("k")
+      end
+    end
+
     on_both_paths "the remote store is asked for an entry of another version than the copy's" do
       [{}, { stale_if_error: 60 }, { stale_while_revalidate: 60 }].each do |options|
         @one.write("k", "first", version: 1, **options)
