@@ -147,7 +147,8 @@ static VALUE fast_fetch(int argc, VALUE *argv, VALUE self) {
             case FAST_HIT:
                 return hit(&call, options, value);
             case FAST_MISS:
-                if (RB_UNLIKELY(call.options.single_flight || call.options.keeps || call.options.tagged)) {
+                if (RB_UNLIKELY(call.options.single_flight || call.options.keeps || call.options.tagged ||
+                                call.store.handle.has_remote)) {
                     return fetch_in_flight(&call, argv[0], options);
                 }
                 return generate(&call, argv[0], options);
@@ -171,7 +172,7 @@ static VALUE fast_read(int argc, VALUE *argv, VALUE self) {
             return value;
         case FAST_MISS:
             if (RB_UNLIKELY(call.options.tagged)) {
-                rb_funcall(self, id_note_stamp, 1, key_of(&call));
+                rb_funcall(self, id_note_stamp, 2, key_of(&call), options);
             }
             if (RB_UNLIKELY(call.options.single_flight_of_call)) {
                 return read_in_flight(&call, argv[0], options);

@@ -25,8 +25,11 @@ module Larder
       end
 
       # After a miss of `read` with tags.
-      def note_stamp(key)
-        Flights.current.note_read(Flight.new(level.records, key, stamp: level.stamp))
+      #
+      # @param given [Hash, nil] options of the call alone
+      def note_stamp(key, given)
+        call = call_for(key, merged_options(given)) if level.slow?
+        Flights.current.note_read(Flight.new(level.records, key, stamp: level.stamp(call)))
       end
 
       # After `fetch_multi` has found all others.

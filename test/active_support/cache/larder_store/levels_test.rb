@@ -492,6 +492,12 @@ module LarderStore
       end
     end
 
+    on_both_paths "a write with a tag that is new to the machine is found, also with a subscriber of its read" do
+      events_of { assert_nil @one.read("k", tags: "t") }
+      @one.write("k", 1, tags: "t")
+      assert_equal 1, @two.read("k")
+    end
+
     on_both_paths "delete_tagged deletes on this machine at once, and on others when they ask" do
       @one.write("k", 1, tags: %w[red blue])
       @one.fetch("j", tags: :red) { 2 }

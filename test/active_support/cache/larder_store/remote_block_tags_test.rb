@@ -48,6 +48,14 @@ module LarderStoreTests
       assert_equal([nil] * WAYS.size, WAYS.each_index.map { |number| far(@one, number) })
     end
 
+    test "so it is with a subscriber of the events" do
+      know("red")
+      events_of { compute("key", "red") }
+      assert_equal "value", @two.read("key")
+      @two.delete_tagged("red")
+      assert_nil far(@one, "key")
+    end
+
     on_both_paths "a tag that another machine deletes while the block runs deletes the value, for good" do
       know("red")
       WAYS.each_with_index do |options, number|
