@@ -575,6 +575,17 @@ module LarderStore
       assert_equal [nil, nil], [three.read("k", namespace: "n"), three.read("j")]
     end
 
+    test "a tag is that of all namespaces which a Proc makes" do
+      tenant = "a"
+      one, two = %w[1 2].map { |name| machine(name, namespace: -> { tenant }) }
+      one.write("k", 1, tags: "t")
+      one.write("j", 1, tags: "u")
+      tenant = "b"
+      one.delete_tagged("t")
+      tenant = "a"
+      assert_equal [nil, 1], [two.read("k"), two.read("j")]
+    end
+
     test "a value that looks like one with tags is found as it was written" do
       odd = ["larder/tagged/1", { "t" => "x" }, 5]
       [->(key) { @one.write(key, odd) }, ->(key) { @one.write_multi({ key => odd }) },
