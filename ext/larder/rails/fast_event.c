@@ -6,7 +6,7 @@
 
 bool fast_event_has_keys;
 
-static ID id_instrument, id_value_read, id_write_value, id_delete_entry, id_entry_live;
+static ID id_instrument, id_value_read, id_value_kept_read, id_write_value, id_delete_entry, id_entry_live;
 static VALUE notifications, names[FAST_EVENT_COUNT];
 static VALUE sym_key, sym_store, sym_hit, sym_super_operation, sym_fetch;
 
@@ -75,10 +75,26 @@ static VALUE options_of(const fast_operation *operation) {
     return fast_options_hash(operation->store->handle.options, operation->call_options);
 }
 
+/* Takes the answer of NativeCalls#value_kept_read. */
+static void take_kept(struct event *event, VALUE found) {
+    if (NIL_P(found)) {
+        event->outcome = FAST_MISS;
+        return;
+    }
+    VALUE early = rb_ary_entry(found, 1);
+    event->value = rb_ary_entry(found, 0);
+    event->outcome = NIL_P(early) ? FAST_HIT : RTEST(early) ? FAST_EARLY : FAST_STALE;
+}
+
 /* The ordinary path's read, for a value that is too large, or for a failure, which it reports. */
 static void read_by_fallback(struct event *event) {
     const fast_operation *operation = event->operation;
 
+    if (operation->options->keeps) {
+        take_kept(event, rb_funcall(operation->store->self, id_value_kept_read, 3, key_of(operation),
+                                    operation->key->name, options_of(operation)));
+        return;
+    }
     event->value = rb_funcall(operation->store->self, id_value_read, 3, key_of(operation), operation->key->name,
                               options_of(operation));
     event->outcome = fast_entry_outcome(operation->store, operation->options, operation->key, event->value);
@@ -200,6 +216,7 @@ static VALUE send_events(VALUE self, VALUE module, VALUE has_keys) {
 void fast_event_init(VALUE module) {
     id_instrument = rb_intern("instrument");
     id_value_read = rb_intern("value_read");
+    id_value_kept_read = rb_intern("value_kept_read");
     id_write_value = rb_intern("write_value");
     id_delete_entry = rb_intern("delete_entry");
     id_entry_live = rb_intern("entry_live?");

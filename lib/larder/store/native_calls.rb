@@ -95,6 +95,16 @@ module Larder
         value
       end
 
+      # As value_read, for a `fetch` that may be answered with an old value.
+      #
+      # @return [Array(Object, Boolean), nil] the value, and the argument `early` of {#refresh}; nil: none is due
+      def value_kept_read(key, name, options)
+        call = native_call(name, key, options)
+        entry = kept_entry(call) or return
+        early = entry.expired? ? false : ((options[:early_refresh] && level.early?(key)) || nil)
+        [entry.value, early]
+      end
+
       # Within an event, stores a value that C cannot.
       def write_value(key, name, value, options)
         call = native_call(name, key, options)

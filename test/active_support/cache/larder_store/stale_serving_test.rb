@@ -35,6 +35,18 @@ module LarderStoreTests
       end
     end
 
+    on_both_paths "so is a long value, also with a subscriber" do
+      ["long " * 60_000, ["long " * 60_000]].each do |old|
+        store.fetch("key", **WHILE, force: true) { old }
+        travel 11.seconds do
+          value = nil
+          events = events_of { value = store.fetch("key", **WHILE) { "new" } }
+          assert_equal [old, true], [value, events.first.payload[:hit]]
+          assert_equal "new", refreshed
+        end
+      end
+    end
+
     # Neither a plain value nor one of Larder's own format.
     class Parcel
       attr_reader :text
