@@ -52,7 +52,7 @@ module Larder
           end
         end
 
-        # As of LocalLevel. A String is the value of an entry without a version.
+        # As of LocalLevel, in the order of the calls. A String is the value of an entry without a version.
         def read_many(calls)
           return remote_many(calls) if calls.first.options[:raw]
 
@@ -60,7 +60,7 @@ module Larder
           trusted = @machines.trusted?
           copies = found.select { |call, entry| fresh?(entry, call) && answer_of(entry) }
           (trusted ? found.keys - copies.keys : found.keys).each { |call| @local.not_used(call.key) }
-          return copies.merge(remote_many(calls - copies.keys)) if trusted
+          return copies.merge(remote_many(calls - copies.keys)).slice(*calls) if trusted
 
           remote_many(calls) { copies.each { |call, copy| @local.used(call.key, copy) } }
         end
@@ -95,7 +95,7 @@ module Larder
             entry = entries[call.key]
             entry ? found[call] = entry : found.delete(call)
           end
-          found
+          found.slice(*calls)
         end
 
         private

@@ -143,6 +143,16 @@ module LarderStore
       assert_equal 0, ordinary
     end
 
+    on_both_paths "entries that are found of many names have the order of the names" do
+      names = ("a".."j").to_a
+      @one.write_multi(names.to_h { |name| [name, "value of #{name}"] }, expires_in: 60, stale_while_revalidate: 60)
+      [{}, { stale_while_revalidate: 60 }].each do |options|
+        @two.cache.clear
+        @two.read_multi("i", "c", "e", **options)
+        2.times { assert_equal names, @two.read_multi(*names, **options).keys, options }
+      end
+    end
+
     test "a copy is used for local_expires_in, and no longer than its entry" do
       freeze_time
       two = machine("short", local_expires_in: 2)
