@@ -42,9 +42,9 @@ module Larder
         value = if call then stale ? read_kept(call) : read_fresh(call)
                 else super(name, *versioned(name, given))
                 end
-        return value unless value.nil? && options.is_a?(Hash)
+        return value unless value.nil? && (options.is_a?(Hash) || @options[:tags])
 
-        announce_write(call || call_of(name, options), options, stale)
+        announce_write(call || call_of(name, options), options || {}, stale)
       end
 
       # As Rails'. Gives up the leases of earlier reads of the key if this is not the write that they announced.
@@ -177,7 +177,7 @@ module Larder
       # @param given [Hash] options of the call alone
       # @return [Object, nil] the value of another caller
       def announce_write(call, given, stale)
-        note_read(call) if given[:tags] || (stale && call.tagged?)
+        note_read(call) if call.options[:tags] || (stale && call.tagged?)
         return unless stale ? call.single_flight? && !Flights.of(level.records, call.key) : Call.single_flight?(given)
 
         read_in_single_flight(call)

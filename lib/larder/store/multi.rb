@@ -27,15 +27,17 @@ module Larder
 
       # As Rails'. With `single_flight: true`, or options that let stale values be served, each value that this call
       # computes is stored at once; with a remote store the values of a short while are stored together. With tags, the
-      # values begin to be computed here.
+      # values begin to be computed with the first block.
       ruby2_keywords def fetch_multi(*names, &block)
         given = names.last if names.last.is_a?(Hash)
         return super unless block && !names.empty? && [@options, given].any? { |options| special?(options) }
 
         options = merged_options(given).dup # the block may change those of the store
-        within_stamp(given, options) do |stamp|
-          next super unless Call.leases?(options)
+        unless Call.leases?(options)
+          return options[:tags] ? with_stamp(options, block) { |stamping| super(*names, &stamping) } : super
+        end
 
+        within_stamp(given, options) do |stamp|
           names.pop if given
           instrument_multi(:read_multi, instrumented_keys(names, options), options) do |payload|
             fetch_each(names, options, payload, block, stamp)
@@ -77,6 +79,19 @@ module Larder
       # True if the options may have an effect on how missing values are computed.
       def special?(options)
         options ? options.key?(:single_flight) || options.key?(:tags) || Call.keeps?(options) : false
+      end
+
+      # Tags concern all values of a call, from its first block on.
+      #
+      # @yieldparam stamping [Proc] the same block
+      def with_stamp(options, block)
+        flight = Flight.new(level.records, nil)
+        Flights.within(flight) do
+          yield lambda { |name|
+            flight.stamp ||= level.stamp(call_for(nil, options))
+            block.call(name)
+          }
+        end
       end
 
       # Tags of the call concern all its values.

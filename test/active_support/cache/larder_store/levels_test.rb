@@ -533,6 +533,16 @@ module LarderStore
       assert_nil machine("three").read("a")
     end
 
+    on_both_paths "so does one that is an option of the store, and what is found needs no versions of tags" do
+      tagged = machine("tagged", tags: "t")
+      assert_equal({ "a" => 1 }, tagged.fetch_multi("a") { tagged.delete_tagged("t") && 1 })
+      assert_nil machine("three").read("a")
+      2.times { tagged.fetch_multi("a") { 2 } }
+      assert_equal 2, machine("four").read("a")
+      assert_empty(remote.calls_during { assert_equal({ "a" => 2 }, tagged.fetch_multi("a") { flunk }) })
+      assert_empty(remote.calls_during { assert_equal({ "a" => 2 }, tagged.fetch_multi("a", tags: "t") { flunk }) })
+    end
+
     on_both_paths "unless_exist stores in place of an entry that a tag has deleted, once" do
       options = { unless_exist: true, tags: "t" }
       [@one, @two].each do |store|

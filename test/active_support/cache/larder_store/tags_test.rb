@@ -82,6 +82,17 @@ module LarderStoreTests
       end
     end
 
+    on_both_paths "and with tags of the store" do
+      tagged = new_store(tags: "t")
+      [{}, { expires_in: 60 }, { single_flight: true }].each do |options|
+        assert_equal({ "a" => 1 }, tagged.fetch_multi("a", **options) { tagged.delete_tagged("t") && 1 })
+        assert_nil tagged.read("a"), options
+        assert_equal({ "a" => 2 }, tagged.fetch_multi("a", **options) { 2 })
+        assert_equal 2, tagged.read("a"), options
+        tagged.delete("a")
+      end
+    end
+
     on_both_paths "a read and the write that follows, as of a view, are one" do
       assert_nil store.read("fragment", tags: "t")
       store.delete_tagged("t")
@@ -94,6 +105,19 @@ module LarderStoreTests
       Larder::Store::Flights.end_work
       store.write("other", "later", tags: "t")
       assert_equal "later", store.read("other")
+    end
+
+    on_both_paths "so are those with tags of the store" do
+      tagged = new_store(tags: "t")
+      [[], [{ expires_in: 60 }]].each do |options|
+        assert_nil tagged.read("fragment", *options)
+        tagged.delete_tagged("t")
+        tagged.write("fragment", "old", *options)
+        assert_nil tagged.read("fragment", *options)
+        tagged.write("fragment", "new", *options)
+        assert_equal "new", tagged.read("fragment", *options)
+        tagged.delete("fragment")
+      end
     end
 
     on_both_paths "a write of many has tags, as has one that must not overwrite" do
