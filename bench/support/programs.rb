@@ -53,7 +53,7 @@ module Bench
       misses(Array.new(files) { lab("hitratio", *arguments).dig("chapters", 0, "details", "rows") })
     end
 
-    # @param runs [Array<Array<Hash>>] rows of the reports of `larder-lab hitratio`
+    # @param runs [Array<Array<Hash>>] the rows of each report, as Larder::Lab::Hitratio::Row has them
     # @return [Array<Bench::Figure>]
     def misses(runs)
       rows = runs.transpose
@@ -74,23 +74,31 @@ module Bench
 
     # All runs of a simulation are the same.
     def miss_figures(row)
-      row.map { |run| run.fetch("outcomes") }.transpose.map do |outcomes|
-        name = "#{row.first["trace"]}, #{row.first["size"]}: #{outcomes.first["policy"]}"
-        Figure.of_rounds(name, "%", outcomes.map { |outcome| 100.0 * outcome["miss_ratio"] }.uniq)
+      row.first["misses"].keys.map do |policy|
+        name = "#{row.first["trace"]}, #{row.first["size"]}: #{policy}"
+        Figure.of_rounds(name, "%", row.map { |run| 100.0 * miss_ratio(run, policy) }.uniq)
       end
     end
 
+    def miss_ratio(run, policy) = run["misses"].fetch(policy).fdiv(run["requests"])
+
     def over_all(rows)
-      larder = rows.map { |row| row.map { |run| run["outcomes"].find { |outcome| outcome["policy"] == "larder" } } }
-      parts = larder.flatten.filter_map { |outcome| outcome["to_belady"] }
-      ratios = larder.map { |outcomes| outcomes.map { |outcome| outcome["miss_ratio"] } }
+      parts = rows.flatten.filter_map { |run| to_belady(*run["misses"].values_at("larder", "lru", "belady")) }
       found = [points("larder above LRU of equal net bytes, at most",
-                      rows.map { |row| row.sum { |run| run["above_net_lru"] } / row.size }.max)]
-      found << points("larder, rounds apart, at most", ratios.map { |all| all.max - all.min }.max) if rows[0].size > 1
+                      rows.map { |row| row.sum { |run| above_net_lru(run) } / row.size }.max)]
+      apart = rows.map { |row| row.map { |run| miss_ratio(run, "larder") }.minmax.reverse.inject(:-) }
+      found << points("larder, rounds apart, at most", apart.max) if rows[0].size > 1
       return found if parts.empty?
 
       found << Figure.new(name: "larder on the way from LRU to Belady, mean", unit: "%",
                           median: 100.0 * parts.sum / parts.size)
+    end
+
+    def above_net_lru(run) = (run["misses"]["larder"] - run["net_misses"]).fdiv(run["requests"])
+
+    # Nil where the two do not differ.
+    def to_belady(larder, lru, belady)
+      (lru - larder).fdiv(lru - belady) if belady && belady < lru
     end
 
     def points(name, share)
@@ -122,6 +130,6 @@ module Bench
       end
     end
 
-    private_class_method :miss_figures, :over_all, :points, :build
+    private_class_method :miss_figures, :miss_ratio, :over_all, :above_net_lru, :to_belady, :points, :build
   end
 end

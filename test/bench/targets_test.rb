@@ -104,10 +104,11 @@ module Bench
     end
 
     test "the targets of few large values are among the figures of their rows" do
-      runs = [[0.5, 0.2], [0.6, 0.22], [0.53, 0.21]].map do |few, more|
-        [misses_of("few", few, 0.01), misses_of("more", more, -0.02)]
+      runs = [[500, 200], [600, 220], [530, 210]].map do |few, more|
+        rows = [misses_of("few", few, few - 10), misses_of("more", more, more + 20)]
+        Larder::Lab::Hitratio::Chapter.new(rows).to_chapter.details[:rows]
       end
-      figures = Programs.misses(runs)
+      figures = Programs.misses(JSON.parse(JSON.generate(runs)))
       targets = Targets::EVICTION.select { |target| target.part == "misses-few" }
       assert_equal [10.0, 1.0, 30.0], targets.map { |target| target.measured(figures).median.round(9) }
       of_one = figures.find { |figure| figure.name == "few, 9x1KB: larder" }
@@ -148,10 +149,10 @@ module Bench
       { "key" => "suite/#{key}", "samples" => seconds }
     end
 
-    # A trace, replayed by Larder.
-    def misses_of(trace, miss_ratio, above_net_lru)
-      larder = { "policy" => "larder", "miss_ratio" => miss_ratio, "to_belady" => 0.3 }
-      { "trace" => trace, "size" => "9x1KB", "outcomes" => [larder], "above_net_lru" => above_net_lru }
+    # A trace of 1,000 requests. Larder covers three tenths of the distance from LRU to Belady.
+    def misses_of(trace, larder, net)
+      Larder::Lab::Hitratio::Row.new(trace: trace, size: "9x1KB", capacity: 9000, requests: 1000, net_misses: net,
+                                     misses: { "larder" => larder, "lru" => larder + 30, "belady" => larder - 70 })
     end
 
     # One session of all that a part measures.

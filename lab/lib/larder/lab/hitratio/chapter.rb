@@ -39,7 +39,7 @@ module Larder
         def to_chapter
           Document::Chapter.new(key: "hitratio", title: "Hit ratios", lead: LEAD, facts: @facts, warnings: warnings,
                                 conclusions: conclusions, measures: measures,
-                                details: { environment: Environment.facts(Dir.tmpdir) },
+                                details: { environment: Environment.facts(Dir.tmpdir), rows: @rows.map(&:to_h) },
                                 sections: [published, *traces])
         end
 
