@@ -23,6 +23,7 @@ module Larder
       test "what is no document, or of another version, is refused by name" do
         with_directory do |dir|
           damaged = [["chapters", 0], ["chapters", 0, "sections"], ["chapters", 0, "sections", 0, "blocks", 0, "rows"],
+                     ["chapters", 0, "sections", 0, "blocks", 1, "kind"],
                      ["chapters", 0, "sections", 0, "blocks", 2, "series"]].map do |*parents, name|
             JSON.generate(JSON.parse(JSON.generate(@document)).tap { |document| document.dig(*parents)[name] = 1 })
           end
@@ -43,13 +44,6 @@ module Larder
       test "a field of a block that is not known is passed over, because the schema allows more" do
         @document["chapters"][0]["sections"][0]["blocks"].each { |block| block["new"] = 1 }
         assert_equal JSON.generate(SampleDocument.build.to_h), JSON.generate(Document.from_h(@document).to_h)
-      end
-
-      test "a block of a kind that is not known is a sentence, and the rest of the report is read" do
-        @document["chapters"][0]["sections"][0]["blocks"][1] = { "kind" => "stacked", "parts" => [] }
-        blocks = Document.from_h(@document).chapters.first.sections.first.blocks
-        assert_equal "This larder-lab does not show blocks of the kind stacked.", blocks[1].text
-        assert_equal SampleDocument.blocks.size, blocks.size
       end
 
       test "a chart has its figures as a table" do

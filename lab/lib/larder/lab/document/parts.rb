@@ -12,7 +12,9 @@ module Larder
         # The classes of fields that are lists of parts, in which nil is passed over, and of those that are one, or nil.
         LISTS = { sections: :Section, measures: :Measure, blocks: :Block, columns: :Column }.freeze
         ONES = { answer: :Answer, chart: :Block, x: :Axis, y: :Axis }.freeze
-        private_constant :LISTS, :ONES
+        # The classes of blocks, by their names in JSON.
+        KINDS = %i[Table Curves List Prose Code].to_h { |type| [type.to_s.downcase, type] }.freeze
+        private_constant :LISTS, :ONES, :KINDS
 
         # @param type [Symbol] the name of a class of parts, or :Block
         # @return [Part, nil] fields that are not known are passed over
@@ -20,8 +22,7 @@ module Larder
           return given if given.nil? || given.is_a?(Part)
 
           fields = given.transform_keys(&:to_sym)
-          return Block.of(fields) if type == :Block
-
+          type = KINDS.fetch(fields[:kind]) if type == :Block
           Document.const_get(type).then { |part| part.new(**fields.slice(*part.members)) }
         end
 
@@ -44,17 +45,6 @@ module Larder
       # A part of a section.
       module Block
         include Part
-
-        KINDS = %w[table curves list prose code].freeze
-        private_constant :KINDS
-
-        # @return [Block] a sentence in place of a kind that is not known
-        def self.of(fields)
-          kind = fields.fetch(:kind)
-          return Part.of(kind.capitalize, fields) if KINDS.include?(kind)
-
-          Prose.new(text: "This larder-lab does not show blocks of the kind #{kind}.")
-        end
 
         # @return [String] the name that stands in JSON
         def kind = self.class.name[/\w+\z/].downcase
