@@ -20,8 +20,10 @@ module Larder
       # nil, or nearer to 1 than {ROUNDING}, where both were alike. One side may be several rows; all of them are meant.
       # `slower_block` is the block of the slower side where it is another one, or several; `label` is the name of a
       # finding that its rows and block do not name. `figure` is what is compared in place of times: `faster` has less
-      # of it.
+      # of it. A row of the file that names several blocks stands for a finding of each.
       Finding = Struct.new(:faster, :slower, :block, :factor, :slower_block, :label, :figure, keyword_init: true) do
+        def self.of(row) = Array(row[2]).map { |block| new(**members.zip(row).to_h, block: block).freeze }
+
         # @return [String] how they compared, in a cell
         def words = factor.is_a?(Numeric) ? "#{factor.to_s.delete_suffix(".0")} ×" : factor || "alike"
 
@@ -74,7 +76,7 @@ module Larder
                            keyword_init: true) do
         def self.from_h(hash)
           tables = hash.fetch("tables", []).map { |table| Table.from_h(table) }
-          given = hash.fetch("findings", []).map { |row| Finding.new(**Finding.members.zip(row).to_h).freeze }
+          given = hash.fetch("findings", []).flat_map { |row| Finding.of(row) }
           new(source: hash["source"], remarks: hash.fetch("remarks", []), tables: tables,
               findings: given + tables.flat_map(&:findings), short: hash.fetch("short", {}),
               **hash.slice("totals", "wire", "trace").transform_keys(&:to_sym))
