@@ -88,6 +88,4 @@ module Larder
 end
 
 require_relative "policies/larder"
-require_relative "policies/queues"
-require_relative "policies/recency"
-require_relative "policies/belady"
+require_relative "policies/simulated"
