@@ -8,10 +8,6 @@ module Larder
   module Lab
     module Reports
       class HtmlTest < ActiveSupport::TestCase
-        test "a page is well-formed XML" do
-          assert_empty malformed(page(SampleDocument.build))
-        end
-
         test "text is escaped wherever it comes from" do
           html = page(hostile("<script>alert(1)</script>&\"'\u0000"))
           refute_includes html, "<script"
@@ -19,8 +15,9 @@ module Larder
           assert_empty malformed(html)
         end
 
-        test "a page asks for nothing" do
+        test "a page is well-formed XML and asks for nothing" do
           html = page(SampleDocument.build)
+          assert_empty malformed(html)
           refute_match(/<script|<link|<img|@import|url\(/, html)
           assert_equal ["http://www.w3.org/1999/xhtml"], html.scan(%r{\w+://[^"]+}).uniq.sort
           assert_includes html, "default-src 'none'"
