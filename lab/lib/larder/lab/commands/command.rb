@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "fileutils"
-require "larder/cli/options"
+require "larder/cli/command"
 require "shellwords"
 require "tmpdir"
 require_relative "../clock"
@@ -17,9 +17,8 @@ module Larder
     module Commands
       # A command: its options, once they are parsed, what it does with them, and what becomes of --json FILE and its
       # like. A subclass has a BANNER and a FOOTER of its help, declares its options in {#declare}, and measures in
-      # {#chapter}; {#run} does the rest.
-      class Command
-        include CLI::Options
+      # {#chapter}; {#run} does the rest. Results go to the terminal `out`, and progress to `err`.
+      class Command < CLI::Command
         include Clock
 
         # Forms in which a document can be written to a file: option, what it is. {Reports} has a class for each.
@@ -35,23 +34,12 @@ module Larder
         private_class_method :named
 
         # Files to be written, by the names of {FORMS}.
-        attr_reader :outputs
-
-        # Results go to the terminal `out`, and progress to `err`.
-        def initialize(out, err, _input = nil)
-          @out = out
-          @err = err
-          @outputs = {}
-        end
+        def outputs = @outputs ||= {}
 
         # Answers the exit code: 0, or 1 if something was wrong or nothing could be measured. Raises UsageError.
         def run(arguments)
           @line = line(arguments)
-          parse(arguments)
-          return show(help) if help?
-          return show(list) if list?
-
-          act
+          super
         rescue SignalException => error
           @err.puts("larder-lab: stopped by SIG#{Signal.signame(error.signo)}; #{kept}")
           CLI::SIGNALLED + error.signo
@@ -79,7 +67,7 @@ module Larder
             declare(options)
             options.separator("\nOutput:")
             FORMS.each do |form, what|
-              options.on("--#{form} FILE", "also write #{what}") { |file| @outputs[form] = file }
+              options.on("--#{form} FILE", "also write #{what}") { |file| outputs[form] = file }
             end
           end
         end
@@ -90,6 +78,8 @@ module Larder
 
         # Asks for files before the run, not after it; the text comes before them, should one of them fail.
         def act
+          return say(list.lines(chomp: true)) if list?
+
           started = now
           check_outputs
           document = findings(started)
@@ -126,11 +116,6 @@ module Larder
             save(document, form, path)
             @err.puts("wrote #{path}")
           end
-        end
-
-        def show(text)
-          @out.puts(*text.lines(chomp: true))
-          CLI::OK
         end
 
         # Leaves no empty file behind if the run is stopped.

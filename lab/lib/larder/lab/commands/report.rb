@@ -36,7 +36,7 @@ module Larder
 
         def act
           document = Document.join(@files.map { |file| Document.load(file) })
-          return show(Reports::Text.new(document, terminal: @out).to_s) if outputs.empty?
+          return say(Reports::Text.new(document, terminal: @out).to_s.lines(chomp: true)) if outputs.empty?
 
           check_outputs
           write_all(document)
