@@ -1,11 +1,22 @@
 # frozen_string_literal: true
 
-# Loads the lab's command. The stores themselves are loaded only in worker processes.
+# The program `larder-lab`. The stores themselves are loaded only in worker processes.
 
+require "larder/cli/program"
+require_relative "lab/commands"
 require_relative "lab/version"
-require_relative "lab/errors"
-require_relative "lab/contenders"
-require_relative "lab/servers"
-require_relative "lab/reports"
-require_relative "lab/progress"
-require_relative "lab/cli"
+require_relative "lab/yjit"
+
+module Larder
+  # The comparison of cache stores, codecs and session stores.
+  module Lab
+    # @param streams [Hash] see {CLI::Program#run}
+    # @return [Integer] exit code
+    def self.run(arguments, **streams)
+      Yjit.enable
+      about = "larder-lab compares cache stores, codecs and session stores of Rails on this machine."
+      CLI::Program.new("larder-lab", version: VERSION, about: about, commands: Commands)
+                  .run(arguments, **streams)
+    end
+  end
+end
