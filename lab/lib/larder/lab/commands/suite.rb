@@ -1,16 +1,37 @@
 # frozen_string_literal: true
 
 require_relative "command"
-require_relative "suite_options"
 require_relative "../bench/conductor"
+require_relative "../servers"
 require_relative "../suite_report/chapter"
+require_relative "../suites"
+require_relative "../units"
 
 module Larder
   module Lab
     module Commands
       # A command that runs SUITES and makes a chapter of the report of each. BANNER begins its --help.
       class Suite < Command
-        include SuiteOptions
+        # Marks in the list what is left out by default.
+        ON_REQUEST = "(*)"
+        HOW = <<~TEXT
+
+          Each row runs in two processes; all take turns of 20 ms, with fresh processes in
+          each session. Every value is checked. A row says which gem or server it lacks.
+
+        TEXT
+        FOOTER = "Exit codes: 0 measured, 1 something was wrong, 2 wrong usage, 130 interrupted.\n"
+        PLACES = <<~TEXT
+
+          Where (private servers are started from the PATH and stopped afterwards):
+        TEXT
+        THEIRS = "a running server, whose data are not deleted; NAME:"
+        # Sessions, passes in each, and seconds that the run of a suite may take.
+        USUAL = { sessions: 6, passes: 6, limit_seconds: 150.0 }.freeze
+        QUICK = { sessions: 5, passes: 2, limit_seconds: 40.0 }.freeze
+        # Bytes of room that each server can be given.
+        LEAST_SIZE = 4 << 20
+        private_constant :HOW, :PLACES, :THEIRS, :LEAST_SIZE
 
         # Makes a command of `suites`, names in {Suites}. `summary` is a line for `larder-lab --help`, and `about` has
         # the lines of its own --help after the first.
@@ -20,6 +41,45 @@ module Larder
             const_set(:SUITES, suites.freeze)
             const_set(:BANNER, "Usage: larder-lab #{name} #{file}[options]\n\n#{about}")
             named(name, summary)
+          end
+        end
+
+        def parse(arguments)
+          @suites = self.class::SUITES.map { |name| Suites.fetch(name) }
+          @amounts = {}
+          @settings = {}
+          @urls = {}
+          @requires = []
+          super
+        end
+
+        # Names of the chosen contenders.
+        def contenders = @suites.flat_map { |suite| rows(suite) }.uniq
+
+        # Rows, and blocks that take long.
+        def left_out
+          return [] unless @quick
+
+          usual = @only ? [] : @suites.flat_map { |suite| usual_rows(suite) }.uniq
+          usual.select { |name| registry.fetch(name).slow_to_start? } +
+            (@blocks ? [] : all_blocks.select(&:slow).map(&:key))
+        end
+
+        # Contenders and blocks.
+        def list
+          width = (registry.names + all_blocks.map(&:key)).map(&:size).max
+          usual = @suites.flat_map { |suite| usual_rows(suite) }
+          ["Rows (--only, --except, --base):", *listed(width, usual), "", "Blocks (--blocks):",
+           *all_blocks.map { |block| "  #{block.key.ljust(width)}  #{block.title}" }, "",
+           "#{ON_REQUEST} takes part only where it is named, or all are."].join("\n")
+        end
+
+        # A {Bench::Plan} for each suite that has chosen blocks.
+        def plans
+          @plans ||= @suites.map { |suite| [suite, chosen(suite)] }.reject { |_, blocks| blocks.empty? }
+                            .map do |suite, blocks|
+            Bench::Plan.new(suite: suite, rows: rows(suite), blocks: blocks, seed: seed, urls: @urls,
+                            requires: @requires, directory: @directory, size: @bytes, **amounts)
           end
         end
 
@@ -43,6 +103,184 @@ module Larder
         def report(run, environment)
           chapter = run[1].suite.chapter&.call || SuiteReport::Chapter
           chapter.new(*run, environment: environment, base: base)
+        end
+
+        # The row that others are compared with, if one is named.
+        def base
+          return unless @base
+          return @base if contenders.include?(registry.check([@base]).first)
+
+          raise UsageError, "--base #{@base} is not among the contenders: #{contenders.join(", ")}"
+        end
+
+        def registry = @suites.first.registry
+
+        # Those that take part unless others are named.
+        def usual_rows(suite) = suite.usual&.call || registry.usual
+
+        # An exact number of sessions is not lowered behind the user's back.
+        def amounts
+          usual = @quick ? QUICK : USUAL
+          usual = usual.except(:limit_seconds) if @amounts.any? && !@amounts.key?(:limit_seconds)
+          usual = usual.merge(sessions: @quick ? 1 : @suites.first.sessions) if @suites.first.sessions
+          usual.merge(@amounts)
+        end
+
+        # Rows that are asked for by name all take part.
+        def rows(suite)
+          chosen = registry.check(@only || (usual_rows(suite) - left_out)) - registry.check(@except || [])
+          raise UsageError, "--only and --except leave no contender" if chosen.empty?
+
+          chosen
+        end
+
+        # Names and titles of rows, with a mark at those that are not `usual`.
+        def listed(width, usual)
+          registry.names.map do |name|
+            "  #{name.ljust(width)}  #{registry.fetch(name).title}#{" #{ON_REQUEST}" unless usual.include?(name)}"
+          end
+        end
+
+        def all_blocks = @suites.flat_map(&:blocks)
+
+        def chosen(suite)
+          return suite.blocks.select { |block| @blocks.include?(block.key) } if @blocks
+
+          suite.blocks.select { |block| !@settings[:given] == !block.given && !(@quick && block.slow) }
+        end
+
+        def check_blocks
+          unknown = @blocks.to_a - all_blocks.map(&:key)
+          raise UsageError, "unknown block #{unknown.first}; known: #{all_blocks.map(&:key).join(", ")}" if unknown.any?
+
+          given = all_blocks.find { |block| block.given && @blocks&.include?(block.key) }
+          raise UsageError, "the block #{given.key} needs #{@suites.first.takes.first}" if given && !@settings[:given]
+        end
+
+        def operands(rest)
+          file = @suites.first.declared.find(&:file) or return super
+          raise UsageError, "one FILE at a time: #{rest.join(", ")}" if rest.size > 1
+
+          @settings[file.name] = File.expand_path(rest.first) if rest.any?
+        end
+
+        # A file that adds contenders is needed before their names are checked.
+        def load_extensions
+          @requires.each do |file|
+            require file
+          rescue LoadError => error
+            raise UsageError, "--require #{file}: #{error.message}"
+          end
+        end
+
+        def understood
+          load_extensions
+          return if list?
+
+          choose_settings
+          check_blocks
+          base
+          plans
+        end
+
+        def choose_settings
+          suite = @suites.first
+          quick = @quick ? suite.declared.to_h { |setting| [setting.name, setting.quick] } : {}
+          suite.choose(quick.merge(@settings)) if suite.declared.any? || suite.takes.any?
+          suite.declared.each { |setting| setting.file&.call }
+        end
+
+        def banner = super + HOW
+
+        def declare(options)
+          amount_options(options)
+          setting_options(options)
+          choice_options(options)
+          server_options(options)
+        end
+
+        def amount_options(options)
+          options.separator("\nHow much:")
+          options.on("--quick", "a rough result, of a third of the passes") { @quick = true }
+          options.on("--sessions N", Integer, "sets of fresh processes (6, or 5 if time is short)") do |number|
+            @amounts[:sessions] = some("--sessions", number)
+          end
+          options.on("--passes N", Integer, "passes in each session (6, or as few as 2)") do |number|
+            @amounts[:passes] = some("--passes", number)
+          end
+          options.on("--turn-ms MS", Float, "least length of a turn (default 20)") do |ms|
+            @amounts[:turn_seconds] = some("--turn-ms", ms) / 1000
+          end
+          usual = (USUAL[:limit_seconds] * @suites.size).round
+          options.on("--seconds S", Float, "time that measuring may take (default #{usual})") do |seconds|
+            @amounts[:limit_seconds] = some("--seconds", seconds) / @suites.size
+          end
+          seed_option(options, "seed of the order of turns, to repeat a run")
+        end
+
+        def setting_options(options)
+          suite = @suites.first
+          options.separator("\nThe load:") if suite.declared.any? || suite.sized
+          suite.declared.reject(&:file).each do |setting|
+            words = "#{setting.words} (default #{setting.usual})"
+            options.on("#{setting.option} N", setting.usual.class, words) do |value|
+              @settings[setting.name] = some(setting.option, value, setting.most)
+            end
+          end
+          size_option(options) if suite.sized
+        end
+
+        def some(option, number, most = nil)
+          raise UsageError, "#{option} must be more than 0, not #{number}" unless number.positive? && number.finite?
+          raise UsageError, "#{option} must be #{most} or less, not #{number}" if most && number > most
+
+          number
+        end
+
+        def size_option(options)
+          usual = Reports::Figures.bytes(@suites.first.size)
+          options.on("--size BYTES", "room of each store, as 64MiB", "(default #{usual})") do |text|
+            @bytes = Units.size(text, "--size")
+            raise UsageError, "--size #{text}: at least 4MiB" if @bytes < LEAST_SIZE
+          end
+        end
+
+        def choice_options(options)
+          options.separator("\nChoice:")
+          options.on("--only A,B", Array, "these contenders, or all") { |names| @only = names }
+          options.on("--except A,B", Array, "all contenders but these") { |names| @except = names }
+          options.on("--blocks A,B", Array, "these blocks of code") { |names| @blocks = names }
+          base_option(options)
+          *words, check = @suites.first.takes
+          options.on(*words) { |text| @settings[:given] = check.call(text) } if check
+          options.on("--require FILE", "load a file that adds contenders (see the README)") do |file|
+            @requires << (File.exist?(file) ? File.expand_path(file) : file)
+          end
+          options.on("--list", "list contenders and blocks") { @list = true }
+        end
+
+        def server_options(options)
+          options.separator(PLACES)
+          url_option(options, Servers.names & registry.names.map { |name| registry.fetch(name).server })
+          options.on("--dir DIR", "where stores keep their files (default: temporary)") do |dir|
+            @directory = dir
+          end
+        end
+
+        def url_option(options, names)
+          return if names.empty?
+
+          known = names.join(", ")
+          options.on("--url NAME=URL", THEIRS, *known.scan(/\S.{1,50}(?:,|\z)/)) do |text|
+            name, url = text.split("=", 2)
+            raise UsageError, "--url #{text}: NAME=URL, with a NAME of #{known}" unless url && names.include?(name)
+
+            @urls[name] = url
+          end
+        end
+
+        def base_option(options)
+          options.on("--base NAME", "row that ratios refer to (default #{@suites.first.base})") { |name| @base = name }
         end
       end
 

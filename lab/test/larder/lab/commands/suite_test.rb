@@ -5,7 +5,7 @@ require "test_helper"
 module Larder
   module Lab
     module Commands
-      class SuiteOptionsTest < ActiveSupport::TestCase
+      class SuiteTest < ActiveSupport::TestCase
         BOTH = %w[applications published-a].freeze
 
         test "by default every usual contender and every block takes part, in enough sessions to show a difference" do
