@@ -16,9 +16,7 @@ module Larder
       # The reports of one side.
       class Runs
         LOOP = Bench::ReferenceLoop::KEY
-        # Processes of a row in each session. Each has a sample of a figure.
-        COPIES = 2
-        private_constant :LOOP, :COPIES
+        private_constant :LOOP
 
         attr_reader :documents
 
@@ -67,7 +65,7 @@ module Larder
         def of(measure, chapter)
           turns = @turns[chapter] or return logarithms(measure, measure.samples.size)
           _, block, *figure, row = measure.key.split("/")
-          return logarithms(measure, COPIES) if figure.any?
+          return logarithms(measure, Bench::Suite::COPIES) if figure.any? # a sample for each process of a session
 
           relative = Bench::Stats.session_values(turns.of(row, block), turns.of(LOOP, block))
           relative.any? ? relative : logarithms(measure, 1)
