@@ -19,7 +19,6 @@ module Larder
         def to_s = [store, *codecs].join(" + ")
       end
 
-      # Source code for one choice.
       class Lines
         # Gems by codec; others need none.
         GEMS = { "message_pack" => "msgpack", "zstd-3" => "zstd-ruby", "snappy" => "snappy" }.freeze

@@ -11,7 +11,6 @@ require_relative "runs"
 module Larder
   module Lab
     module Comparing
-      # Makes the chapter.
       class Chapter
         Figures = Reports::Figures
         # Keys that a warning names.

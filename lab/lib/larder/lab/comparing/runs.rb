@@ -13,7 +13,6 @@ module Larder
     # Finds the differences between two sets of reports.
     # @api private
     module Comparing
-      # The reports of one side.
       class Runs
         LOOP = Bench::ReferenceLoop::KEY
         private_constant :LOOP

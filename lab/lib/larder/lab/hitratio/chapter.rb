@@ -12,7 +12,6 @@ require_relative "replay"
 module Larder
   module Lab
     module Hitratio
-      # Rows as a chapter.
       class Chapter
         LEAD = "Every object of a trace is read, and stored on a miss. Larder runs in a file of exactly the size " \
                "under test; the simulations of other policies have no overhead."

@@ -68,7 +68,6 @@ module Larder
         end
       end
 
-      # Replays traces.
       class Replay
         # Bytes of an object where the trace does not say, at least; and of the smallest cache that the engine is then
         # measured in: in a smaller one its segments would be measured.

@@ -68,7 +68,7 @@ module Larder
            Bench::Verdict.for_an_application(@findings.ratio(other, @block, row))]
         end
 
-        # Stores of another kind, the fastest first. "larder-tmpfs" is a larder.
+        # Stores of another kind, the fastest first. "larder-redis" is a larder.
         def rivals(row)
           @findings.ranking(@block).select { |each| each.split("-").first != row.split("-").first && keeps?(each) }
         end

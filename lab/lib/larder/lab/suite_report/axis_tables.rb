@@ -9,7 +9,6 @@ require_relative "findings"
 module Larder
   module Lab
     module SuiteReport
-      # The blocks of a suite by their axes.
       class AxisTables
         # Points on the axes that have a table each; of more there is one table for all.
         APART = 4

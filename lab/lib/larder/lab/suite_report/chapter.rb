@@ -16,7 +16,6 @@ module Larder
     module SuiteReport
       # The chapter of a suite that names it.
       autoload :FeaturesChapter, File.expand_path("features_chapter", __dir__)
-      # Makes the chapter.
       class Chapter
         Figures = Reports::Figures
         # Turns of one row that are drawn, at most.

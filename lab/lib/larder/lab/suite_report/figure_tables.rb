@@ -8,7 +8,6 @@ require_relative "findings"
 module Larder
   module Lab
     module SuiteReport
-      # The figures of a run, by the columns and curves of its blocks.
       class FigureTables
         def initialize(plan, findings)
           @plan = plan
