@@ -14,7 +14,7 @@ module SampleDocument
 
   # @param figures [Array<Float>] samples of the one measure
   def build(chapters: 1, figures: [1.0e-6, 1.1e-6, 1.2e-6])
-    D.new(command: "stores", elapsed: 754.2, environment: environment,
+    D.new(command: "stores", elapsed_seconds: 754.2, environment: environment,
           chapters: (1..chapters).map { |number| chapter(number, figures) })
   end
 

@@ -46,8 +46,8 @@ module SimulatedRuns
   # @param chapters [Array<Larder::Lab::Document::Chapter>]
   # @return [Larder::Lab::Document]
   def document(*chapters)
-    L::Document.new(command: "overview", chapters: chapters, elapsed: 301.0,
-                    line: "larder-lab overview --quick --seed 7",
+    L::Document.new(command: "overview", chapters: chapters, elapsed_seconds: 301.0,
+                    command_line: "larder-lab overview --quick --seed 7",
                     environment: { "cpu" => "Intel(R) Xeon(R) Processor @ 2.10GHz", "cores" => 2, "yjit" => "on",
                                    "ruby" => "ruby 3.4.1", "time" => "2026-03-04T12:30:00Z" })
   end

@@ -11,8 +11,11 @@ require_relative "document/parts"
 
 module Larder
   module Lab
-    # One run as data: what it was, where it took place, and a chapter for each command that took part.
+    # One run as data. larder_lab: the version of the lab; command, and command_line: as it was typed; elapsed_seconds:
+    # that the run took; environment: facts of the {Environment}; chapters: a {Chapter} for each command that took part.
     class Document
+      include Part
+
       # The version is raised whenever a field changes its meaning or goes; fields may be added without.
       SCHEMA = { name: "larder-lab", version: 1 }.freeze
 
@@ -26,10 +29,6 @@ module Larder
 
       # Stands for an answer about sessions that no chapter measured.
       SESSIONS = "Not measured in this run; `larder-lab sessions` measures them."
-
-      # The command, and the line that was typed; {Chapter}s; facts of the {Environment}; the seconds that the run took,
-      # and the version of the lab that ran it.
-      attr_reader :command, :line, :chapters, :environment, :elapsed, :version
 
       # @raise [UsageError] if it is not a report of the lab, or one of another version
       def self.load(path)
@@ -51,9 +50,7 @@ module Larder
                             "it reads #{SCHEMA[:name]} #{SCHEMA[:version]}"
         end
 
-        new(command: hash.fetch("command"), chapters: hash.fetch("chapters").map { |each| Part.of(:Chapter, each) },
-            environment: hash.fetch("environment"), elapsed: hash.fetch("elapsed_seconds"), line: hash["command_line"],
-            version: hash.fetch("larder_lab"))
+        new(**hash.transform_keys(&:to_sym).slice(*members))
       end
 
       # @param documents [Array<Document>] one or more
@@ -63,21 +60,18 @@ module Larder
         first, *rest = documents
         return first if rest.empty?
 
-        new(command: documents.map(&:command).uniq.join(", "), line: documents.map(&:line).uniq.join("; "),
+        new(command: documents.map(&:command).uniq.join(", "),
+            command_line: documents.map(&:command_line).uniq.join("; "),
             chapters: documents.flat_map { |document| document.chapters_as_seen_from(first.environment) },
-            environment: first.environment, elapsed: documents.sum(&:elapsed),
-            version: documents.map(&:version).uniq.join(", "))
+            environment: first.environment, elapsed_seconds: documents.sum(&:elapsed_seconds),
+            larder_lab: documents.map(&:larder_lab).uniq.join(", "))
       end
 
-      # @param elapsed [Float] seconds
-      # @param line [String, nil] the command with its options (nil: without any)
-      def initialize(command:, chapters:, environment:, elapsed:, version: VERSION, line: nil)
-        @command = command
-        @line = line || "larder-lab #{command}"
-        @chapters = chapters
-        @environment = environment.transform_keys(&:to_s)
-        @elapsed = elapsed
-        @version = version
+      # @param command_line [String, nil] nil: without any options
+      def initialize(command:, chapters:, environment:, elapsed_seconds:, larder_lab: VERSION, command_line: nil)
+        command_line ||= "larder-lab #{command}"
+        environment = environment.transform_keys(&:to_s)
+        super
       end
 
       # @param here [Hash{String=>Object}] an environment
@@ -116,11 +110,7 @@ module Larder
       def failed? = chapters.any?(&:failed?)
 
       # @return [Hash{Symbol=>Object}] plain data
-      def to_h
-        { schema: SCHEMA, larder_lab: version, command: command, command_line: line, elapsed_seconds: elapsed,
-          environment: environment,
-          chapters: chapters.map(&:to_h) }
-      end
+      def to_h = { schema: SCHEMA, **super }
     end
   end
 end

@@ -94,7 +94,7 @@ module Larder
 
           environment = found.environment.transform_keys(&:to_sym)
           report(run_of(stored, @from), environment).to_chapter.tap do |chapter|
-            chapter.facts << "measured by: #{found.line}"
+            chapter.facts << "measured by: #{found.command_line}"
           end
         end
 

@@ -102,7 +102,7 @@ module Larder
           facts = chapters.filter_map { |chapter| chapter.details.delete(:environment) }.first
           @environment ||= facts || Environment.facts(Dir.tmpdir)
           Document.new(command: self.class::NAME, chapters: chapters, environment: @environment,
-                       elapsed: now - started, line: @line)
+                       elapsed_seconds: now - started, command_line: @line)
         end
 
         # As it was typed, but for passwords in URLs.

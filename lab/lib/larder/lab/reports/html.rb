@@ -104,7 +104,7 @@ module Larder
           machine = @document.machine(bytes && Figures.bytes(bytes))
           time &&= "#{time[0, 16].tr("T", " ")} UTC"
           { "When" => time, "Machine" => words(machine), "Ruby" => ruby.to_s[/\Aj?ruby [\w.]+|.*/i], "YJIT" => yjit,
-            "Took" => Figures.span(@document.elapsed), "By" => "larder-lab #{@document.version}" }
+            "Took" => Figures.span(@document.elapsed_seconds), "By" => "larder-lab #{@document.larder_lab}" }
             .reject { |_, value| value.to_s.empty? }
         end
 

@@ -60,7 +60,7 @@ module Larder
 
         private
 
-        def document(chapter) = Document.new(command: "advise", chapters: [chapter], elapsed: 1.0, environment: {})
+        def document(made) = Document.new(command: "advise", chapters: [made], elapsed_seconds: 1.0, environment: {})
 
         def text(chapter) = Reports::Text.new(document(chapter), terminal: CLI::Terminal.new(StringIO.new)).to_s
       end

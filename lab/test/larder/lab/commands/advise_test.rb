@@ -35,7 +35,7 @@ module Larder
               { samples: [{}], absent: {}, recorded: {} } => /samples cannot be read: a turn without a time/,
               { samples: [] } => /samples cannot be read: key not found: "absent"/ }.each do |details, message|
               chapter = Document::Chapter.new(key: "matrix", title: "Matrix", details: details)
-              File.write(file, JSON.generate(Document.new(command: "matrix", chapters: [chapter], elapsed: 1.0,
+              File.write(file, JSON.generate(Document.new(command: "matrix", chapters: [chapter], elapsed_seconds: 1.0,
                                                           environment: {}).to_h))
               run = here("advise", "--from", file)
               assert_equal 2, run.status

@@ -123,7 +123,7 @@ module Larder
           end
           chapter = Document::Chapter.new(key: measures.first.key[/\w+/], title: "Figures", measures: measures,
                                           details: { samples: [] })
-          Document.new(command: "hitratio", chapters: [chapter], elapsed: 1.0, environment: { "yjit" => "on" })
+          Document.new(command: "hitratio", chapters: [chapter], elapsed_seconds: 1.0, environment: { "yjit" => "on" })
         end
       end
     end

@@ -47,7 +47,7 @@ module Larder
           assert_equal 3, joined.chapters.size
           assert_equal [1, 1, 2], joined.chapters.map { |chapter| chapter.warnings.size }
           assert_includes joined.chapters.last.facts, "measured on Another CPU"
-          assert_in_delta 2262.6, joined.elapsed
+          assert_in_delta 2262.6, joined.elapsed_seconds
         end
 
         private

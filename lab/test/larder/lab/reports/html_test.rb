@@ -70,10 +70,10 @@ module Larder
         end
 
         test "a document without anything in it is a page" do
-          empty = Document.new(command: "all", chapters: [], environment: {}, elapsed: 0.0)
-          assert_empty malformed(page(empty))
-          bare = Document::Chapter.new(key: "stores", title: "Stores")
-          assert_empty malformed(page(Document.new(command: "stores", chapters: [bare], environment: {}, elapsed: 0.0)))
+          [[], [Document::Chapter.new(key: "stores", title: "Stores")]].each do |chapters|
+            document = Document.new(command: "all", chapters: chapters, environment: {}, elapsed_seconds: 0.0)
+            assert_empty malformed(page(document))
+          end
         end
 
         test "headings and first cells are headers, and an interval is a part of its cell" do
@@ -143,7 +143,7 @@ module Larder
           chapter = d::Chapter.new(key: text, title: text, lead: text, facts: [text], conclusions: [text],
                                    warnings: [text], answer: { "sentences" => [{ "about" => text, "text" => text }] },
                                    sections: [d::Section.new(title: text, blocks: blocks)])
-          d.new(command: text, chapters: [chapter], elapsed: 1,
+          d.new(command: text, chapters: [chapter], elapsed_seconds: 1,
                 environment: { "cpu" => text, "time" => text, text => text })
         end
 

@@ -82,7 +82,7 @@ module Larder
           assert_equal ["applications/json/larder", "applications/json/redis"], chapter.measures.map(&:key)
           assert_equal [6], chapter.measures.map { |measure| measure.samples.size }.uniq
           assert_equal 6 * 6 * 4, chapter.details[:samples].size
-          document = Document.new(command: "applications", chapters: [chapter], elapsed: 1.0, environment: {})
+          document = Document.new(command: "applications", chapters: [chapter], elapsed_seconds: 1.0, environment: {})
           assert_empty ReportSchema.errors(JSON.parse(JSON.generate(document.to_h)))
         end
 
