@@ -27,10 +27,6 @@ module Larder
           end
         end
       end
-
-      # Answers the class of a form.
-      # @param form [String] of {Commands::Command::FORMS}
-      def self.of(form) = const_get(form.capitalize)
     end
   end
 end

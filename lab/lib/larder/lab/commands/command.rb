@@ -131,7 +131,7 @@ module Larder
         # Writes another file first, so that a full disk leaves neither half a report nor none of the last one. A link
         # or a device such as /dev/stdout stays what it is.
         def save(document, form, path)
-          text = Reports.of(form).new(document).to_s
+          text = Reports.const_get(form.capitalize).new(document).to_s
           return File.write(path, text) if File.exist?(path) && !File.file?(path)
 
           path = File.realpath(path) if File.exist?(path)

@@ -58,7 +58,7 @@ module Larder
                  files.map { |given| Traces::Formats.read(given) }
           rows = Traces::Replay.new(sizes: sizes, policies: @policies || Traces::Policies.names,
                                     progress: Progress.new(@err), published: @sizes.nil?).run(made)
-          shares = " of the bytes of all objects" if sizes.all?(&:share?)
+          shares = " of the bytes of all objects" if sizes.all?(&:share)
           facts = ["caches of #{sizes.join(", ")}#{shares}", ("seed #{pattern[:seed]}" if patterns.any?)].compact
           Traces::Chapter.new(rows, facts: facts).to_chapter
         end

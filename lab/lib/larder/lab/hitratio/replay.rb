@@ -31,9 +31,7 @@ module Larder
         end
 
         # The bytes of the cache, where `footprint` are those of all objects of a trace.
-        def bytes_of(footprint) = share? ? (footprint * number / 100).round : number
-
-        def share? = share
+        def bytes_of(footprint) = share ? (footprint * number / 100).round : number
 
         def to_s = text
       end
@@ -115,7 +113,7 @@ module Larder
 
         # Where the cache is a share of them, as small as leaves it at LEAST_CAPACITY or more.
         def object_bytes(trace, size)
-          share = size.share? ? size.bytes_of(trace.objects * OBJECT_BYTES) : LEAST_CAPACITY
+          share = size.share ? size.bytes_of(trace.objects * OBJECT_BYTES) : LEAST_CAPACITY
           share >= LEAST_CAPACITY ? OBJECT_BYTES : (OBJECT_BYTES * LEAST_CAPACITY.fdiv(share) / 512).ceil * 512
         end
 

@@ -123,11 +123,9 @@ module Larder
           first, *others = @table.columns.each_index.to_a
           others.each_with_object([[first]]) do |at, parts|
             wider = [*parts.last, at]
-            fit?(wider) || parts.last.one? ? parts[-1] = wider : parts << [first, at]
+            length(wider) <= @room || parts.last.one? ? parts[-1] = wider : parts << [first, at]
           end
         end
-
-        def fit?(columns) = length(columns) <= @room
 
         def length(columns) = widths.values_at(*columns).sum + (GAP.size * (columns.size - 1))
 

@@ -53,8 +53,8 @@ module Larder
           assert_match(/Assumed, because it was not given: --hosts 1, /, made.warnings.join)
           assert_no_match(/--reads|--memory/, made.warnings.join)
           assert_empty ReportSchema.errors(JSON.parse(JSON.generate(document(made).to_h)))
-          %w[json html].each do |form|
-            assert_operator Reports.of(form).new(document(made)).to_s.size, :>, 500, form
+          [Reports::Json, Reports::Html].each do |form|
+            assert_operator form.new(document(made)).to_s.size, :>, 500, form
           end
         end
 
