@@ -1,14 +1,13 @@
 # frozen_string_literal: true
 
-# The program `larder-lab`. The stores themselves are loaded only in worker processes.
-
 require "larder/cli/program"
 require_relative "lab/commands"
 require_relative "lab/version"
 require_relative "lab/yjit"
 
 module Larder
-  # The comparison of cache stores, codecs and session stores.
+  # The comparison of cache stores, codecs and session stores, and its program `larder-lab`. The stores themselves are
+  # loaded only in worker processes.
   module Lab
     # @param streams [Hash] see {CLI::Program#run}
     # @return [Integer] exit code

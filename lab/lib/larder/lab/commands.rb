@@ -1,12 +1,11 @@
 # frozen_string_literal: true
 
-# The list of commands. A new one is a line of its suite, or one file in commands/ and one line at the end.
-
 require "larder/cli/registry"
 
 module Larder
   module Lab
-    # The commands of `larder-lab`, see {CLI::Program}.
+    # The commands of `larder-lab`, see {CLI::Program}. A new one is a line of its suite, or one file in commands/ and
+    # one line at the end.
     # @api private
     module Commands
       extend CLI::Registry

@@ -1,9 +1,5 @@
 # frozen_string_literal: true
 
-# The document that every command returns: chapters of tables, charts and texts, with the raw samples. All formats
-# (terminal, JSON, HTML) and all commands that read a run again (`compare`, `report`) know this
-# document and nothing of the commands.
-
 require "json"
 require_relative "errors"
 require_relative "version"
@@ -11,8 +7,10 @@ require_relative "document/parts"
 
 module Larder
   module Lab
-    # One run as data. larder_lab: the version of the lab; command, and command_line: as it was typed; elapsed_seconds:
-    # that the run took; environment: facts of the {Environment}; chapters: a {Chapter} for each command that took part.
+    # One run as data, which every command returns. All formats, and all commands that read a run again (`compare`,
+    # `report`), know this document and nothing of the commands. larder_lab: the version of the lab; command, and
+    # command_line: as it was typed; elapsed_seconds: that the run took; environment: facts of the {Environment};
+    # chapters: a {Chapter} for each command that took part.
     class Document
       include Part
 

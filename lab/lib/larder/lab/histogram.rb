@@ -1,13 +1,11 @@
 # frozen_string_literal: true
 
-# Counts latencies in buckets, and answers percentiles if there are enough samples for them. The buckets are those of
-# HdrHistogram by Gil Tene: each power of two from 128 ns on has 64 buckets of the same width, and each nanosecond below
-# has a bucket. The middle of a bucket stands for all that is in it, so no percentile is further off than half a bucket,
-# 1/128.
-
 module Larder
   module Lab
-    # Counts of nanoseconds.
+    # Counts latencies in buckets, and answers percentiles if there are enough samples for them. The buckets are those
+    # of HdrHistogram by Gil Tene: each power of two from 128 ns on has 64 buckets of the same width, and each
+    # nanosecond below has a bucket. The middle of a bucket stands for all that is in it, so no percentile is further
+    # off than half a bucket, 1/128.
     # @api private
     class Histogram
       # Buckets of a power of two, as bits: 64.

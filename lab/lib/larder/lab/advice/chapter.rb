@@ -1,14 +1,12 @@
 # frozen_string_literal: true
 
-# Builds the chapter of an advice: sentences, tables, and the lines to paste.
-
 require_relative "../suite_report/chapter"
 require_relative "ranking"
 
 module Larder
   module Lab
     module Advice
-      # The chapter of a suite, with an advice in place of the ratios to one row.
+      # The chapter of a suite, with an advice in place of the ratios to one row: sentences, tables, and lines to paste.
       class Chapter < SuiteReport::Chapter
         TITLE = "Advice: store, serializer, compressor"
         LEAD = "Which store, serializer and compressor suit this value and this network?"

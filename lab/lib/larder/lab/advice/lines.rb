@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Writes the lines that configure a choice in an application.
-
 require_relative "../codecs/lists"
 require_relative "stores"
 
@@ -19,6 +17,7 @@ module Larder
         def to_s = [store, *codecs].join(" + ")
       end
 
+      # The lines that configure a choice in an application.
       class Lines
         # Gems by codec; others need none.
         GEMS = { "message_pack" => "msgpack", "zstd-3" => "zstd-ruby", "snappy" => "snappy" }.freeze

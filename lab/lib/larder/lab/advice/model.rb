@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Computes the seconds of a call with a choice: what was measured on this machine, and what the network adds.
-
 require_relative "../bench/stats"
 require_relative "lines"
 
@@ -15,7 +13,8 @@ module Larder
         def *(other) = Cost.new(measured.transform_values { |weight| weight * other }, added * other)
       end
 
-      # Costs of the choices that a run has measured: of a {Choice}, under the circumstances of a {Question}.
+      # Computes the seconds of a call with a {Choice} that a run has measured, under the circumstances of a {Question}:
+      # what was measured on this machine, and what the network adds.
       class Model
         def initialize(plan, samples, findings)
           @samples = samples

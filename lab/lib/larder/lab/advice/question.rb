@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Keeps the circumstances of an advice: those that the user has named, and defaults for the others.
-
 require_relative "../environment"
 require_relative "../errors"
 require_relative "../units"
@@ -9,7 +7,7 @@ require_relative "../units"
 module Larder
   module Lab
     module Advice
-      # Each of {FIELDS} is a method.
+      # The circumstances of an advice, named by the user or usual. Each of {FIELDS} is a method.
       class Question
         WHO = %w[hosts processes nobody].freeze
         # Worse and worse, what can happen to a store.

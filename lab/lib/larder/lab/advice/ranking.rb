@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-# Chooses: the simplest of those choices that are not shown to be slower than the fastest. Names the reasons against a
-# choice, however fast it is, and computes the calls of several machines that share a server.
-
 require_relative "../bench/verdict"
 require_relative "../reports/figures"
 require_relative "model"
@@ -11,7 +8,8 @@ require_relative "question"
 module Larder
   module Lab
     module Advice
-      # Each {Choice} under the circumstances of one question.
+      # Chooses the simplest of those choices that are not shown to be slower than the fastest, under the circumstances
+      # of one question, and names the reasons against a choice, however fast it is.
       class Ranking
         # `about` is what of a choice it concerns; a `final` one excludes the choice, others put it behind.
         Objection = Struct.new(:about, :reason, :final)

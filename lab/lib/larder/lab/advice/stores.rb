@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-# Lists the stores that advice chooses from, and the facts about each that are not measured here. `features` tests most
-# of them.
-
 require "larder/cli/registry"
 require_relative "../contenders"
 
@@ -11,7 +8,8 @@ module Larder
     # Which store, serializer and compressor suit a value and a network: computed from the samples of a run.
     # @api private
     module Advice
-      # Stores by the names users type.
+      # The stores that advice chooses from, by the names users type, and facts about each that are not measured here.
+      # `features` tests most of them.
       module Stores
         extend CLI::Registry
         holds "store"

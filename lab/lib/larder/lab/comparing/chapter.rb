@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-# Builds the report chapter of `larder-lab compare`: which measures changed, which did not, and what makes the reports
-# hard to compare.
-
 require_relative "../bench/changes"
 require_relative "../document"
 require_relative "../reports/figures"
@@ -11,6 +8,8 @@ require_relative "runs"
 module Larder
   module Lab
     module Comparing
+      # Builds the report chapter of `larder-lab compare`: which measures changed, which did not, and what makes the
+      # reports hard to compare.
       class Chapter
         Figures = Reports::Figures
         # Keys that a warning names.

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Reads the reports of one side of a comparison, and takes the values from them that are compared.
-
 require_relative "../bench/samples"
 require_relative "../bench/stats"
 require_relative "../document"
@@ -13,6 +11,7 @@ module Larder
     # Finds the differences between two sets of reports.
     # @api private
     module Comparing
+      # Reads the reports of one side of a comparison, and takes the values from them that are compared.
       class Runs
         LOOP = Bench::ReferenceLoop::KEY
         private_constant :LOOP

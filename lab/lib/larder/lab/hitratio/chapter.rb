@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-# Builds the report chapter of `larder-lab hitratio`: the published misses with those that were counted here, and misses
-# by trace, size and policy.
-
 require "tmpdir"
 require_relative "../document"
 require_relative "../environment"
@@ -12,6 +9,8 @@ require_relative "replay"
 module Larder
   module Lab
     module Hitratio
+      # Builds the report chapter of `larder-lab hitratio`: the published misses with those that were counted here, and
+      # misses by trace, size and policy.
       class Chapter
         LEAD = "Every object of a trace is read, and stored on a miss. Larder runs in a file of exactly the size " \
                "under test; the simulations of other policies have no overhead."

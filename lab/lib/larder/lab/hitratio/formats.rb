@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Reads files with traces, and recognizes the format of a file.
-
 require "zlib"
 require_relative "../errors"
 require_relative "../record/reader"
@@ -10,7 +8,7 @@ require_relative "trace"
 module Larder
   module Lab
     module Hitratio
-      # The end of a file's name decides its format; each file may be compressed by gzip.
+      # Reads files with traces. The end of a file's name decides its format; each file may be compressed by gzip.
       module Formats
         # name => what ends a file's name (nil: all others), what it is
         TABLE = {

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# The list of policies. A new one registers itself in a file of policies/.
-
 require "larder/cli/registry"
 
 module Larder
@@ -9,7 +7,7 @@ module Larder
     # Replays traces of requests and counts misses: in the engine, and in simulations of published policies.
     # @api private
     module Hitratio
-      # Eviction policies, by the names users type.
+      # Eviction policies, by the names users type. A new one registers itself in a file of policies/.
       module Policies
         extend CLI::Registry
         holds "policy"

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Replays traces at several sizes through several policies, and counts misses.
-
 require_relative "../published"
 require_relative "../units"
 require_relative "policies"
@@ -66,6 +64,7 @@ module Larder
         end
       end
 
+      # Replays traces at several sizes through several policies, and counts misses.
       class Replay
         # Bytes of an object where the trace does not say, at least; and of the smallest cache that the engine is then
         # measured in: in a smaller one its segments would be measured.

@@ -1,13 +1,11 @@
 # frozen_string_literal: true
 
-# Generates traces: patterns that distinguish policies, each from a seed, the same on every machine.
-
 require_relative "trace"
 
 module Larder
   module Lab
     module Hitratio
-      # Patterns of requests for objects of one size.
+      # Patterns of requests for objects of one size that distinguish policies, from a seed the same on every machine.
       module Synthetic
         # Descriptions by the names users type.
         PATTERNS = {

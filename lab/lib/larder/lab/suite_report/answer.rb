@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-# Answers a reader who reads no further: one sentence for each kind of application, and a chart of the share of a
-# request that each store takes.
-
 require_relative "../bench/verdict"
 require_relative "../contenders"
 require_relative "../document"
@@ -11,8 +8,9 @@ require_relative "findings"
 module Larder
   module Lab
     module SuiteReport
-      # The answer of a suite of applications. A share is the time of a page's reads, measured by themselves, as a part
-      # of the time of that page.
+      # Answers a reader who reads no further, for a suite of applications: one sentence for each kind of application,
+      # and a chart of the share of a request that each store takes. A share is the time of a page's reads, measured by
+      # themselves, as a part of the time of that page.
       class Answer
         Figures = Reports::Figures
         # The row of several servers: each has its own file, and all share one Redis.

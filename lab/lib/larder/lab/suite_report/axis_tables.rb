@@ -1,14 +1,12 @@
 # frozen_string_literal: true
 
-# Makes tables of suites with many blocks: blocks that differ by their operation are columns of one table; and the table
-# of the wires on which each compressor is the fastest, by its work and the time that the remaining bytes take.
-
 require_relative "../document"
 require_relative "findings"
 
 module Larder
   module Lab
     module SuiteReport
+      # Tables of suites with many blocks: blocks that differ by their operation are columns of one table.
       class AxisTables
         # Points on the axes that have a table each; of more there is one table for all.
         APART = 4
@@ -83,7 +81,8 @@ module Larder
         def known(row, blocks, name) = blocks.filter_map { |block| @findings.figure(row, block, name) }.first
       end
 
-      # The published figures and those measured here, as ranges of bandwidths.
+      # The wires on which each compressor is the fastest, by its work and the time that the remaining bytes take:
+      # ranges of bandwidths, by the published figures and by those measured here.
       class Wire
         Figures = Reports::Figures
         NOTES = ["On a wire outside of a cell's bandwidths another compressor is faster. Published, and here, " \

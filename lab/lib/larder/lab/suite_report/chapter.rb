@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Builds the report chapter of a suite: the answer, a table of the blocks that it answers by, and details of each block.
-
 require_relative "../document"
 require_relative "answer"
 require_relative "axis_tables"
@@ -16,6 +14,7 @@ module Larder
     module SuiteReport
       # The chapter of a suite that names it.
       autoload :FeaturesChapter, File.expand_path("features_chapter", __dir__)
+      # Builds the chapter of a suite: the answer, a table of the blocks that it answers by, and details of each block.
       class Chapter
         Figures = Reports::Figures
         # Turns of one row that are drawn, at most.

@@ -1,13 +1,11 @@
 # frozen_string_literal: true
 
-# Adds to a chapter of a suite: the published table with the tested one, and the reasons of answers.
-
 require_relative "chapter"
 
 module Larder
   module Lab
     module SuiteReport
-      # The chapter of the questions about what stores can do.
+      # The chapter about what stores can do: the published table with the tested one, and the reasons of answers.
       class FeaturesChapter < Chapter
         DIFFERENT = "≠"
         NOTE = "#{DIFFERENT}: not as published. larder-redis is a layered store: Larder in front of Redis, which " \

@@ -1,13 +1,12 @@
 # frozen_string_literal: true
 
-# Makes the tables, curves, sentences and measures of blocks that declare how their figures are shown.
-
 require_relative "../document"
 require_relative "findings"
 
 module Larder
   module Lab
     module SuiteReport
+      # Makes the tables, curves, sentences and measures of blocks that declare how their figures are shown.
       class FigureTables
         def initialize(plan, findings)
           @plan = plan

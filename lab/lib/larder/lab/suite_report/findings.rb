@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-# Looks up what a run has found, and puts its verdicts into clauses and table cells. The words are those of
-# Bench::Verdict.
-
 require_relative "../bench/verdict"
 require_relative "../published"
 require_relative "../reports/figures"
@@ -16,9 +13,9 @@ module Larder
         def initialize(absent: {}, skipped: {}, recorded: {}, spent: {}) = super
       end
 
-      # Rows of one run, compared with one of them. A row is a name in the registry of the suite, a block is a
-      # {Bench::Suite::Block}; nil is what was not measured. A row that broke the rules has nothing that counts, of the
-      # sessions before that neither.
+      # Looks up what a run has found, and puts its verdicts into clauses and table cells, in the words of
+      # {Bench::Verdict}. A row is a name in the registry of the suite, a block is a {Bench::Suite::Block}; nil is what
+      # was not measured. A row that broke the rules has nothing that counts, of the sessions before that neither.
       class Findings
         Figures = Reports::Figures
 

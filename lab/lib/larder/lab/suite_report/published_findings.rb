@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Sets the findings and tables of a published comparison against the same ratios and figures on this machine.
-
 require_relative "../bench/verdict"
 require_relative "../document"
 require_relative "../published"
@@ -10,7 +8,8 @@ require_relative "findings"
 module Larder
   module Lab
     module SuiteReport
-      # The findings of the {Published::Article} that a suite repeats. All of them are listed, measured here or not.
+      # Sets the findings and tables of the {Published::Article} that a suite repeats against the same ratios and
+      # figures on this machine. All of them are listed, measured here or not.
       class PublishedFindings
         # @param plan [Bench::Plan] of a suite that has an article
         def initialize(plan, findings)

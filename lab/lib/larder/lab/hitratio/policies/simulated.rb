@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Simulates published policies.
-
 module Larder
   module Lab
     module Hitratio
