@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "command"
-require_relative "../comparing/chapter"
+require_relative "../comparing"
 
 module Larder
   module Lab

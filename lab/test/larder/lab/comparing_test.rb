@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/comparing/chapter"
+require "larder/lab/comparing"
 require "support/simulated_runs"
 
 module Larder
