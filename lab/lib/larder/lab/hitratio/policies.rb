@@ -1,18 +1,13 @@
 # frozen_string_literal: true
 
 require "larder/cli/registry"
+require_relative "../scratch"
 
 module Larder
   module Lab
     # Replays traces of requests and counts misses: in the engine, and in simulations of published policies.
     # @api private
     module Hitratio
-      # Eviction policies, by the names users type. A new one registers itself in a file of policies/.
-      module Policies
-        extend CLI::Registry
-        holds "policy"
-      end
-
       # A queue of objects with their bytes, from which any object is removed in constant time: a Hash keeps the order
       # in which keys were added.
       class Chain
@@ -81,9 +76,51 @@ module Larder
 
         def chains(count) = Array.new(count) { Chain.new }
       end
+
+      # Eviction policies, by the names users type. A new one is a class in simulated.rb that registers itself.
+      module Policies
+        extend CLI::Registry
+        holds "policy"
+
+        # The engine itself, in a file of exactly the size under test, index, headers and free segments included.
+        class Engine < Policy
+          Policies.register("larder", self)
+
+          def self.least
+            require "larder" # here: the list of policies is also shown where nothing is compiled
+            Larder::Cache::MIN_SIZE
+          end
+
+          def net_bytes = @sizes.sum { |key, size| @cache.exist?(key) ? size : 0 }
+
+          def close
+            @cache.close
+            @scratch.remove
+          end
+
+          private
+
+          def prepare
+            require "larder"
+            @scratch = Scratch.new(nil)
+            @cache = Larder::Cache.open(File.join(@scratch.path, "cache.larder"), size: @capacity)
+            @capacity = @cache.max_value
+            @bytes = "v".b * 65_536
+            @sizes = {}
+          end
+
+          def hit?(object) = !@cache.get("object/#{object}").nil?
+
+          def store(object, size)
+            @bytes *= 2 while @bytes.bytesize < size
+            key = "object/#{object}"
+            @sizes[key] = size
+            @cache.set(key, @bytes.byteslice(0, size))
+          end
+        end
+      end
     end
   end
 end
 
-require_relative "policies/larder"
-require_relative "policies/simulated"
+require_relative "simulated"

@@ -228,7 +228,6 @@ module Larder
         class Belady < Policy
           Policies.register("belady", self)
 
-          # As {Policy#request}.
           def request(object, size, following)
             if (hit = @held.include?(object))
               size = @held.delete(object)
