@@ -26,7 +26,7 @@ module Larder
 
       # The reads of the chosen recording, as a {Hitratio::Trace}. Raises UsageError if it has none.
       def trace
-        require_relative "hitratio/formats"
+        require_relative "hitratio/trace"
         Hitratio::Formats.trace_of(script.recording)
       end
 

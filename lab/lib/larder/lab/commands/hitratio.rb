@@ -2,7 +2,6 @@
 
 require_relative "command"
 require_relative "../hitratio/chapter"
-require_relative "../hitratio/formats"
 require_relative "../hitratio/synthetic"
 
 module Larder

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/hitratio/formats"
 require "larder/lab/record"
 require "larder/lab/record/reader"
 require "larder/lab/replay"
