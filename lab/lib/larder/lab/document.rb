@@ -18,8 +18,7 @@ module Larder
       # how they look. The parts of a part may be given as Hashes, as JSON has them.
       module Part
         # The classes of fields that are lists of parts, in which nil is passed over, and of those that are one, or nil.
-        LISTS = { chapters: :Chapter, sections: :Section, measures: :Measure, blocks: :Block,
-                  columns: :Column }.freeze
+        LISTS = { chapters: :Chapter, sections: :Section, measures: :Measure, blocks: :Block, columns: :Column }.freeze
         ONES = { answer: :Answer, chart: :Block, x: :Axis, y: :Axis }.freeze
         # The classes of blocks, by their names in JSON.
         KINDS = %i[Table Curves List Prose Code].to_h { |type| [type.to_s.downcase, type] }.freeze

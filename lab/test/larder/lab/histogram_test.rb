@@ -30,8 +30,7 @@ module Larder
 
       test "the shortest, the longest and the sum are exact" do
         histogram = histogram([5, 1_234_567, 77])
-        assert_equal [5, 1_234_567, 1_234_649, 3],
-                     [histogram.min, histogram.max, histogram.sum, histogram.count]
+        assert_equal [5, 1_234_567, 1_234_649, 3], [histogram.min, histogram.max, histogram.sum, histogram.count]
         assert_in_delta 1_234_649e-9 / 3, histogram.mean
       end
 

@@ -45,8 +45,7 @@ module Larder
         # @return [Array<Choice>] the fastest, and those that are not shown to be slower in a way that matters
         def alike
           @alike ||= candidates.select do |choice|
-            choice == candidates.first ||
-              Bench::Verdict.for_an_application(ratio(choice, candidates.first)) != :slower
+            choice == candidates.first || Bench::Verdict.for_an_application(ratio(choice, candidates.first)) != :slower
           end
         end
 

@@ -44,8 +44,7 @@ module Larder
                                                        "soak" => %w[--block-seconds 8],
                                                        "stampede" => %w[--sessions 1]).freeze
         LESS_QUICKLY = { "sessions" => %w[--blocks unchanged,changed,new,empty_off,empty_on],
-                         "machines" => %w[--blocks hit_500us,write_500us,hit_20000us,seen_20000us] }
-                       .freeze
+                         "machines" => %w[--blocks hit_500us,write_500us,hit_20000us,seen_20000us] }.freeze
         DEFAULT_OUTPUTS = { "html" => "larder-lab.html", "json" => "larder-lab.json" }.freeze
         # Commands that it does not run.
         OTHERS = %w[overview advise all compare report].freeze
@@ -90,9 +89,7 @@ module Larder
           options.on("--only A,B", Array, "these comparisons") { |names| @parts = parts & known(names) }
           options.on("--except A,B", Array, "all but these") { |names| @parts = parts - known(names) }
           options.on("--continue FILE", "those that the JSON of a stopped run lacks,",
-                     "and those that failed there") do |file|
-            @stopped = Document.load(file)
-          end
+                     "and those that failed there") { |file| @stopped = Document.load(file) }
           seed_option(options)
           options.on("--list", "list the comparisons") { @list = true }
         end

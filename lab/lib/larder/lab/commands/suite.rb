@@ -262,9 +262,7 @@ module Larder
         def server_options(options)
           options.separator(PLACES)
           url_option(options, Servers.names & registry.names.map { |name| registry.fetch(name).server })
-          options.on("--dir DIR", "where stores keep their files (default: temporary)") do |dir|
-            @directory = dir
-          end
+          options.on("--dir DIR", "where stores keep their files (default: temporary)") { |dir| @directory = dir }
         end
 
         def url_option(options, names)

@@ -105,8 +105,7 @@ module Larder
           found = @policies.to_h { |policy| [policy, replay(policy, capacity, trace, size)] }
           net = found["larder"]&.last if @nets
           Row.new(trace: trace.name, size: size.to_s, capacity: capacity, object_bytes: object_bytes,
-                  requests: trace.requests.size, footprint: trace.footprint,
-                  misses: found.transform_values(&:first),
+                  requests: trace.requests.size, footprint: trace.footprint, misses: found.transform_values(&:first),
                   net_misses: (replay("lru", net, trace, size).first if net))
         end
 

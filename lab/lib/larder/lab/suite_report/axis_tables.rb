@@ -57,11 +57,7 @@ module Larder
         end
 
         def columns(leading, figures, blocks)
-          [*leading, "",
-           *figures.map do |name|
-             { title: FIGURES[name].first, format: FIGURES[name].last }
-           end,
-           *blocks.map { |block| [block.heading, "seconds"] }]
+          [*leading, "", *FIGURES.values_at(*figures), *blocks.map { |block| [block.heading, "seconds"] }]
         end
 
         def lines(blocks, figures)

@@ -55,8 +55,7 @@ module Larder
 
           outcome = small_run("--require", fixture("liar"), "--only", "memory,killer", "--blocks", "hit")
           assert_equal 1, outcome.status
-          assert_match(/killer: invalid, the server ended: redis-server was killed by signal 9/,
-                       outcome.words)
+          assert_match(/killer: invalid, the server ended: redis-server was killed by signal 9/, outcome.words)
           assert_match(/^  memory +\d/, outcome.out)
         end
 

@@ -45,9 +45,7 @@ module Larder
 
         # One for all tests, because it takes seconds to start.
         def self.browser
-          @browser ||= House::Browser.start.tap do |browser|
-            Minitest.after_run { browser.close }
-          end
+          @browser ||= House::Browser.start.tap { |browser| Minitest.after_run { browser.close } }
         end
 
         def self.rich = @rich ||= Html.new(SampleDocument.build(chapters: 2)).to_s
