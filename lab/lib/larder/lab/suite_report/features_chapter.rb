@@ -22,8 +22,8 @@ module Larder
           def differs? = compared? && answer != there
 
           def said
-            word = Reports::Figures.text(answer)
-            differs? ? "published: #{Reports::Figures.text(there)}; here: #{word}" : word
+            word = Figures.text(answer)
+            differs? ? "published: #{Figures.text(there)}; here: #{word}" : word
           end
         end
 
@@ -69,7 +69,7 @@ module Larder
         def marked(row, *cells)
           differing = answers.select { |each| each.row == row && each.differs? }.map(&:title)
           [row, *cells.zip(article.columns).map do |cell, column|
-            differing.include?(column&.title) ? "#{Reports::Figures.text(cell)} #{DIFFERENT}" : cell
+            differing.include?(column&.title) ? "#{Figures.text(cell)} #{DIFFERENT}" : cell
           end]
         end
 
