@@ -282,8 +282,6 @@ module Larder
         end
       end
 
-      Suites.names.map { |name| Suites.fetch(name) }.each { |suite| Suite.of(*suite.command, [suite.key]) }
-
       # Time of `bin/lab` with all servers, once gems are installed; both README files and bin/lab say the same.
       DURATION = "six minutes"
 
