@@ -1,14 +1,12 @@
 # frozen_string_literal: true
 
-# The list of suites. A new one is one file in suites/ and one line at the end of this file, in the order in which suites
-# are listed and run.
-
 require "larder/cli/registry"
 require_relative "bench/suite"
 
 module Larder
   module Lab
-    # The suites, by the names users type, and what they do in their blocks.
+    # The suites, by the names users type, and what they do in their blocks. A new one is one file in suites/ and its
+    # name below, in the order in which suites are listed and run.
     # @api private
     module Suites
       extend CLI::Registry
@@ -17,22 +15,5 @@ module Larder
   end
 end
 
-require_relative "suites/applications"
-require_relative "suites/published_a"
-require_relative "suites/calls"
-require_relative "suites/replay"
-require_relative "suites/features"
-require_relative "suites/published_e"
-require_relative "suites/session_questions"
-require_relative "suites/tails"
-require_relative "suites/scaling"
-require_relative "suites/soak"
-require_relative "suites/stampede"
-require_relative "suites/capacity"
-require_relative "suites/wire"
-require_relative "suites/machines"
-require_relative "suites/deploy"
-require_relative "suites/published_b"
-require_relative "suites/published_c"
-require_relative "suites/published_d"
-require_relative "suites/matrix"
+%w[applications published_a calls replay features published_e session_questions tails scaling soak stampede capacity
+   wire machines deploy published_b published_c published_d matrix].each { |name| require_relative "suites/#{name}" }
