@@ -78,9 +78,8 @@ module House
     # Test files that take long, in seconds, by what their paths begin with. Each is a job of its own.
     WEIGHTS = {
       "lab/test/larder/lab/commands" => 30, "lab/test/larder/lab/user_servers" => 20,
-      "lab/test/larder/lab/server" => 20, "lab/test/larder/lab/cli" => 20,
-      "lab/test/larder/lab/cleanup" => 15, "lab/test/larder/lab/reports/html_" => 10,
-      "lab/test/larder/lab/advice/lines" => 10,
+      "lab/test/larder/lab/server" => 20, "lab/test/larder/lab/cleanup" => 15,
+      "lab/test/larder/lab/reports/html_" => 10, "lab/test/larder/lab/advice/lines" => 10,
       "test/rails/rails_application" => 40, "test/rails/" => 30, "test/guards/" => 40, "test/examples/" => 20,
       "test/larder/cli" => 20, "test/larder/dashboard/browser" => 15,
       "test/larder/bytes/doctor" => 10, "test/larder/bytes/own_failure" => 10,
