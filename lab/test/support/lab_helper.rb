@@ -2,12 +2,23 @@
 
 require "fileutils"
 require "json"
+require "json_schemer"
 require "open3"
 require "rbconfig"
 require "socket"
 require "stringio"
 require "tmpdir"
-require "support/report_schema"
+
+# The published shape of a report, and whether one has it.
+module ReportSchema
+  FILE = File.expand_path("../../schema/larder-lab-1.json", __dir__)
+
+  # What is wrong with a document that was read from JSON.
+  def self.errors(document)
+    @schema ||= JSONSchemer.schema(JSON.parse(File.read(FILE)))
+    @schema.validate(document).map { |error| error.fetch("error") }.first(5)
+  end
+end
 
 # Runs the real executable in processes of their own, and looks for what they leave behind.
 module LabHelper

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "command"
-require_relative "../hitratio/chapter"
+require_relative "../hitratio/replay"
 require_relative "../hitratio/synthetic"
 
 module Larder
