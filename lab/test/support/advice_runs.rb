@@ -1,9 +1,5 @@
 # frozen_string_literal: true
 
-require "larder/lab/advice/chapter"
-require "larder/lab/suites"
-require_relative "simulated_turns"
-
 # Runs of the suite `matrix` whose times are known: those of a store and of the codecs, added up.
 module AdviceRuns
   L = Larder::Lab

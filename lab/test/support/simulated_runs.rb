@@ -1,10 +1,5 @@
 # frozen_string_literal: true
 
-require "larder/lab/bench/conductor"
-require "larder/lab/suite_report/chapter"
-require "larder/lab/suites"
-require_relative "simulated_turns"
-
 # Chapters and documents of runs that were simulated.
 module SimulatedRuns
   L = Larder::Lab

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "larder/lab/bench/samples"
-
 # Turns as a machine would have given them: what all rows of a pass have in common, what differs from process to
 # process, what differs from turn to turn, and now and then another program that takes the processor.
 class SimulatedTurns

@@ -1,9 +1,6 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/published"
-require "larder/lab/suites"
-require "support/simulated_runs"
 
 module Larder
   module Lab

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/sessions/stores"
 
 module Larder
   module Lab

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/units"
 
 module Larder
   module Lab

@@ -2,7 +2,6 @@
 
 require "test_helper"
 require_relative "../../../../../rakelib/house/browser"
-require "support/simulated_runs"
 
 module Larder
   module Lab

@@ -2,7 +2,6 @@
 
 require "test_helper"
 require "nokogiri"
-require "support/simulated_runs"
 
 module Larder
   module Lab

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/simulated_turns"
 
 module Larder
   module Lab
