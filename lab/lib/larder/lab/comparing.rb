@@ -42,7 +42,6 @@ module Larder
           end
         end
 
-        # @param key [String] of a measure
         # @return [Float] the median of its samples in all reports
         def median(key) = Bench::Stats.median(all.fetch(key).flat_map(&:samples))
 

@@ -27,7 +27,6 @@ module Larder
         # @return [String] how they compared, in a cell
         def words = factor.is_a?(Numeric) ? "#{factor.to_s.delete_suffix(".0")} ×" : factor || "alike"
 
-        # @return [Boolean]
         def alike? = factor.nil? || (factor.is_a?(Numeric) && factor.between?(1 / ROUNDING, ROUNDING))
 
         # @return [Array<Array(String, String, String)>] the pairs of a faster and a slower row, with the block of that
@@ -82,8 +81,6 @@ module Larder
         end
       end
 
-      # @param chapter [String]
-      # @return [Article, nil]
       def self.of(chapter) = articles[chapter]
 
       def self.articles

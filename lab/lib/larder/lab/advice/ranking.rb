@@ -52,7 +52,6 @@ module Larder
           blocks(choice).map { |block| Cost.new({ [choice.store, block.key] => 1.0 }, added) }
         end
 
-        # @return [Cost] the mean of a write and its reads
         def mean(read, write, question) = (write + (read * question.reads)) * (1.0 / (question.reads + 1))
 
         def seconds(cost) = cost.measured.sum { |at, weight| weight * @seconds[at] } + cost.added
@@ -133,7 +132,6 @@ module Larder
 
         def ratio(choice, other) = model.ratio(cost(choice), cost(other))
 
-        # @return [Float] seconds of a call, the mean of a write and its reads
         def seconds(choice) = model.seconds(cost(choice))
 
         private
@@ -230,7 +228,6 @@ module Larder
           (told if @question.stale > NOTICED) || front || ways.first
         end
 
-        # @return [Float] seconds of a call, the mean of a write and its reads
         def seconds(way) = @model.seconds(cost(way))
 
         private

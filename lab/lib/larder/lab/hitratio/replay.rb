@@ -46,7 +46,6 @@ module Larder
         # @return [Float, nil] share of requests that missed; nil if it did not run
         def miss_ratio(policy) = misses[policy]&.fdiv(requests)
 
-        # @return [Float, nil] excess over LRU's miss ratio
         def above_lru(policy)
           lru, ours = [miss_ratio("lru"), miss_ratio(policy)]
           ours - lru if lru && ours

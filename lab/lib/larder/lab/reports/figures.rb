@@ -74,7 +74,6 @@ module Larder
         # @return [String] in the unit that suits: "12 B", "1.02 kB", "256 MB"
         def bytes(bytes) = bytes.abs < 1000 ? "#{bytes.round} B" : scaled(bytes, "B")
 
-        # @param bits [Numeric] bits a second
         # @return [String] in the unit that suits: "3.17 Gbit/s"
         def bits(bits) = scaled(bits, "bit/s")
 
@@ -101,7 +100,6 @@ module Larder
         # @return [String] with a capital, and without changing other letters
         def begun(words) = words[0].upcase + words[1..]
 
-        # @param cell [Hash{String=>Object}] value, low, high, same
         # @return [String] "28.2 (27.0–29.1)"
         def interval(cell, kind)
           value, low, high = cell.values_at("value", "low", "high").map { |each| each && text(each, kind) }

@@ -77,7 +77,6 @@ module Larder
         FAILED = "A value was wrong, or nothing could be measured. Do not use the figures before you know why."
         private_constant :PAGE, :STYLE, :DECISIVE, :NAMES, :FAILED
 
-        # @return [Boolean] whether this is Larder
         def self.ours?(label) = label.to_s.match?(/\Alarder\b/i)
 
         # @return [String, nil] the class of its color

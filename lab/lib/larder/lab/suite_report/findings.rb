@@ -75,7 +75,6 @@ module Larder
           Bench::Stats.mean(found.session_seconds.first(runs)) * calls unless found.empty?
         end
 
-        # @return [Float, nil] seconds of a call
         def seconds(row, block)
           found = series(row, block)
           Bench::Stats.seconds(found) unless found.empty?
@@ -143,7 +142,6 @@ module Larder
       # Sets the findings and tables of the {Published::Article} that a suite repeats against the same ratios and
       # figures on this machine. All of them are listed, measured here or not.
       class PublishedFindings
-        # @param plan [Bench::Plan] of a suite that has an article
         def initialize(plan, findings)
           @suite = plan.suite
           @article = Published.of(@suite.key)

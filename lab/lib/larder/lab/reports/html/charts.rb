@@ -19,9 +19,7 @@ module Larder
           NINES = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999].freeze
           private_constant :STEPS, :ROOM, :LEVELS, :SHORT, :MANTISSAS, :NINES
 
-          attr_reader :ticks
-          # @return [String] of the axis
-          attr_reader :title
+          attr_reader :ticks, :title
 
           # @param values [Array<Numeric, nil>] that are shown
           def initialize(axis, values, vertical: false)
