@@ -55,7 +55,7 @@ module LabHelper
     Larder::Lab::Commands.fetch(name).new(silent, silent).parse(arguments)
   end
 
-  # @return [Array(Hash, String)] a chapter of the report, and what was printed; no process and no other file is left
+  # Answers the first chapter of the report, what was printed, and the report; no process and no other file is left.
   def measured(*arguments)
     with_directory do |dir|
       File.chmod(0o711, dir) # PostgreSQL runs as another user
@@ -64,7 +64,7 @@ module LabHelper
       assert_equal 0, outcome.status, outcome.err + outcome.out
       assert_equal ["run.json"], Dir.children(dir)
       assert_empty processes(dir)
-      [JSON.parse(File.read(file))["chapters"].first, outcome.out]
+      JSON.parse(File.read(file)).then { |report| [report["chapters"].first, outcome.out, report] }
     end
   end
 

@@ -8,19 +8,13 @@ module Larder
       # Codecs measured for real, from the command line to the tables.
       class CodecsTest < ActiveSupport::TestCase
         test "compressors: a row for each, both directions and wires, and the published table" do
-          with_directory do |dir|
-            file = File.join(dir, "run.json")
-            run = lab("compressors", *SHORT, "--only", "none,gzip-6,zlib,lz4_flex", "--payload",
-                      "ruby:'some text ' * 5000", "--json", file)
-            assert_equal 0, run.status, run.err
-            %w[none gzip-6 zlib].each { |name| assert_match(/^  #{name} +[\d,]+( +[\d.]+ [mnµ]s){2}$/, run.out) }
-            assert_match(/^  none +above 3.17 Gbit\/s +above /, run.out)
-            assert_match(/^  Snappy +895,496 +– +3086.8 +–/, run.out)
-            assert_match(/^  LZ4Flex +878,160 +– +1959.3 +– +needs the gem lz4_flex$/, run.out) if
-              RUBY_VERSION < "3.2"
-            turns = JSON.parse(File.read(file)).dig("chapters", 0, "details", "samples")
-            assert_equal %w[compress_given decompress_given], turns.map { |turn| turn["block"] }.uniq.sort
-          end
+          chapter, out = measured("compressors", *SHORT, "--only", "none,gzip-6,zlib,lz4_flex", "--payload",
+                                  "ruby:'some text ' * 5000")
+          %w[none gzip-6 zlib].each { |name| assert_match(/^  #{name} +[\d,]+( +[\d.]+ [mnµ]s){2}$/, out) }
+          assert_match(/^  none +above 3.17 Gbit\/s +above /, out)
+          assert_match(/^  Snappy +895,496 +– +3086.8 +–/, out)
+          assert_match(/^  LZ4Flex +878,160 +– +1959.3 +– +needs the gem lz4_flex$/, out) if RUBY_VERSION < "3.2"
+          assert_equal %w[compress_given decompress_given], turns(chapter).map(&:first).uniq
         end
 
         slow_test "compressors and serializers: each published row is measured here or says why not" do

@@ -7,16 +7,17 @@ module Larder
     module Commands
       # The executable from start to end, with little to do.
       class StoresTest < ActiveSupport::TestCase
-        test "a run ends with tables, the JSON holds every turn, and no other file is left" do
-          with_directory do |dir|
-            file = File.join(dir, "run.json")
-            outcome = small_run("--only", "memory,null", "--blocks", "hit,hit_published", "--json", file, "--dir", dir)
-            assert_equal 0, outcome.status, outcome.err
-            assert_match(%r{^  litecache/redis: hit, 1 thread +4 × +not measured$}, outcome.out)
-            assert_match(/^  memory +\d\S* +(?:1|too busy to tell) /, outcome.out)
-            assert_document JSON.parse(File.read(file))
-            assert_equal ["run.json"], Dir.children(dir)
-          end
+        test "a run ends with tables, and the JSON holds every turn" do
+          chapter, out, report = measured("stores", *SHORT, "--only", "memory,null", "--blocks", "hit,hit_published")
+          assert_match(%r{^  litecache/redis: hit, 1 thread +4 × +not measured$}, out)
+          assert_match(/^  memory +\d\S* +(?:1|too busy to tell) /, out)
+          assert_equal RUBY_DESCRIPTION[/\A\S+ \S+/], report.dig("environment", "ruby")[/\A\S+ \S+/]
+          assert_equal Yjit.can? ? "on" : "off", report.dig("environment", "yjit")
+          assert_equal 1, chapter.dig("details", "settings", "seed")
+          turns = chapter.dig("details", "samples").map { |turn| turn.values_at("row", "copy", "block") }
+          assert_equal %w[memory null reference].product([0, 1], %w[hit hit_published]).sort, turns.sort
+          keys = %w[hit hit_published].product(%w[memory null]).map { |at| "published-a/#{at.join("/")}" }
+          assert_equal keys.sort, measures(chapter).sort
         end
 
         test "a row that breaks the rules fails the run, a row that cannot be had does not" do
@@ -115,21 +116,6 @@ module Larder
           assert_equal 0, outcome.status, outcome.out
           assert_match(/Several servers: A read of a fragment takes \d\S* [mµ]?s with Larder in front of Redis\. /,
                        outcome.words)
-        end
-
-        private
-
-        def details(file) = JSON.parse(File.read(file)).dig("chapters", 0, "details")
-
-        def assert_document(document)
-          assert_equal RUBY_DESCRIPTION[/\A\S+ \S+/], document.dig("environment", "ruby")[/\A\S+ \S+/]
-          assert_equal Yjit.can? ? "on" : "off", document.dig("environment", "yjit")
-          chapter = document["chapters"].first
-          assert_equal 1, chapter.dig("details", "settings", "seed")
-          turns = chapter.dig("details", "samples").map { |turn| turn.values_at("row", "copy", "block") }
-          assert_equal %w[memory null reference].product([0, 1], %w[hit hit_published]).sort, turns.sort
-          keys = %w[hit hit_published].product(%w[memory null]).map { |at| "published-a/#{at.join("/")}" }
-          assert_equal keys.sort, chapter["measures"].map { |measure| measure["key"] }.sort
         end
       end
     end
