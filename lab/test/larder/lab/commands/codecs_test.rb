@@ -20,22 +20,20 @@ module Larder
         slow_test "compressors and serializers: each published row is measured here or says why not" do
           [%w[compressors published-b compress_books],
            %w[serializers published-c dump_books,round_trip_books]].each do |command, suite, blocks|
-            run = lab(command, *SHORT, "--blocks", blocks, env: { "COLUMNS" => "120" })
-            assert_equal 0, run.status, run.out
-            assert_no_match(/invalid/, run.out)
+            _, out = measured(command, *SHORT, "--blocks", blocks)
+            assert_no_match(/invalid/, out)
             Published.of(suite).tables.first.rows.each_value do |title, *figures|
-              assert_match(/^  #{title} +(\S+ +){2,}.*#{figures.last}/, run.out)
+              assert_match(/^  #{title} +(\S+ +){2,}.*#{figures.last}/, out)
             end
           end
         end
 
         slow_test "serializers: what keeps the value and what brings a likeness back" do
-          run = lab("serializers", *SHORT, "--only", "larder,marshal,json,xml,protobuf", "--blocks",
-                    "dump_records_50,load_records_50,round_trip_records_50", env: { "COLUMNS" => "120" })
-          assert_equal 0, run.status, run.out
-          assert_match(/^  larder +[\d,]+ /, run.out)
-          assert_match(/^  json \* +/, run.out)
-          assert_match(/brings back a likeness/, run.out)
+          _, out = measured("serializers", *SHORT, "--only", "larder,marshal,json,xml,protobuf", "--blocks",
+                            "dump_records_50,load_records_50,round_trip_records_50")
+          assert_match(/^  larder +[\d,]+ /, out)
+          assert_match(/^  json \* +/, out)
+          assert_match(/brings back a likeness/, out)
         end
 
         slow_test "strategies: sizes and times on a server of its own, first calls and warm ones" do
@@ -56,13 +54,11 @@ module Larder
 
         slow_test "matrix: every cell end to end, and the store's own part" do
           blocks = %w[read read_bytes write].product(%w[default native_none]).map { |words| words.join("_") }
-          run = lab("matrix", *SHORT, "--only", "larder,memory,null", "--blocks", blocks.join(","),
-                    env: { "COLUMNS" => "200" })
-          assert_equal 0, run.status, run.out
-          assert_match(/^  - null: read, default; .*: the store keeps nothing$/, run.out)
-          assert_match(/^  serializer: native, compressor: none$/, run.out)
-          assert_match(/^  serializer: default, compressor: default$/, run.out)
-          %w[larder memory].each { |row| assert_equal 2, run.out.scan(/^  #{row} +[\d,]+( +[\d.]+ [mµ]s){3}$/).size }
+          _, out = measured("matrix", *SHORT, "--only", "larder,memory,null", "--blocks", blocks.join(","))
+          assert_match(/^  - null: read, default; .*: the store keeps nothing$/, out)
+          assert_match(/^  serializer: native, compressor: none$/, out)
+          assert_match(/^  serializer: default, compressor: default$/, out)
+          %w[larder memory].each { |row| assert_equal 2, out.scan(/^  #{row} +[\d,]+( +[\d.]+ [mµ]s){3}$/).size }
         end
 
         test "a quick run goes without long blocks, and a payload of the user's is measured only where it is given" do
