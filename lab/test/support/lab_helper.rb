@@ -13,7 +13,7 @@ require "tmpdir"
 module ReportSchema
   FILE = File.expand_path("../../schema/larder-lab-1.json", __dir__)
 
-  # What is wrong with a document that was read from JSON.
+  # The faults of a document that was read from JSON.
   def self.errors(document)
     @schema ||= JSONSchemer.schema(JSON.parse(File.read(FILE)))
     @schema.validate(document).map { |error| error.fetch("error") }.first(5)

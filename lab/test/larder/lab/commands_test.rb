@@ -7,7 +7,7 @@ module Larder
     # Promises of all commands, whatever they measure.
     class CommandsTest < ActiveSupport::TestCase
       # CLI::Program is tested with the command `larder`.
-      test "the commands are listed, the version is told, and an unknown command is refused with the known ones" do
+      test "the commands are listed, the version is shown, and an unknown command is refused with the known ones" do
         list, version, refused = [[], ["--version"], ["bogus"]].map { |arguments| lab(*arguments) }
         assert_equal 0, list.status
         assert_match(/^  stores +\S/, list.out)
