@@ -17,155 +17,75 @@ module Larder
       # One direction of the network, which all connections share. A chunk leaves when those before it have left, takes
       # its bits over the bandwidth to do so, then travels for the delay; what was put in first comes out first.
       #
-      #   put          has left                    arrives
+      #   read         has left                    arrives
       #    |--waiting--|--bytes * 8 / bandwidth--|--delay--|
       class Direction
-        # `delay` is half of a round trip in seconds; `bandwidth` in bits a second, 0: no limit.
-        def initialize(delay, bandwidth)
-          @delay = delay
-          @seconds_per_byte = bandwidth.zero? ? 0.0 : 8.0 / bandwidth
-          @free_at = 0.0
-          @parcels = []
-        end
-
-        # Sends a chunk (nil: the end) to the receiver `side` now.
-        def put(side, chunk, at)
-          @free_at = [@free_at, at].max + (chunk.to_s.bytesize * @seconds_per_byte)
-          @parcels << [@free_at + @delay, side, chunk]
-        end
-
-        # When the next chunk arrives; nil: nothing is on its way.
-        def due = @parcels.first&.first
-
-        # The next side and chunk that have arrived by now.
-        def take(at)
-          @parcels.shift.drop(1) if @parcels.any? && due <= at
-        end
-      end
-
-      # One end of a connection: its socket, the `other` side, the way there, and what its socket has not taken yet.
-      Side = Struct.new(:socket, :other, :way, :outbox, :ended)
-
-      # Accepts connections and passes on what they say. Waits for the next event, a socket or an arrival, and not
-      # longer. One thread; nothing in it blocks but connecting to the server.
-      class Relay
         # Bytes of a chunk, at most.
         CHUNK = 65_536
         # Errors of a side that has gone.
         GONE = [Errno::ECONNRESET, Errno::EPIPE, Errno::ENOTCONN, Errno::ETIMEDOUT, IOError].freeze
-        # Errors of a server that cannot be reached.
-        UNREACHABLE = [SystemCallError, SocketError, IOError].freeze
 
-        # `lead` is how many seconds late a sleep of this system ends. The block connects to the server.
-        def initialize(listener, rtt, bandwidth, lead, &connect)
-          @listener = listener
-          @there, @back = Array.new(2) { Direction.new(rtt / 2, bandwidth) }
+        # `delay` is half of a round trip in seconds; `bandwidth` in bits a second, 0: no limit; `lead` is how many
+        # seconds late a sleep of this system ends.
+        def initialize(delay, bandwidth, lead)
+          @delay = delay
+          @seconds_per_byte = bandwidth.zero? ? 0.0 : 8.0 / bandwidth
           @lead = lead
-          @connect = connect
-          @reading = {}.compare_by_identity
-          @writing = {}.compare_by_identity
+          @lock = Mutex.new
+          @free_at = 0.0
         end
 
-        # Relays until standard input ends.
-        def run
-          loop do
-            # The list is made again only where it has changed: the time of this loop is part of every round trip.
-            @readers ||= [$stdin, @listener, *@reading.keys]
-            readable, writable = IO.select(@readers, @writing.keys, nil, patience)
-            return if readable&.include?($stdin)
-
-            writable&.each { |socket| flush(@writing[socket]) if @writing.key?(socket) }
-            readable&.each { |socket| socket == @listener ? accept : read(@reading[socket]) }
-            deliver
-          end
+        # Passes on all that one socket says to the other, and its end. Answers the threads that do so.
+        def pass(from, to)
+          under_way = Thread::Queue.new
+          [Thread.new { read(from, under_way) }, Thread.new { deliver(under_way, from, to) }]
         end
 
         private
 
         def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
-        # Seconds to wait for the next arrival: the sleep ends a little early, and the rest is waited for by looking
-        # again and again. nil: nothing is on its way.
-        def patience
-          due = [@there.due, @back.due].compact.min
-          due && [due - now - @lead, 0].max
-        end
-
-        def accept
-          socket = @listener.accept
-          server = @connect.call
-        rescue *UNREACHABLE => error
-          warn error.message
-          socket&.close
-        else
-          client, far = [socket, server].zip([@there, @back]).map { |each, way| Side.new(each, nil, way, []) }
-          client.other, far.other = far, client
-          [client, far].each { |side| watch(side) }
-        end
-
-        # Bytes go out at once, however few.
-        def watch(side)
-          side.socket.setsockopt(:TCP, :NODELAY, true) if side.socket.is_a?(TCPSocket)
-          @reading[side.socket] = side
-          @readers = nil
-        end
-
-        # Bytes that need no delay are passed on before others are read.
-        def read(side)
-          return unless side # closed since
-
-          chunk = side.socket.read_nonblock(CHUNK, exception: false)
-          return if chunk == :wait_readable
-
-          side.way.put(side.other, chunk, now)
-          @readers = nil if chunk.nil? && @reading.delete(side.socket)
-          deliver
-        rescue *GONE
-          close(side)
-        end
-
-        def deliver
-          at = now
-          [@there, @back].each do |way|
-            while (side, chunk = way.take(at))
-              side.outbox << chunk
-              flush(side) if side.outbox.size == 1 && !side.socket.closed?
-            end
+        # A broken connection ends as a closed one does.
+        def read(from, under_way)
+          loop do
+            chunk = from.readpartial(CHUNK)
+            under_way << [arrival(chunk.bytesize), chunk]
           end
+        rescue *GONE # EOFError is an IOError
+          under_way << [arrival(0)]
         end
 
-        # Writes as much as the socket takes. The end is passed on behind everything else.
-        def flush(side)
-          @writing.delete(side.socket)
-          until side.outbox.empty?
-            chunk = side.outbox.first or return finish(side)
-            written = side.socket.write_nonblock(chunk, exception: false)
-            return @writing[side.socket] = side if written == :wait_writable
+        # When that number of bytes arrives, which are sent now.
+        def arrival(bytes)
+          @lock.synchronize { @free_at = [@free_at, now].max + (bytes * @seconds_per_byte) } + @delay
+        end
 
-            written == chunk.bytesize ? side.outbox.shift : side.outbox[0] = chunk.byteslice(written..)
+        # A side that takes no more has nothing more to say, either.
+        def deliver(under_way, from, to)
+          loop do
+            at, chunk = under_way.pop
+            wait_until(at)
+            break to.close_write unless chunk
+
+            to.write(chunk)
           end
         rescue *GONE
-          close(side)
+          [from, to].each(&:close)
         end
 
-        def finish(side)
-          side.ended = true
-          side.other.ended ? close(side) : side.socket.close_write
-        end
-
-        def close(side)
-          [side, side.other].each do |each|
-            [@reading, @writing].each { |all| all.delete(each.socket) }
-            each.socket.close
-          end
-          @readers = nil
+        # The sleep ends a little early, and the rest is waited for by looking again and again.
+        def wait_until(time)
+          left = time - now - @lead
+          sleep(left) if left.positive?
+          nil while now < time
         end
       end
 
       # What the arguments mean.
       module Main
-        # Seconds for reaching the server.
+        # Seconds for reaching the server, and errors if it cannot be reached.
         PATIENCE = 5
+        UNREACHABLE = [SystemCallError, SocketError, IOError].freeze
         # How often, and how many seconds long, it sleeps to find out how late sleeps end.
         SLEEPS = 31
         SLEEP = 0.0002
@@ -178,14 +98,27 @@ module Larder
         def run(target, rtt, bandwidth, path = nil)
           sharpen_timers
           lead = oversleep
+          ways = Array.new(2) { Direction.new(Float(rtt) / 2, Float(bandwidth), lead) }
           listener = path ? UNIXServer.new(path) : TCPServer.new("127.0.0.1", 0)
           listener.listen(Socket::SOMAXCONN)
           connect(target).close
           $stdout.puts(path || listener.addr[1])
           $stdout.flush
-          Relay.new(listener, Float(rtt), Float(bandwidth), lead) { connect(target) }.run
-        rescue *Relay::UNREACHABLE => error
+          Thread.new { loop { Thread.start(listener.accept) { |client| serve(client, target, ways) } } }
+          $stdin.read
+        rescue *UNREACHABLE => error
           abort error.message
+        end
+
+        # Each client has a connection of its own to the server. Bytes go out at once, however few.
+        def serve(client, target, (there, back))
+          sockets = [client, connect(target)]
+          sockets.grep(TCPSocket).each { |socket| socket.setsockopt(:TCP, :NODELAY, true) }
+          (there.pass(*sockets) + back.pass(*sockets.reverse)).each(&:join)
+        rescue *UNREACHABLE => error
+          warn error.message
+        ensure
+          [client, *sockets].each(&:close)
         end
 
         # Linux lets a sleeping process oversleep by 50 microseconds unless it is told not to.
@@ -199,7 +132,7 @@ module Larder
         def oversleep
           late = Array.new(SLEEPS) do
             started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-            IO.select(nil, nil, nil, SLEEP)
+            sleep SLEEP
             Process.clock_gettime(Process::CLOCK_MONOTONIC) - started - SLEEP
           end
           late.sort[SLEEPS / 2].clamp(0.0, LONGEST_LEAD)
