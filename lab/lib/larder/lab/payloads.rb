@@ -6,6 +6,7 @@
 require "json"
 require "larder/cli/registry"
 require_relative "errors"
+require_relative "suites/shop"
 
 module Larder
   module Lab
@@ -30,9 +31,28 @@ module Larder
         def same?(copy) = copy == value
       end
 
-      # The payload of that name, the same for all blocks of a process; "given" is made of a source, see {Given}. Raises
+      # Real records of Active Record. Those that have the same id are equal for it, so attributes are compared, and
+      # what is loaded.
+      class Records < Payload
+        def same?(copy)
+          copy.is_a?(Array) && copy.size == value.size &&
+            copy.zip(value).all? do |mine, theirs|
+              mine.instance_of?(theirs.class) && mine.attributes == theirs.attributes &&
+                mine.association(:maker).loaded? && mine.maker.attributes == theirs.maker.attributes
+            end
+        end
+      end
+
+      # Begins an expression of Ruby.
+      EXPRESSION = "ruby:"
+      # A record of the published lists.
+      Record = ::Struct.new(:id, :property_a, :property_b, :property_c, :property_d)
+
+      module_function
+
+      # The payload of that name, the same for all blocks of a process; "given" is made of a source, see {given}. Raises
       # Unavailable if it cannot be made.
-      def self.of(name, source = nil)
+      def of(name, source = nil)
         @made ||= {}
         @made[name] ||= fetch(name).then { |maker| maker.arity.zero? ? maker.call : maker.call(source) }
       rescue Unavailable
@@ -40,9 +60,59 @@ module Larder
       rescue StandardError, ScriptError, SystemStackError => error # the user's own words need not be Ruby
         raise Unavailable, "the payload cannot be made: #{error.class}: #{error.message.lines.first.to_s.strip}"
       end
+
+      # The value of what --payload names, on the user's own machine: an expression or a file of Ruby, of JSON or of
+      # Marshal's bytes; the bytes of any other file.
+      def given(source)
+        return TOPLEVEL_BINDING.eval(source.delete_prefix(EXPRESSION), "--payload") if source.start_with?(EXPRESSION)
+
+        bytes = File.binread(source)
+        case File.extname(source)
+        when ".json" then JSON.parse(bytes)
+        when ".marshal" then Marshal.load(bytes)
+        when ".rb" then TOPLEVEL_BINDING.eval(bytes.force_encoding(Encoding::UTF_8), source)
+        else bytes
+        end
+      end
+
+      def records(count)
+        Array.new(count) { |i| Record.new(i, "PropertyA#{i}", "PropertyB#{i}", "PropertyC#{i}", "PropertyD#{i}") }
+      end
+
+      # 1,500 records, each with one of 40 makers and text of random letters: a megabyte when marshalled.
+      def books
+        random = Random.new(20_240_613)
+        letters = [*"0".."9", *"a".."z"]
+        Suites::Shop::Catalog.make(1500, 40) do |number|
+          Array.new(516 + (number * 7919 % 81)) { letters[random.rand(36)] }.join
+        end
+      end
+
+      # Products of an order as JSON has them: every serializer can take them.
+      def products(count) = JSON.parse(JSON.generate(Suites::Shop::Text.document(1, 150 * count)))["items"]
+
+      # The published value of the stores.
+      register("hello", -> { Payload.new("Hello World!") })
+      # 10 KB of HTML, as a view caches it.
+      register("page", -> { Payload.new(Suites::Shop::Text.html(1, 10_000).byteslice(0, 10_000)) })
+      # One row: next to text, applications cache such Hashes most.
+      register("hash", lambda do
+        Payload.new({ "id" => 12_345, "name" => "A product of some kind", "price" => 19.99, "stock" => 7,
+                      "active" => true, "sku" => "ABC-12345", "brand" => "Acme", "weight" => 1.25, "note" => nil,
+                      "views" => 100_234 })
+      end)
+      # The published lists: 50,000 records {Id, PropertyA to D}, or 50 of them.
+      register("records", -> { Payload.new(records(50_000)) })
+      register("records-50", -> { Payload.new(records(50)) })
+      register("products", -> { Payload.new(products(50)) })
+      # A megabyte of JSON, as an API answers it.
+      register("text", -> { JSON.generate(products(7000)).then { |json| Payload.new(json, json) } })
+      # The published Book.all.to_a: records with an association and random text.
+      register("books", -> { Records.new(books) })
+      register("given", lambda do |source|
+        value = given(source.to_s)
+        Payload.new(value, value.is_a?(String) ? value.b : nil)
+      end)
     end
   end
 end
-
-require_relative "payloads/values"
-require_relative "payloads/given"

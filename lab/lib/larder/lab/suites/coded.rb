@@ -22,7 +22,7 @@ module Larder
 
         # The text that the user has typed, with the whole path of a file.
         def source(text)
-          return text if text.start_with?(Payloads::Given::EXPRESSION)
+          return text if text.start_with?(Payloads::EXPRESSION)
           return File.expand_path(text) if File.file?(text)
 
           raise UsageError, "--payload #{text}: no such file; an expression begins with ruby:"

@@ -20,7 +20,7 @@ module Larder
         # Values that go as they are, by their headings; and codecs of a megabyte.
         SMALL = { "hello" => "12 B", "page" => "10 KB" }.freeze
         CODECS = %w[none snappy zstd-3].freeze
-        LARGE = "books-plain"
+        LARGE = "text"
         # Keys that a value is stored under, one after the other.
         KEYS = 8
 

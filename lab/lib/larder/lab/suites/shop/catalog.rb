@@ -30,22 +30,6 @@ module Larder
           ActiveRecord::Marshalling.format_version = 7.1 # as new applications have it
         end
 
-        Record.connection.instance_eval do
-          create_table(:makers) do |table|
-            table.string :name
-            table.timestamps
-          end
-          create_table(:products) do |table|
-            table.references :maker
-            table.string :name
-            table.text :description
-            table.integer :stock
-            table.decimal :price, precision: 8, scale: 2
-            table.boolean :available
-            table.timestamps
-          end
-        end
-
         # Makes products.
         class Maker < Record
         end
@@ -66,19 +50,43 @@ module Larder
           # The bytes of a fragment.
           FRAGMENT = 2048
 
-          Maker.insert_all(Array.new(SIZE) { |i| { name: "Maker #{i}", created_at: NOW, updated_at: NOW + i } })
-          Product.insert_all(Array.new(SIZE) do |i|
-            { maker_id: i + 1, name: "Product #{i}", description: Text.html(i, 300), stock: i, price: i + 0.5,
-              available: i.even?, created_at: NOW, updated_at: NOW + i }
-          end)
+          module_function
+
+          # Products with these descriptions, each loaded with one of so many makers, from a new database.
+          def make(count, makers, &description)
+            create_tables(Record.connection)
+            Maker.insert_all(Array.new(makers) { |i| { name: "Maker #{i}", created_at: NOW, updated_at: NOW + i } })
+            rows = Array.new(count) do |i|
+              { maker_id: (i % makers) + 1, name: "Product #{i}", description: description.call(i), stock: i,
+                price: i + 0.5, available: i.even?, created_at: NOW, updated_at: NOW + i }
+            end
+            rows.each_slice(SIZE) { |some| Product.insert_all(some) }
+            Product.includes(:maker).order(:id).to_a.freeze
+          ensure
+            Record.connection_pool.disconnect! # no call needs the database, and processes are forked after this
+          end
+
+          def create_tables(connection)
+            connection.create_table(:makers) do |table|
+              table.string :name
+              table.timestamps
+            end
+            connection.create_table(:products) do |table|
+              table.references :maker
+              table.string :name
+              table.text :description
+              table.integer :stock
+              table.decimal :price, precision: 8, scale: 2
+              table.boolean :available
+              table.timestamps
+            end
+          end
+          private_class_method :create_tables
 
           # @return [Array<Product>] loaded, each with its maker
-          PRODUCTS = Product.includes(:maker).order(:id).to_a.freeze
+          PRODUCTS = make(SIZE, SIZE) { |i| Text.html(i, 300) }
           # @return [Array<String>] HTML of each product, each with its own bytes
           HTML = PRODUCTS.map { |product| Text.html(product.id, FRAGMENT).freeze }.freeze
-
-          # No call needs the database, and processes are forked after this.
-          Record.connection_pool.disconnect!
         end
       end
     end
