@@ -125,8 +125,8 @@ module Larder
             numbers = (0...@count).to_a.reverse
             numbers = numbers.sample(CHECKED, random: Random.new(SEED)).sort.reverse if @count > CHECKED
             found = numbers.each_slice(BATCH).map { |some| there(some) }
-            { held: (found.sum.fdiv(numbers.size) * @count).round, newest: found.first > BATCH / 2, written: @count,
-              refused: @refused, payload: @bytes, size: @contender.size }
+            { held: (found.sum.fdiv(numbers.size) * @count).round, written: @count, refused: @refused,
+              payload: @bytes, size: @contender.size }
           end
 
           def there(numbers)

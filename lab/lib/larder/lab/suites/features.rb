@@ -10,7 +10,6 @@ module Larder
         autoload :Published, File.expand_path("features/published", __dir__)
         autoload :Calls, File.expand_path("features/calls", __dir__)
         autoload :Lasting, File.expand_path("features/lasting", __dir__)
-        autoload :Full, File.expand_path("features/full", __dir__)
 
         # Answers in place of yes and no: a question was tried without a result, or could not be tried.
         UNKNOWN = "unknown"
@@ -42,29 +41,23 @@ module Larder
             server_killed: ["server kill -9", "the same after kill -9 of the server"],
             atomic_increment: ["increment", "no increment of several processes at once is lost"],
             fork_safe: ["fork", "a child uses the store that its parent opened, and the parent afterwards"]
-          }],
-          full: ["more than its room, written", :Full, {
-            evicts: ["evicts", "old objects go, and new ones stay"],
-            limited_by: ["limited by", "the place that grew by the objects in the store"],
-            within_limit: ["within limit", "it takes no more than a quarter above its limit"],
-            left: ["left", "objects that are there, of those that were written"]
           }]
         }.freeze
       end
 
       register("features", Bench::Suite.define("features") do
         title "What each store does"
-        command "features", "tests what each store can do: sharing, persistence, eviction, compression", <<~TEXT
+        command "features", "tests what each store can do: sharing, persistence, expiry, compression", <<~TEXT
           Tests each cell of the published table of Rails cache stores: does a second
           process see what the first wrote, does the store serialize, compress, spread
-          over servers, is it limited by memory or by disk. It also tests whether values
-          survive a restart and kill -9 of the application and of the server, increments
-          of several processes at once, fork, expiry, race_condition_ttl, delete_matched,
-          long keys, the largest value, and eviction.
+          over servers. It also tests whether values survive a restart and kill -9 of the
+          application and of the server, increments of several processes at once, fork,
+          expiry, race_condition_ttl, delete_matched, long keys and the largest value.
+          Whether memory or disk limits a store, and evicts: larder-lab capacity.
 
-          Private servers are stopped, killed and filled. A server that you name by a URL
-          is not; its cells say so. "unknown": it was tried and gave no answer; "not
-          tested": it was not tried. Both have their reasons below the tables.
+          Private servers are stopped and killed. A server that you name by a URL is not;
+          its cells say so. "unknown": it was tried and gave no answer; "not tested": it
+          was not tried. Both have their reasons below the tables.
         TEXT
         question "What does each store do, tested with processes, servers and files of its own?"
         chapter { SuiteReport::FeaturesChapter }
@@ -76,7 +69,7 @@ module Larder
 
         Features::BLOCKS.each do |key, (name, type, questions)|
           about = questions.values.map { |heading, meaning| "#{heading}: #{meaning}" }.join("; ")
-          block(key, name, unit: "question", fresh: key == :full, about: about) do
+          block(key, name, unit: "question", about: about) do
             setup { |scene| scene[:asked] = Features.const_get(type).new(scene) }
             paced { |scene| scene[:asked].answers(questions.keys) }
             questions.each do |question, (heading, _)|

@@ -105,12 +105,12 @@ module Larder
           end
 
           # Yields a contender as the row, not opened, with a directory of its own, and its own server, if it needs one.
-          def hosted(name, size = row.size)
+          def hosted(name)
             dir = "#{row.directories.first}-#{name}"
-            Hosting.for(row.class, dir, size: size) do |endpoint, server|
+            Hosting.for(row.class, dir, size: row.size) do |endpoint, server|
               Dir.mkdir(dir)
               endpoint = endpoint&.merge("dir" => "#{dir}-server")
-              yield row.class.new(dir: dir, endpoint: endpoint, size: size), server
+              yield row.class.new(dir: dir, endpoint: endpoint, size: row.size), server
             end
           ensure
             FileUtils.rm_rf(dir)
