@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-# Makes and removes the lab's place in an SQL server, a private one or the user's: a schema or database with nothing
-# but the lab's tables. Touches no other, and refuses one of that name that it did not make.
-
 require "uri"
 require_relative "../clock"
 require_relative "../errors"
@@ -10,10 +7,11 @@ require_relative "../errors"
 module Larder
   module Lab
     module Contenders
-      # A place with a mark in it. In a server of the user's one process at a time has it, and drops it when it ends;
-      # what a process has left that was killed, the next one drops. In a private server all processes share it, and it
-      # goes with the server. A subclass speaks to its server: {#connect}, {#lock}, {#there?}, {#marked?}, {#create},
-      # {#drop}.
+      # The lab's place in an SQL server, a private one or the user's: a schema or database with nothing but the lab's
+      # tables, and a mark. It touches no other, and refuses one of its name without the mark. In a server of the user's
+      # one process at a time has it, and drops it when it ends; what a process has left that was killed, the next one
+      # drops. In a private server all processes share it, and it goes with the server. A subclass has the gem of its
+      # CLIENT, its ERRORS, STATEMENTS in which %s is the name, {#connect}, {#ask} for a value, and {#database}.
       # @api private
       class OwnPlace
         include Clock
@@ -26,6 +24,9 @@ module Larder
         # Seconds that another process has for leaving its place.
         PATIENCE = 5
 
+        # The name of the schema or database.
+        attr_reader :name
+
         # @param endpoint [Hash{String=>Object}] of the server
         # @param shown [String] its URL without secrets
         def initialize(endpoint, shown)
@@ -37,29 +38,31 @@ module Larder
 
         # Has the place: in a private server whether or not another process has made it, in the user's alone, empty, or
         # with everything in it that another process has stored for this one.
-        # @return [String] the name of the schema or database
+        # @return [self]
         # @raise [Unavailable]
         def settle
-          @connection = connect
-          @endpoint["private"] ? there? || create : take
-          name
+          require self.class::CLIENT
+          @connection = explained("no answer from #{shown}") { connect }
+          @endpoint["private"] ? holds?(:there) || create : take
+          self
         end
 
         private
 
-        attr_reader :connection, :shown, :name
+        attr_reader :connection, :shown
 
         def url = @endpoint["url"]
 
         def take
           wait_for_lock
           make unless @endpoint["inherited"]
-          at_exit { drop }
+          at_exit { tell(:drop) }
         end
 
+        # The lock is held until the connection closes.
         def wait_for_lock
           limit = now + PATIENCE
-          until lock
+          until holds?(:lock)
             raise Unavailable, "another larder-lab is measuring on #{shown}: wait for its end" if now > limit
 
             sleep 0.01
@@ -67,47 +70,58 @@ module Larder
         end
 
         def make
-          raise Unavailable, "#{name} on #{shown} is not the lab's: rename it" if there? && !marked?
+          raise Unavailable, "#{name} on #{shown} is not the lab's: rename it" if holds?(:there) && !holds?(:marked)
 
-          drop
+          tell(:drop)
           create
         end
 
-        def no_answer(error) = Unavailable.new("no answer from #{shown}: #{error.message.lines.first.to_s.strip}")
+        def create = explained("#{shown} does not let the lab make #{name}") { tell(:create).then { tell(:mark) } }
+
+        def holds?(question) = ["t", 1].include?(tell(question))
+
+        def tell(statement) = ask(format(self.class::STATEMENTS.fetch(statement), name))
+
+        def explained(words)
+          yield
+        rescue *self.class::ERRORS.call => error
+          raise Unavailable, "#{words}: #{error.message.lines.first.to_s.strip}"
+        end
       end
 
       # A schema in a database of PostgreSQL.
       # @api private
       class OwnSchema < OwnPlace
+        STATEMENTS = { lock: "SELECT pg_try_advisory_lock(hashtext('%s'))",
+                       there: "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = '%s')",
+                       marked: "SELECT to_regclass('%s.#{MARK}') IS NOT NULL", create: "CREATE SCHEMA %s",
+                       mark: "CREATE TABLE %s.#{MARK} ()", drop: "DROP SCHEMA IF EXISTS %s CASCADE" }.freeze
+        CLIENT = "pg"
+        ERRORS = -> { PG::Error }
+
+        # As Active Record connects to it.
+        def database = { adapter: "postgresql", url: url, schema_search_path: name }
+
         private
 
-        def connect
-          PG.connect(url).tap { |connection| connection.exec("SET client_min_messages TO warning") }
-        rescue PG::Error => error
-          raise no_answer(error)
-        end
+        def connect = PG.connect(url).tap { |connection| connection.exec("SET client_min_messages TO warning") }
 
-        # Held until the connection closes.
-        def lock = truth("SELECT pg_try_advisory_lock(hashtext('#{name}'))")
-
-        def there? = truth("SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = '#{name}')")
-
-        def marked? = truth("SELECT to_regclass('#{name}.#{MARK}') IS NOT NULL")
-
-        def create
-          connection.exec("CREATE SCHEMA #{name}; CREATE TABLE #{name}.#{MARK} ()")
-        rescue PG::Error => error
-          raise Unavailable, "#{shown} lets the lab make no schema: #{error.message.lines.first.to_s.strip}"
-        end
-
-        def drop = connection.exec("DROP SCHEMA IF EXISTS #{name} CASCADE")
-
-        def truth(query) = connection.exec(query).getvalue(0, 0) == "t"
+        def ask(query) = connection.exec(query).values.dig(0, 0)
       end
 
-      # A database of MariaDB or MySQL.
+      # A database of MariaDB or MySQL. Several processes that share it may come at once.
       # @api private
       class OwnDatabase < OwnPlace
+        STATEMENTS = { lock: "SELECT GET_LOCK('%s', 0)",
+                       there: "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '%s'",
+                       marked: "SELECT COUNT(*) FROM information_schema.tables " \
+                               "WHERE table_schema = '%s' AND table_name = '#{MARK}'",
+                       create: "CREATE DATABASE IF NOT EXISTS %s",
+                       mark: "CREATE TABLE IF NOT EXISTS %s.#{MARK} (nothing INTEGER)",
+                       drop: "DROP DATABASE IF EXISTS %s" }.freeze
+        CLIENT = "trilogy"
+        ERRORS = -> { [Trilogy::Error, SystemCallError] }
+
         # The options of Trilogy that a URL stands for.
         def self.options(url)
           uri = URI.parse(url)
@@ -117,35 +131,14 @@ module Larder
           { **place, username: user || "root", password: password }.compact
         end
 
+        # As Active Record connects to it.
+        def database = { adapter: "trilogy", **self.class.options(url), database: name }
+
         private
 
-        def connect
-          Trilogy.new(self.class.options(url))
-        rescue Trilogy::Error, SystemCallError => error
-          raise no_answer(error)
-        end
+        def connect = Trilogy.new(self.class.options(url))
 
-        # Held until the connection closes.
-        def lock = truth("SELECT GET_LOCK('#{name}', 0)")
-
-        def there? = truth("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '#{name}'")
-
-        def marked?
-          truth("SELECT COUNT(*) FROM information_schema.tables " \
-                "WHERE table_schema = '#{name}' AND table_name = '#{MARK}'")
-        end
-
-        # Several processes that share it may come at once.
-        def create
-          connection.query("CREATE DATABASE IF NOT EXISTS #{name}")
-          connection.query("CREATE TABLE IF NOT EXISTS #{name}.#{MARK} (nothing INTEGER)")
-        rescue Trilogy::Error => error
-          raise Unavailable, "#{shown} lets the lab make no database: #{error.message}"
-        end
-
-        def drop = connection.query("DROP DATABASE IF EXISTS #{name}")
-
-        def truth(query) = connection.query(query).first.first.to_i == 1
+        def ask(query) = connection.query(query).to_a.dig(0, 0)
       end
     end
   end

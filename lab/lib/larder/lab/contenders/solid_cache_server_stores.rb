@@ -10,14 +10,14 @@ module Larder
       class SolidCacheInServer < SolidCacheApplication
         private
 
-        # @return [String] name of the schema or database
         attr_reader :place
 
         def connect
-          require self.class::CLIENT
           @place = self.class::PLACE.new(endpoint, shown(endpoint["url"])).settle
           super
         end
+
+        def database = { **place.database, **pool }
 
         def recorded_database
           { database: plain(database.except(:password)), server: ask_database("SELECT VERSION()") }
@@ -33,15 +33,10 @@ module Larder
         bundled_apart "solid_cache_postgresql"
 
         ADAPTER = "postgresql"
-        CLIENT = "pg"
         PLACE = OwnSchema
 
         # @return [Integer] bytes of the table and its indexes
         def disk_bytes = ask_database("SELECT pg_total_relation_size('solid_cache_entries')").to_i
-
-        private
-
-        def database = { adapter: ADAPTER, url: endpoint["url"], schema_search_path: place, **pool }
       end
 
       # Solid Cache on a PostgreSQL that is tuned for it: the settings of its server, and an unlogged table, which
@@ -77,7 +72,7 @@ module Larder
         # The extension may be there already, in any schema. The lab's goes with the lab's schema.
         def define_schema
           super
-          ask_database("CREATE EXTENSION IF NOT EXISTS pg_prewarm SCHEMA #{place}")
+          ask_database("CREATE EXTENSION IF NOT EXISTS pg_prewarm SCHEMA #{place.name}")
           @extension = ask_database("SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'pg_prewarm'")
         rescue ActiveRecord::StatementInvalid => error
           raise Unavailable, "this PostgreSQL has no pg_prewarm (Debian: it is in postgresql; elsewhere in " \
@@ -94,18 +89,13 @@ module Larder
         only_on_request
 
         ADAPTER = "trilogy"
-        CLIENT = "trilogy"
         PLACE = OwnDatabase
 
         # @return [Integer] bytes of the table and its indexes, as far as the server knows
         def disk_bytes
           ask_database("SELECT SUM(data_length + index_length) FROM information_schema.tables " \
-                       "WHERE table_schema = '#{place}'").to_i
+                       "WHERE table_schema = '#{place.name}'").to_i
         end
-
-        private
-
-        def database = { adapter: ADAPTER, **OwnDatabase.options(endpoint["url"]), database: place, **pool }
       end
     end
   end

@@ -97,11 +97,7 @@ module Larder
 
           private
 
-          def database
-            require "trilogy"
-            { adapter: "trilogy", **Contenders::OwnDatabase.options(endpoint["url"]),
-              database: own_place(Contenders::OwnDatabase) }
-          end
+          def database = own_place(Contenders::OwnDatabase)
 
           # Cut where values go.
           def prepared(query) = query.split("?", -1)
@@ -128,7 +124,7 @@ module Larder
 
           private
 
-          def database = own_schema
+          def database = own_place(Contenders::OwnSchema)
 
           # Values have numbers.
           def prepared(query)

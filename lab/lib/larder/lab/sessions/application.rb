@@ -25,12 +25,13 @@ module Larder
         # The session's middleware as this application has it.
         attr_reader :stack
 
-        # It writes into `dir`. Its database listens at `endpoint`; nil: it has a SQLite file.
+        # It writes into `dir`. Its database, which all rows share, is in the server at `endpoint`.
         def initialize(store, dir, endpoint)
-          @endpoint = endpoint
           raise Unavailable, MISSING unless File.exist?(File.join(ROOT, "config/environment.rb"))
 
-          boot(store, File.join(dir, "application"), endpoint ? own_database : File.join(dir, "recipes.sqlite3"))
+          @place = Contenders::OwnDatabase.new(endpoint, "the database").settle
+          url = URI.parse(endpoint["url"]).tap { |uri| uri.path = "/#{@place.name}" }
+          boot(store, File.join(dir, "application"), url.to_s)
           store.ready
           config = @application.config
           @stack = Stack.new(config.session_store, config.session_options, @application.env_config)
@@ -61,18 +62,9 @@ module Larder
           @application = Rails.application
         end
 
-        # All rows have one.
-        def own_database
-          require "trilogy"
-          Contenders::OwnDatabase.new(@endpoint, "the database").settle
-          URI.parse(@endpoint["url"]).tap { |uri| uri.path = "/#{Contenders::OwnPlace::NAME}" }.to_s
-        end
-
-        def options = Contenders::OwnDatabase.options(@endpoint["url"])
-
         def database
           pool = ActiveRecord.gem_version >= Gem::Version.new("8.1") ? :max_connections : :pool
-          { adapter: "trilogy", **options, database: Contenders::OwnPlace::NAME, pool => Store::POOL }
+          { **@place.database, pool => Store::POOL }
         end
       end
     end

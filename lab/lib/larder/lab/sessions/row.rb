@@ -53,14 +53,8 @@ module Larder
         # In a server of the user's nothing stays for ever, and nobody's keys are met.
         def apart? = endpoint && !endpoint["private"]
 
-        # Has the lab's schema or database.
-        # @return [String] its name
-        def own_place(type) = type.new(endpoint, shown(endpoint["url"])).settle
-
-        def own_schema
-          require "pg"
-          { adapter: "postgresql", url: endpoint["url"], schema_search_path: own_place(Contenders::OwnSchema) }
-        end
+        # Has the lab's schema or database. Answers options of Active Record.
+        def own_place(type) = type.new(endpoint, shown(endpoint["url"])).settle.database
 
         def no_answer(error) = Unavailable.new("its server does not answer: #{error.message.lines.first.to_s.strip}")
       end

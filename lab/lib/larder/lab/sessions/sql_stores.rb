@@ -98,7 +98,7 @@ module Larder
 
           def connect
             super
-            @database = own_schema
+            @database = own_place(Contenders::OwnSchema)
           end
         end
       end
