@@ -6,6 +6,7 @@
 require "fileutils"
 require_relative "errors"
 require_relative "contender_declaration"
+require_relative "footprint"
 
 module Larder
   module Lab
@@ -73,9 +74,7 @@ module Larder
 
       # @return [Integer, nil] bytes that the store occupies on disk; nil for a store without files
       def disk_bytes
-        files = Dir.glob(File.join(dir, "**", "*"), File::FNM_DOTMATCH).select { |path| File.file?(path) }
-        bytes = files.sum { |path| File.stat(path).blocks.to_i * 512 }
-        bytes.zero? ? nil : bytes
+        Dir.glob(File.join(dir, "**", "*"), File::FNM_DOTMATCH).sum { |path| Footprints.blocks(path) }.nonzero?
       end
 
       # @return [Array<String>] where its files are, and after it those of its server

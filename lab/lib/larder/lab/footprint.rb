@@ -4,9 +4,7 @@
 # of all that it has started, blocks of files on disks and on file systems in memory. What the system does not tell is
 # 0.
 
-require "fiddle"
 require_relative "environment"
-require_relative "process_memory"
 
 module Larder
   module Lab
@@ -16,9 +14,9 @@ module Larder
     Footprint = Struct.new(:own, :mapped, :server, :disk, :tmpfs, keyword_init: true) do
       def self.take(pid: nil, dirs: [])
         Footprints.settle
-        own, *mapped = ProcessMemory.fields("/proc/self/status", "RssAnon", "RssFile", "RssShmem").map(&:to_i)
+        own, *mapped = Footprints.fields("/proc/self/status", "RssAnon", "RssFile", "RssShmem").map(&:to_i)
         disk, tmpfs = Footprints.files(dirs)
-        new(own: own, mapped: mapped.sum, server: ProcessMemory.tree(pid).to_i, disk: disk, tmpfs: tmpfs)
+        new(own: own, mapped: mapped.sum, server: Footprints.memory(pid).to_i, disk: disk, tmpfs: tmpfs)
       end
 
       # The growth since then; what has shrunk has grown by nothing.
@@ -35,10 +33,33 @@ module Larder
 
       # Gives back what was freed, so that garbage is not taken for content.
       def settle
+        require "fiddle"
         GC.start
         Fiddle::Function.new(Fiddle::Handle::DEFAULT["malloc_trim"], [Fiddle::TYPE_SIZE_T], Fiddle::TYPE_INT).call(0)
       rescue Fiddle::DLError
         nil # another C library
+      end
+
+      # The bytes of memory of a process ("self": this one) and of all that it has started, what they share counted
+      # once; nil where the system does not tell.
+      def memory(pid)
+        own = fields("/proc/#{pid}/smaps_rollup", "Pss").first if pid
+        own && (own + children(pid).sum { |child| memory(child).to_i })
+      end
+
+      # The bytes of these lines of a file in /proc, all of one moment.
+      def fields(path, *names)
+        text = File.read(path)
+        names.map { |name| text[/^#{name}:\s+(\d+)/, 1]&.then { |kilobytes| kilobytes.to_i * 1024 } }
+      rescue SystemCallError
+        names.map { nil }
+      end
+
+      # The pids of what a process has started and what has not ended.
+      def children(pid)
+        Dir.glob("/proc/#{pid}/task/*/children").flat_map { |file| File.read(file).split.map(&:to_i) }
+      rescue SystemCallError
+        []
       end
 
       # The bytes of files on disks, and in memory.
@@ -54,6 +75,7 @@ module Larder
         @types[File.dirname(path)] == "tmpfs"
       end
 
+      # The bytes of a file; 0 of anything else.
       def blocks(path)
         stat = File.lstat(path)
         stat.file? ? stat.blocks.to_i * BLOCK : 0
@@ -61,7 +83,7 @@ module Larder
         0 # gone meanwhile
       end
 
-      private_class_method :in_memory?, :blocks
+      private_class_method :children, :in_memory?
     end
   end
 end

@@ -11,7 +11,6 @@ require_relative "clock"
 require_relative "contender"
 require_relative "errors"
 require_relative "guarded"
-require_relative "process_memory"
 
 module Larder
   module Lab
@@ -125,8 +124,8 @@ module Larder
         { "url" => url_by_port(host, port), "host" => host, "port" => port, "private" => true, "pid" => pid }
       end
 
-      # Resident bytes of the server; nil where the system does not say.
-      def memory_bytes = ProcessMemory.resident(pid)
+      # Bytes of the server and its processes, what they share counted once; nil where the system does not say.
+      def memory_bytes = Footprints.memory(pid)
 
       # Version and arguments, for the record.
       def recorded = { "version" => self.class.version, "arguments" => arguments }

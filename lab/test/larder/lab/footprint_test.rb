@@ -24,6 +24,16 @@ module Larder
         assert_operator (Footprint.take - before).own, :<, 10_000_000
       end
 
+      test "the memory of a process is with that of a child, and none where the process is gone" do
+        alone = Footprints.memory("self") or skip "there is no /proc/self/smaps_rollup here"
+        child = IO.popen([RbConfig.ruby, "-e", "x = 'x' * 40_000_000; $stdout.syswrite(\"\\n\"); gets; x.size"], "r+")
+        child.gets
+        assert_operator Footprints.memory(Process.pid) - alone, :>, 32_000_000
+        pid = child.pid
+        child.close
+        assert_equal [nil, nil], [pid, nil].map { |gone| Footprints.memory(gone) }
+      end
+
       test "what is not there takes nothing" do
         nothing = Footprint.take(pid: 2**22 + 1, dirs: ["/there/is/no/such/place"])
         assert_equal [0, 0], [nothing.server, nothing.disk]

@@ -35,9 +35,6 @@ module Larder
           ["-D", data, *listen, *settings.flat_map { |setting| ["-c", setting] }]
         end
 
-        # @return [Integer, nil] bytes of the server and its processes, what they share counted once
-        def memory_bytes = ProcessMemory.tree(pid)
-
         private
 
         # What differs from the default, as name=value.

@@ -3,9 +3,9 @@
 # Declares the block that uses a full store over time.
 
 require_relative "../clock"
+require_relative "../footprint"
 require_relative "../histogram"
 require_relative "../hitratio/synthetic"
-require_relative "../process_memory"
 
 module Larder
   module Lab
@@ -128,8 +128,8 @@ module Larder
 
           # The bytes of this process and of the server.
           def memory
-            own = ProcessMemory.resident("self")
-            own && (own + (@contender.endpoint ? ProcessMemory.tree(@contender.endpoint["pid"]).to_i : 0))
+            own = Footprints.memory("self")
+            own && (own + (@contender.endpoint ? Footprints.memory(@contender.endpoint["pid"]).to_i : 0))
           end
 
           # The bytes of the store's files.
