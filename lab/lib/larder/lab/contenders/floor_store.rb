@@ -63,8 +63,6 @@ module Larder
 
           def delete(name, _options = nil) = @entries.delete(key_of(name)) ? true : false
 
-          def exist?(name, _options = nil) = @entries.key?(key_of(name))
-
           def increment(name, amount = 1, _options = nil)
             key = key_of(name)
             @entries[key] = @entries.fetch(key, 0) + amount

@@ -13,14 +13,6 @@ module Larder
           def self.keeps_values? = true
         end
 
-        test "a block has what it was given, and defaults for the rest" do
-          suite = define { block(:fast_hit, "hit", about: "of a key") { call { true } } }
-          block = suite.fetch("fast_hit")
-          assert_equal ["fast_hit", "hit", "fast hit", "of a key", 1, nil, "call"],
-                       block.to_h.values_at(:key, :title, :short, :about, :threads, :cold, :unit)
-          assert_predicate block, :frozen?
-        end
-
         test "a block without code to measure, and one that does not exist, are refused by name" do
           error = assert_raises(ArgumentError) { define { block(:empty, "nothing") { setup { |_| nil } } } }
           assert_equal "the block empty has no call", error.message

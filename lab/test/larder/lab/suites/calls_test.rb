@@ -65,17 +65,6 @@ module Larder
           assert_not_includes @floor.read("text"), "changed"
         end
 
-        test "fetch, read_multi, write_multi, delete and increment are those of a store" do
-          memory = ActiveSupport::Cache::MemoryStore.new
-          answers = [@floor, memory].map do |store|
-            store.write_multi({ "a" => "1", "b" => "2" })
-            [store.read_multi("a", "b", "c"), store.fetch("a") { "missed" }, store.fetch("c", expires_in: 5) { "new" },
-             store.read("c"), store.delete("a"), store.delete("a"), store.exist?("b"),
-             store.increment("n"), store.increment("n", 2)]
-          end
-          assert_equal answers.last, answers.first
-        end
-
         test "it sends the events that a store sends" do
           calls = lambda do |store|
             store.write("a", "1")
