@@ -41,22 +41,17 @@ module Larder
         usual { [*Contenders.usual, "solid_cache-postgresql-prewarmed"] }
         question "How long does the published call take on each store?"
 
-        block(:miss, "miss, one thread", short: "miss, 1 thread") { call { |scene, i| PublishedA.fetch(scene, i) } }
+        [["", "one thread", "1 thread", 1],
+         ["_published", "five threads, each from 0", "5 as published", PublishedA::THREADS]]
+          .each do |suffix, title, short, threads|
+          block("miss#{suffix}", "miss, #{title}", short: "miss, #{short}", threads: threads) do
+            call { |scene, i| PublishedA.fetch(scene, i) }
+          end
 
-        block(:hit, "hit, one thread", short: "hit, 1 thread") do
-          setup { |scene| PublishedA.fill(scene) }
-          call { |scene, i| PublishedA.hit(scene, i) }
-        end
-
-        block(:miss_published, "miss, five threads, each from 0", short: "miss, 5 as published",
-                                                                  threads: PublishedA::THREADS) do
-          call { |scene, i| PublishedA.fetch(scene, i) }
-        end
-
-        block(:hit_published, "hit, five threads, each from 0", short: "hit, 5 as published",
-                                                                threads: PublishedA::THREADS) do
-          setup { |scene| PublishedA.fill(scene) }
-          call { |scene, i| PublishedA.hit(scene, i) }
+          block("hit#{suffix}", "hit, #{title}", short: "hit, #{short}", threads: threads) do
+            setup { |scene| PublishedA.fill(scene) }
+            call { |scene, i| PublishedA.hit(scene, i) }
+          end
         end
 
         block(:miss_corrected, "miss, five threads, keys of their own", short: "miss, 5 own keys",

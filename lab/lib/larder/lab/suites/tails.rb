@@ -30,14 +30,14 @@ module Larder
 
         def fill(scene) = KEYS.times { |number| fetch(scene, number) }
 
-        # Calls with the key that the block answers for the number of the call, as {back_to_back}.
+        # Calls with the key that the block answers for the number of the call, as {closed}, which calls back to back.
         def at_rate(scene, &key)
           rate, seconds = scene.settings.values_at(:rate, :block_seconds)
           schedule = Meter.schedule(rate, [(rate * seconds).ceil, 1].max, Random.new(SEED))
           counted(schedule) { meter.open(schedule) { |number| fetch(scene, key.call(number)) } }
         end
 
-        def back_to_back(scene, &key)
+        def closed(scene, &key)
           pause = ->(number) { scene.contender.clear if number.positive? && (number % MOST_KEYS).zero? }
           seconds = scene.settings[:block_seconds] * CLOSED
           counted { meter.closed(seconds, pause: pause) { |number| fetch(scene, key.call(number)) } }
@@ -103,27 +103,18 @@ module Larder
         setting :rate, 1000.0, "calls a second on each store"
         setting :block_seconds, 1.0, "of calls at that rate in each process", quick: 0.2, most: Tails::MOST_SECONDS
 
-        block(:hit_at_rate, "hits at a rate", alone: true, about: "one thread, at the same times on every store") do
-          setup { |scene| Tails.fill(scene) }
-          paced { |scene| Tails.at_rate(scene) { |number| number % Tails::KEYS } }
-          instance_exec(&Tails::SHOWN)
-        end
+        { at_rate: ["at a rate", "one thread, at the same times on every store"],
+          closed: ["back to back", "each call begins when the one before has ended"] }.each do |way, (words, about)|
+          block("hit_#{way}", "hits #{words}", alone: true, about: about) do
+            setup { |scene| Tails.fill(scene) }
+            paced { |scene| Tails.public_send(way, scene) { |number| number % Tails::KEYS } }
+            instance_exec(&Tails::SHOWN)
+          end
 
-        block(:miss_at_rate, "misses with a write, at a rate", alone: true, about: "each call has its own key") do
-          paced { |scene| Tails.at_rate(scene) { |number| number } }
-          instance_exec(&Tails::SHOWN)
-        end
-
-        block(:hit_closed, "hits back to back", alone: true,
-                                                about: "each call begins when the one before has ended") do
-          setup { |scene| Tails.fill(scene) }
-          paced { |scene| Tails.back_to_back(scene) { |number| number % Tails::KEYS } }
-          instance_exec(&Tails::SHOWN)
-        end
-
-        block(:miss_closed, "misses with a write, back to back", alone: true) do
-          paced { |scene| Tails.back_to_back(scene) { |number| number } }
-          instance_exec(&Tails::SHOWN)
+          block("miss_#{way}", "misses with a write, #{words}", alone: true, about: "each call has its own key") do
+            paced { |scene| Tails.public_send(way, scene) { |number| number } }
+            instance_exec(&Tails::SHOWN)
+          end
         end
       end)
     end
