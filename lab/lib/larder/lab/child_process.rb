@@ -1,13 +1,12 @@
 # frozen_string_literal: true
 
-# Reads the lines of a process that the lab has started, waits for its end, and says why it ended.
-
 require_relative "clock"
 require_relative "errors"
 
 module Larder
   module Lab
-    # For classes with the instance variables `@pid` of the process and `@log`, the path of everything that it prints.
+    # Reads the lines of a process that the lab has started, waits for its end, and says why it ended. For classes with
+    # the instance variables `@pid` of the process and `@log`, the path of everything that it prints.
     module ChildProcess
       include Clock
 

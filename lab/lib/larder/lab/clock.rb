@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Reads the monotonic clock, for measuring and waiting.
-
 module Larder
   module Lab
     # For classes that measure or wait.

@@ -1,14 +1,12 @@
 # frozen_string_literal: true
 
-# Describes the machine of a run. What the system does not tell is nil, never a guess.
-
 require "etc"
 require "open3"
 require_relative "yjit"
 
 module Larder
   module Lab
-    # Facts about this machine that figures depend on.
+    # Facts about this machine that figures depend on. What the system does not tell is nil, never a guess.
     # @api private
     module Environment
       module_function

@@ -1,12 +1,11 @@
 # frozen_string_literal: true
 
-# Finds the Gemfiles of workers whose gems cannot, or need not, be resolved together with the lab's own.
-
 require_relative "errors"
 
 module Larder
   module Lab
-    # The Gemfiles of lab/gemfiles/. Only a checkout has them.
+    # The Gemfiles of lab/gemfiles/, for workers whose gems cannot, or need not, be resolved together with the lab's
+    # own. Only a checkout has them.
     # @api private
     module Gemfiles
       # The lab's own.

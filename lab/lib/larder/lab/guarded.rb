@@ -1,14 +1,12 @@
 # frozen_string_literal: true
 
-# Runs one program under a warden: it ends when it is told to, and also if this process is killed. Knows nothing about
-# what the program does.
-
 require "rbconfig"
 require_relative "clock"
 
 module Larder
   module Lab
-    # A program with its warden, see warden.rb.
+    # Runs one program under a warden, see warden.rb: it ends when it is told to, and also if this process is killed.
+    # Knows nothing about what the program does.
     # @api private
     class Guarded
       include Clock

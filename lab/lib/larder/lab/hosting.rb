@@ -1,15 +1,13 @@
 # frozen_string_literal: true
 
-# Finds the server of a contender: none if it needs none, the one at the user's URL, or a private one, which is
-# started and stopped here.
-
 require "fileutils"
 require_relative "contender"
 require_relative "servers"
 
 module Larder
   module Lab
-    # A server for as long as it is needed.
+    # The server of a contender for as long as it is needed: none if it needs none, the one at the user's URL, or a
+    # private one, which is started and stopped here.
     # @api private
     class Hosting
       # Yields where the server of a {Contender} listens (nil if it needs none), and the server, which has a directory

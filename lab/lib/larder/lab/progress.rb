@@ -1,13 +1,11 @@
 # frozen_string_literal: true
 
-# Shows the progress of a run: a line for a tenth of its steps.
-
 require_relative "clock"
 require_relative "reports/figures"
 
 module Larder
   module Lab
-    # Says what is being done and how long it will still take.
+    # Shows what is being done, a line for a tenth of the steps, and how long it will still take.
     # @api private
     class Progress
       include Clock

@@ -1,12 +1,11 @@
 # frozen_string_literal: true
 
-# Proves that a store keeps values before it is measured, and tells which versions it consists of.
-
 require_relative "errors"
 
 module Larder
   module Lab
-    # For processes that measure a contender, which has to be open.
+    # Proves that a store keeps values before it is measured, and tells which versions it consists of. For processes
+    # that measure a contender, which has to be open.
     module Proving
       # Distinct values that a store must return.
       PROOFS = 200

@@ -1,17 +1,14 @@
 # frozen_string_literal: true
 
-# Starts the process of the proxy that delays and limits, tells where it listens, and stops it. proxy/main.rb is that
-# process.
-
 require "fileutils"
 require "rbconfig"
 require_relative "errors"
 
 module Larder
   module Lab
-    # Stands between a client and a server as a network would: adds a round-trip time, half of it each way, and limits
-    # bandwidth each way. A handshake takes no time, and there is no slow start and no loss: what is modelled is a warm
-    # connection on a wire that is otherwise idle.
+    # A process, proxy/main.rb, that stands between a client and a server as a network would: adds a round-trip time,
+    # half of it each way, and limits bandwidth each way. A handshake takes no time, and there is no slow start and no
+    # loss: what is modelled is a warm connection on a wire that is otherwise idle.
     # @api private
     class Proxy
       # rtt: seconds there and back; bandwidth: bits a second each way, nil: no limit.

@@ -1,12 +1,11 @@
 # frozen_string_literal: true
 
-# Reads the figures of published comparisons. The lab measured none of them, and shows its own figures with them.
-
 require "yaml"
 
 module Larder
   module Lab
-    # Published comparisons, by the chapters that repeat them.
+    # Published comparisons, by the chapters that repeat them. The lab measured none of these figures, and shows its own
+    # with them.
     # @api private
     module Published
       FILE = File.expand_path("published.yml", __dir__)

@@ -1,12 +1,10 @@
 # frozen_string_literal: true
 
-# Replays a recorded cache: which recording that is, and how fast. The suite "replay" measures it.
-
 require_relative "record/reader"
 
 module Larder
   module Lab
-    # A recording, and how it is replayed.
+    # A recorded cache, and how it is replayed. The suite "replay" measures it.
     # @api private
     module Replay
       autoload :Chapter, File.expand_path("replay/chapter", __dir__)

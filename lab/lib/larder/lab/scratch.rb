@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Makes the temporary directory of a run, and removes it: the lab does so itself, or a warden if the lab is killed.
-
 require "fileutils"
 require "tmpdir"
 require_relative "errors"
@@ -9,7 +7,8 @@ require_relative "guarded"
 
 module Larder
   module Lab
-    # The directory under which every store of a run keeps its files.
+    # The temporary directory under which every store of a run keeps its files. The lab removes it, or a warden if the
+    # lab is killed.
     # @api private
     class Scratch
       attr_reader :path

@@ -1,11 +1,9 @@
 # frozen_string_literal: true
 
-# Turns Ruby's compiler YJIT on in each process of the lab, where Ruby allows it, as a Rails application does.
-
 module Larder
   module Lab
-    # A Rails application turns YJIT on where Ruby lets it, from Ruby 3.3 on; a store without an application would run
-    # without it, beside one that brings its own.
+    # Ruby's compiler YJIT. A Rails application turns it on where Ruby lets it, from Ruby 3.3 on, so each process of the
+    # lab does: a store without an application would run without it, beside one that brings its own.
     # @api private
     module Yjit
       module_function

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Forks processes that call one store at once, as those of a server do that has loaded its application before it forks.
-
 require "json"
 require_relative "../clock"
 require_relative "../errors"
@@ -9,7 +7,8 @@ require_relative "../errors"
 module Larder
   module Lab
     module Bench
-      # Processes with the store of the one that forks them. They begin together, and end when that one does.
+      # Forks processes that call one store at once, as those of a server do that has loaded its application before it
+      # forks. They begin together, and end when the one does that forks them.
       module Callers
         # Seconds until the beginning: all processes have read its time by then.
         NOTICE = 0.02

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Compares the same measures in two runs, and decides which of them became slower or faster.
-
 require_relative "stats"
 require_relative "student"
 require_relative "verdict"
@@ -9,9 +7,9 @@ require_relative "verdict"
 module Larder
   module Lab
     module Bench
-      # The same measures before and after a change, with a logarithm for each session or run. For a row that takes
-      # turns, it is the logarithm of the row's seconds divided by those of the reference loop in the same passes, so
-      # the speed of the machine cancels out. Student's distribution with Welch's degrees of freedom (1947) gives the
+      # Compares the same measures before and after a change, with a logarithm for each session or run. For a row that
+      # takes turns, it is the logarithm of the row's seconds divided by those of the reference loop in the same passes,
+      # so the speed of the machine cancels out. Student's distribution with Welch's degrees of freedom (1947) gives the
       # probability of a difference by chance, and Holm's correction (1979) keeps the probability of any false alarm
       # among all measures below {ALARM}.
       class Changes

@@ -1,14 +1,13 @@
 # frozen_string_literal: true
 
-# Decides how much a run still measures, so that it takes no longer than it may.
-
 require_relative "../clock"
 
 module Larder
   module Lab
     module Bench
-      # Adds up the seconds of each kind of work. Passes are what can be cut first, {LEAST_PASSES} of a session stay;
-      # then sessions, as many stay as a verdict needs.
+      # Decides how much a run still measures, so that it takes no longer than it may: adds up the seconds of each kind
+      # of work. Passes are what can be cut first, {LEAST_PASSES} of a session stay; then sessions, as many stay as a
+      # verdict needs.
       class Pace
         include Clock
 

@@ -1,9 +1,5 @@
 # frozen_string_literal: true
 
-# The process from which the workers of one session and one Gemfile are forked: loads what they have in common, opens no
-# store and no connection, and forks a worker whenever three streams arrive on standard input, a socket. Ends when its
-# input does. Started by {Preloader}.
-
 require "json"
 require "socket"
 require_relative "serve"
@@ -11,7 +7,9 @@ require_relative "serve"
 module Larder
   module Lab
     module Bench
-      # Forks workers.
+      # The process from which the workers of one session and one Gemfile are forked: loads what they have in common,
+      # opens no store and no connection, and forks a worker whenever three streams arrive on standard input, a socket.
+      # Ends when its input does. Started by {Preloader}.
       class Preload
         # Collections of garbage after which Ruby counts an object as old. Workers share old objects' memory longest.
         COLLECTIONS = 4

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Starts the processes from which the workers of a session are forked, one for each Gemfile, and stops them.
-
 require "rbconfig"
 require "socket"
 require_relative "../child_process"
@@ -12,8 +10,8 @@ require_relative "../gemfiles"
 module Larder
   module Lab
     module Bench
-      # A process that has loaded the lab, Rails and what a suite needs, once for all rows with the same Gemfile;
-      # {Preload} is its other side.
+      # A process that has loaded the lab, Rails and what a suite needs, once for all rows of a session with the same
+      # Gemfile; {Preload} is its other side.
       class Preloader
         include ChildProcess
 

@@ -1,13 +1,12 @@
 # frozen_string_literal: true
 
-# The loop of plain Ruby that takes turns with the rows: `compare` divides their times by its own.
-
 require_relative "suite"
 
 module Larder
   module Lab
     module Bench
-      # The suite of the reference's processes: they make laps of the loop, whatever block the rows have.
+      # The suite of processes that take turns with the rows, whatever block these have, and make laps of a loop of
+      # plain Ruby: `compare` divides the times of rows by its own.
       class ReferenceLoop < Suite
         # The name of its row.
         KEY = "reference"

@@ -1,11 +1,9 @@
 # frozen_string_literal: true
 
-# Keeps what was measured: one record for each turn of a contender. Computes nothing.
-
 module Larder
   module Lab
     module Bench
-      # All turns of a run, in the order in which they were taken.
+      # All turns of a run, in the order in which they were taken. Computes nothing.
       class Samples
         include Enumerable
 

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# A row's place in a session: its server, directory and process, for as long as the session lasts.
-
 require "fileutils"
 require_relative "../contenders"
 require_relative "../hosting"
@@ -13,7 +11,8 @@ require_relative "worker"
 module Larder
   module Lab
     module Bench
-      # Starts what a row needs, and stops it. The reference loop has seats, too.
+      # A row's place in a session: its server, directory and process, for as long as the session lasts. The reference
+      # loop has seats, too.
       class Seat
         # row: the name of the contender, or {ReferenceLoop::KEY}; copy: 0, or 1 for the twin.
         attr_reader :row, :copy

@@ -1,9 +1,5 @@
 # frozen_string_literal: true
 
-# The process that measures one contender in one session: opens the store, proves that it keeps values, and takes turns
-# when it is asked to. Reads its job and then one request a line from standard input, answers each with a line of JSON,
-# and ends when its input does, so that it cannot outlive the lab. Forked by {Preload}.
-
 require "active_support"
 require "active_support/cache"
 require "active_support/core_ext/numeric/time"
@@ -21,7 +17,10 @@ require_relative "turn"
 module Larder
   module Lab
     module Bench
-      # Serves one {Worker}.
+      # The process that measures one contender in one session: opens the store, proves that it keeps values, and takes
+      # turns when it is asked to. Reads its job and then one request a line from standard input, answers each with a
+      # line of JSON, and ends when its input does, so that it cannot outlive the lab. Forked by {Preload}; {Worker} is
+      # its other side.
       class Service
         include Proving
 

@@ -1,12 +1,11 @@
 # frozen_string_literal: true
 
-# Computes Student's t distribution. Ruby has none, and no maintained gem has it without a native library.
-
 module Larder
   module Lab
     module Bench
       # Student's t distribution with any number of degrees of freedom, by the regularized incomplete beta function
-      # (Abramowitz and Stegun, 26.5.8 and 26.7.1; the continued fraction by Lentz's method).
+      # (Abramowitz and Stegun, 26.5.8 and 26.7.1; the continued fraction by Lentz's method). Ruby has none, and no
+      # maintained gem has it without a native library.
       module Student
         # Relative error of the continued fraction.
         PRECISION = 1e-12

@@ -1,15 +1,13 @@
 # frozen_string_literal: true
 
-# Times the calls of a block, with one thread or several: the measured code. Each instruction here is part of each
-# figure.
-
 require_relative "../clock"
 require_relative "../errors"
 
 module Larder
   module Lab
     module Bench
-      # Makes the calls of a block in a scene. Numbers of calls go on from one turn to the next.
+      # Times the calls of a block in a scene, with one thread or several: the measured code. Each instruction here is
+      # part of each figure. Numbers of calls go on from one turn to the next.
       class Turn
         include Clock
 

@@ -1,13 +1,12 @@
 # frozen_string_literal: true
 
-# Decides whether a ratio shows a difference. The only place that does: each word, mark and color comes from here.
-
 require_relative "stats"
 
 module Larder
   module Lab
     module Bench
-      # Reads an {Stats::Estimate}.
+      # Decides whether an {Stats::Estimate} shows a difference. The only place that does: each word, mark and color
+      # comes from here.
       module Verdict
         # Fewer sessions show nothing.
         LEAST_SESSIONS = 5

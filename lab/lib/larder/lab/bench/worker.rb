@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-# Holds the process of one contender in one session: has it forked, asks it for turns, and ends it in every case. Knows
-# nothing of what the process measures.
-
 require "io/wait"
 require "json"
 require_relative "../child_process"
@@ -12,7 +9,8 @@ require_relative "../yjit"
 module Larder
   module Lab
     module Bench
-      # A process that takes turns when it is asked to; {Service} is its other side.
+      # Holds the process of one contender in one session, {Service}: has it forked, asks it for turns, and ends it in
+      # every case. Knows nothing of what the process measures.
       class Worker
         include ChildProcess
 

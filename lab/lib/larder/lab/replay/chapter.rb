@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Builds the chapter of a replay: with what was recorded, and the size that the cache needs.
-
 require "stringio"
 require_relative "../hitratio/replay"
 require_relative "../replay"
@@ -10,7 +8,7 @@ require_relative "../suite_report/chapter"
 module Larder
   module Lab
     module Replay
-      # The chapter of the suite "replay".
+      # The chapter of the suite "replay": with what was recorded, and the size that the cache needs.
       class Chapter < SuiteReport::Chapter
         # Sizes of the curve in MB: each is twice the one before, until all fits.
         SIZES = Array.new(12) { |power| 4 << power }.freeze

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Boots the recipes application with one session store, in the process that measures it.
-
 require "json"
 require_relative "../contenders/own_place"
 require_relative "../errors"
@@ -10,8 +8,8 @@ require_relative "visitors"
 module Larder
   module Lab
     module Sessions
-      # The application of the published comparison. Its recipes are in MariaDB, as they were there, together with
-      # sessions in SQL.
+      # The recipes application of the published comparison, which boots with one session store in the process that
+      # measures it. Its recipes are in MariaDB, as they were there, together with sessions in SQL.
       class Application
         # The application. Only a checkout has it.
         ROOT = File.expand_path("../../../../../examples/recipes", __dir__)

@@ -1,15 +1,13 @@
 # frozen_string_literal: true
 
-# Defines `config.session_store :larder_lab_cache_store, within: [NAME, ...]`: session stores over a cache of their
-# own. Rails' CacheStore takes an object, which no configuration in plain data can name.
-
 require "action_dispatch"
 require "action_dispatch/middleware/session/cache_store"
 require "active_support/cache"
 
 module ActionDispatch
   module Session
-    # CacheStore over what `within:` says.
+    # `config.session_store :larder_lab_cache_store, within: [NAME, ...]`: CacheStore over a cache of its own. That of
+    # Rails takes an object, which no configuration in plain data can name.
     class LarderLabCacheStore < CacheStore
       def initialize(app, options = {})
         super(app, options.except(:within).merge(cache: cache(*options[:within])))

@@ -1,13 +1,11 @@
 # frozen_string_literal: true
 
-# Declares the single calls of Rails' cache API, with Strings from 100 bytes to 1 MB: for those who change a store.
-
 require_relative "shop"
 
 module Larder
   module Lab
     module Suites
-      # The keys and values of the suite "calls".
+      # Single calls of Rails' cache API, with Strings from 100 bytes to 1 MB: for those who change a store.
       module Calls
         # Bytes of a String, by their names.
         SIZES = { "100 B" => 100, "1 KB" => 1_000, "10 KB" => 10_000, "100 KB" => 100_000, "1 MB" => 1_000_000 }.freeze

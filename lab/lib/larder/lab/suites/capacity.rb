@@ -1,15 +1,12 @@
 # frozen_string_literal: true
 
-# Declares the blocks that fill a store with objects of one kind each, count those that are really there, and measure
-# what has grown.
-
 require_relative "../clock"
 require_relative "../footprint"
 
 module Larder
   module Lab
     module Suites
-      # Counts objects, and what they take.
+      # Fills a store with objects of one kind, counts those that are really there, and measures what has grown.
       module Capacity
         # Objects, by the names users type: what they are, and their bytes.
         OBJECTS = { "1k" => ["Strings of 1,000 bytes", 1000], "100b" => ["Strings of 100 bytes", 100],

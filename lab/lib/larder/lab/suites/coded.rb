@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Prepares the blocks of suites about codecs: makes payloads, and proves that each comes back before it is measured.
-
 require_relative "../errors"
 require_relative "../gemfiles"
 require_relative "../payloads"
@@ -10,7 +8,7 @@ require_relative "../codecs/lists"
 module Larder
   module Lab
     module Suites
-      # Setups and calls that these suites have in common.
+      # Prepares the blocks of suites about codecs: makes payloads, and proves first that each comes back.
       module Coded
         # The payload that the user gives.
         GIVEN = "given"

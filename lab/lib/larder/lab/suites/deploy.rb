@@ -1,14 +1,12 @@
 # frozen_string_literal: true
 
-# Declares the first requests of a process: with the cache that it had before a restart, and with an emptied one; and
-# later ones.
-
 require_relative "shop"
 
 module Larder
   module Lab
     module Suites
-      # Requests for pages of ten fragments. A few fragments are on many pages.
+      # The first requests of a process, with the cache that it had before a restart and with an emptied one, and later
+      # ones. They are for pages of ten fragments, a few of which are on many pages.
       module Deploy
         autoload :Pages, File.expand_path("deploy/pages", __dir__)
 

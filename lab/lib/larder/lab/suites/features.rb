@@ -1,11 +1,9 @@
 # frozen_string_literal: true
 
-# Declares the questions about what stores can do, one block for each table of the report.
-
 module Larder
   module Lab
     module Suites
-      # Finds out what stores can do, by trying.
+      # Finds out what stores can do, by trying. Each table of the report is a block.
       module Features
         autoload :Published, File.expand_path("features/published", __dir__)
         autoload :Calls, File.expand_path("features/calls", __dir__)

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Declares calls of a machine whose store is behind a round trip, and what it sees while another machine changes values.
-
 require_relative "machines/ages"
 require_relative "shop"
 require_relative "../bench/callers"
@@ -14,8 +12,8 @@ require_relative "../units"
 module Larder
   module Lab
     module Suites
-      # A store that several machines share, alone and with Larder in front of it. Each machine is a process with a file
-      # of its own.
+      # A store that several machines share, behind a round trip, alone and with Larder in front of it; and what a
+      # machine sees while another one changes values. Each machine is a process with a file of its own.
       module Machines
         # Seconds there and back to the store: in a data centre, and to another region.
         RTTS = [0.5e-3, 20e-3].freeze

@@ -1,13 +1,12 @@
 # frozen_string_literal: true
 
-# Declares any serializer with any compressor in any store, end to end, and the store's own part of that.
-
 require_relative "coded"
 
 module Larder
   module Lab
     module Suites
-      # One value under one key of a store with codecs, and its bytes in a store without.
+      # Any serializer with any compressor in any store, end to end, and the store's own part of that: one value under
+      # one key of a store with codecs, and its bytes in a store without.
       module Matrix
         # The codecs of a store as it comes.
         DEFAULT = "default"

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# The published comparison of cache stores, as published and corrected.
 module Larder
   module Lab
     module Suites
+      # The published comparison of cache stores, as published and corrected:
       # Rails.cache.fetch(["key", i], expires_in: 5.minutes) { "Hello World!" }
       module PublishedA
         HELLO = "Hello World!"

@@ -1,14 +1,13 @@
 # frozen_string_literal: true
 
-# Declares the published comparison of strategies by type: lists of records in Redis, with first and warm calls.
-
 require_relative "coded"
 require_relative "../reports/figures"
 
 module Larder
   module Lab
     module Suites
-      # Lists of records on a server with the published 50 MB, each with an expiry.
+      # The published comparison of strategies by type: lists of records in Redis with the published 50 MB, each with an
+      # expiry; first and warm calls.
       module PublishedD
         # Records of a list, with the published lengths first and last.
         LENGTHS = [50_000, 1_000, 50].freeze

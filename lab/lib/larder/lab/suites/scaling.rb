@@ -1,14 +1,12 @@
 # frozen_string_literal: true
 
-# Declares the blocks in which more and more callers use one store.
-
 require_relative "../bench/callers"
 require_relative "../clock"
 
 module Larder
   module Lab
     module Suites
-      # Counts calls of threads and of processes.
+      # Counts calls of more and more threads and processes that use one store.
       module Scaling
         # Callers at once.
         COUNTS = [1, 2, 4].freeze

@@ -1,11 +1,9 @@
 # frozen_string_literal: true
 
-# Holds the data of the suite "applications", and the calls that its blocks have in common.
-
 module Larder
   module Lab
     module Suites
-      # Records, text and pages of a shop. Each is loaded when a block first needs it.
+      # Records, text and pages of a shop, each loaded when a block first needs it, and what blocks do with them.
       module Shop
         autoload :Catalog, File.expand_path("shop/catalog", __dir__)
         autoload :Pages, File.expand_path("shop/pages", __dir__)

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Declares the block that uses a full store over time.
-
 require_relative "../clock"
 require_relative "../footprint"
 require_relative "../histogram"
@@ -10,7 +8,7 @@ require_relative "../hitratio/synthetic"
 module Larder
   module Lab
     module Suites
-      # Rate, latency, memory and size of a store that evicts.
+      # Rate, latency, memory and size of a full store that evicts, over time.
       module Soak
         # Curves over time, by figures that have a number for each slice: title, and format of its axis.
         CURVES = { "rates" => ["Calls a second over time", "number"],

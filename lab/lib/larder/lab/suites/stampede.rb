@@ -1,14 +1,12 @@
 # frozen_string_literal: true
 
-# Declares the blocks in which many callers want one value at once.
-
 require "etc"
 require_relative "stampede/herd"
 
 module Larder
   module Lab
     module Suites
-      # Counts computations, and how long callers wait.
+      # Counts computations of a value that many callers want at once, and how long they wait.
       module Stampede
         module_function
 

@@ -1,13 +1,11 @@
 # frozen_string_literal: true
 
-# Declares the blocks that time single calls, at one rate for all stores and back to back.
-
 require_relative "tails/meter"
 
 module Larder
   module Lab
     module Suites
-      # Calls of one thread, at times of their own and back to back.
+      # Times single calls of one thread, at times of their own and back to back.
       module Tails
         VALUE = "Hello World!"
         # Keys that are read.

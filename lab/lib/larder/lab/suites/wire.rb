@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Declares reads and writes behind a proxy that adds a round-trip time and limits the bandwidth.
-
 require_relative "coded"
 require_relative "../proxy"
 require_relative "../reports/figures"
@@ -10,7 +8,8 @@ require_relative "../units"
 module Larder
   module Lab
     module Suites
-      # Networks between a client and its server. A store without a server has none, and takes turns with the others.
+      # Reads and writes behind a proxy that adds a round-trip time and limits the bandwidth. A store without a server
+      # has no network, and takes turns with the others.
       module Wire
         # Seconds there and back, nil: without the proxy.
         RTTS = [nil, 0.0, 0.5e-3, 5e-3].freeze

@@ -1,16 +1,15 @@
 # frozen_string_literal: true
 
-# The smallest real Rails application with Solid Cache: its engine, its installer's schema and options, and nothing of
-# Action Pack or any other framework. Knows no database. It boots before processes are forked, as `preload_app!` of Puma
-# has it, or in the process that measures; then each process gives it a database and a cache.
-
 require "yaml"
 require_relative "../../contender"
 
 module Larder
   module Lab
     module Contenders
-      # The base of the contenders on Solid Cache. A subclass has a {#database}, and its ADAPTER.
+      # The base of the contenders on Solid Cache: the smallest real Rails application with it, its installer's schema
+      # and options, and nothing of Action Pack or any other framework. It boots before processes are forked, as
+      # `preload_app!` of Puma has it, or in the process that measures; then each process gives it a database and a
+      # cache. A subclass has a {#database}, and its ADAPTER.
       class SolidCacheApplication < Contender
         needs_gem "activerecord"
         needs_gem "railties"

@@ -1,9 +1,5 @@
 # frozen_string_literal: true
 
-# Renders pages of a shop, as a Rails application does: a controller behind the middleware of production, with fragments
-# of a cache store, and with the store's local cache in each request. Loaded in worker processes, or before they
-# are forked.
-
 require "action_controller"
 require "action_view"
 require "rack"
@@ -14,7 +10,9 @@ module Larder
   module Lab
     module Suites
       module Shop
-        # Pages of products.
+        # Pages of products, as a Rails application has them: a controller behind the middleware of production, with
+        # fragments of a cache store, and with the store's local cache in each request. Loaded in worker processes, or
+        # before they are forked.
         class Pages < ActionController::Base
           prepend_view_path File.expand_path("views", __dir__)
           self.perform_caching = true

@@ -1,13 +1,11 @@
 # frozen_string_literal: true
 
-# Makes the HTML and JSON that suites cache: different for each record, and as compressible as real pages are.
-
 module Larder
   module Lab
     module Suites
       module Shop
-        # Text by a seed. zlib compresses 2 KB of the HTML 2.6 times, 5 KB 3.2 and 20 KB 3.9 times, much as it does real
-        # pages.
+        # The HTML and JSON that suites cache, by a seed: different for each record, and as compressible as real pages
+        # are. zlib compresses 2 KB of the HTML 2.6 times, 5 KB 3.2 and 20 KB 3.9 times.
         module Text
           SYLLABLES = %w[ka ri sto mel ben tor a li no ver gra pel sun dor mi ek lan tu fi ras ho wen zel qui].freeze
           WORDS = Random.new(11).then do |random|

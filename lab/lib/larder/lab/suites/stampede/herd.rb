@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-# Has the threads of several processes want one key at one moment, kills a process while it computes the value, and
-# reads a value again and again while it expires.
-
 require_relative "../../bench/callers"
 require_relative "../../histogram"
 
@@ -10,7 +7,9 @@ module Larder
   module Lab
     module Suites
       module Stampede
-        # The callers of one store. Times are seconds of the monotonic clock, which all processes share.
+        # Has the threads of several processes want one key at one moment, kills a process while it computes the value,
+        # and reads a value again and again while it expires. Times are seconds of the monotonic clock, which all
+        # processes share.
         class Herd
           include Clock
 

@@ -1,15 +1,13 @@
 # frozen_string_literal: true
 
-# Times single calls, back to back or by a schedule. The loops below are the measured code: between the two readings
-# of the clock there is the call alone. Latencies are counted in a histogram outside of that time.
-
 require_relative "../../histogram"
 
 module Larder
   module Lab
     module Suites
       module Tails
-        # Times calls of one kind.
+        # Times single calls, back to back or by a schedule. The loops below are the measured code: between the two
+        # readings of the clock there is the call alone. Latencies are counted in a histogram outside of that time.
         class Meter
           # Calls after which their latencies are counted.
           CHUNK = 1000
