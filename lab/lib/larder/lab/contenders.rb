@@ -12,9 +12,6 @@ module Larder
       extend CLI::Registry
       holds "contender"
 
-      # (see CLI::Registry#fetch)
-      def self.fetch(name) = SingleFlights.own.include?(name) ? SingleFlights.fetch(name) : super
-
       # The contenders of `stampede`: those with which one caller computes a value for all, which no other command
       # measures, and all others.
       # @api private
