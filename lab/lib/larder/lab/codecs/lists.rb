@@ -114,14 +114,9 @@ module Larder
 
         def open
           super
-          begin
-            require "redis-client"
-          rescue LoadError => error
-            raise Unavailable, "the gem redis-client is missing: gem install redis (#{error.message})"
-          end
-          url = @endpoint.fetch("url")
-          socket = url.delete_prefix("unix://") if url.start_with?("unix://")
-          @redis = socket ? RedisClient.new(path: socket) : RedisClient.new(url: url)
+          activate("redis-client", [])
+          require "redis-client"
+          @redis = RedisClient.new(url: @endpoint.fetch("url"))
           connect
           self
         end
