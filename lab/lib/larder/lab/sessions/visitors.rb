@@ -6,6 +6,7 @@
 # All of ActiveSupport, as an application has it.
 require "active_support/all"
 require "action_dispatch"
+require "rack/mock"
 require "stringio"
 require_relative "../errors"
 require_relative "row"
@@ -21,9 +22,6 @@ module Larder
         # What the request does, and with which number.
         ACT = "larder_lab.act"
         NUMBER = "larder_lab.number"
-        REQUEST = { "REQUEST_METHOD" => "GET", "SCRIPT_NAME" => "", "SERVER_NAME" => "localhost", "SERVER_PORT" => "80",
-                    "SERVER_PROTOCOL" => "HTTP/1.1", "HTTP_HOST" => "localhost", "REMOTE_ADDR" => "127.0.0.1",
-                    "rack.url_scheme" => "http" }.freeze
         # Work of a request with its session, and its answer.
         BEGIN_SESSION = lambda do |session, user|
           Population.values(user).each { |name, value| session[name] = value }
@@ -35,16 +33,17 @@ module Larder
           session["seen"] = turn
           [before, turn]
         end
-        private_constant :REQUEST
 
         class << self
           # A request as Rack has it.
-          def request(path, cookie = nil)
-            path, query = path.split("?", 2)
-            env = { **REQUEST, "PATH_INFO" => path, "QUERY_STRING" => query.to_s, "rack.input" => StringIO.new,
-                    "rack.errors" => $stderr }
-            env["HTTP_COOKIE"] = cookie if cookie
-            env
+          def request(path)
+            Rack::MockRequest.env_for(path, "HTTP_HOST" => "localhost", "REMOTE_ADDR" => "127.0.0.1",
+                                            "rack.errors" => $stderr)
+          end
+
+          # With the user's cookie, if there is one.
+          def with_cookie(request, cookie)
+            { **request, "rack.input" => StringIO.new, **(cookie ? { "HTTP_COOKIE" => cookie } : {}) }
           end
 
           # The cookie of a response as Rack has it.
@@ -57,7 +56,7 @@ module Larder
 
         # `type` is the store's middleware, with `options`; `settings` are those of the application.
         def initialize(type, options, settings)
-          @settings = settings
+          @request = { **self.class.request("/"), **settings }
           @bare = ActionDispatch::Cookies.new(->(env) { [200, {}, [env[NUMBER]]] })
           endpoint = ->(env) { [200, {}, [env[ACT].call(env["rack.session"], env[NUMBER])]] }
           @app = ActionDispatch::Cookies.new(type.new(endpoint, options.dup))
@@ -66,7 +65,7 @@ module Larder
         # Makes a request by way of the session store: one of the above; nil: nothing, and without the session store.
         # Answers the endpoint's answer, and a cookie.
         def visit(act, cookie = nil, number = 0)
-          env = { **self.class.request("/", cookie), ACT => act, NUMBER => number, **@settings }
+          env = { **self.class.with_cookie(@request, cookie), ACT => act, NUMBER => number }
           response = (act ? @app : @bare).call(env)
           [response[2].first, self.class.cookie(response)]
         end
@@ -129,9 +128,7 @@ module Larder
           popular = @popular[false]
           lambda do |turn|
             cookie = @cookies[popular[turn % popular.size]] unless begins
-            env = { **request, "rack.input" => StringIO.new }
-            env["HTTP_COOKIE"] = cookie if cookie
-            response = application.call(env)
+            response = application.call(Stack.with_cookie(request, cookie))
             came?(response) && right?(begins, cookie, Stack.cookie(response))
           end
         end
