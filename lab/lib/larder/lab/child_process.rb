@@ -5,37 +5,15 @@ require_relative "errors"
 
 module Larder
   module Lab
-    # Reads the lines of a process that the lab has started, waits for its end, and says why it ended. For classes with
-    # the instance variables `@pid` of the process and `@log`, the path of everything that it prints.
+    # Waits for the end of a process that the lab has started, and says why it ended. For classes with the instance
+    # variables `@pid` of the process and `@log`, the path of everything that it prints.
     module ChildProcess
       include Clock
 
       # Seconds that a process has for leaving after its input has ended.
       PATIENCE = 5
-      CHUNK = 65_536
-      private_constant :CHUNK
 
       private
-
-      # The next complete line; nil if the stream has ended. Waits `seconds` at most: then it yields, and raises Invalid
-      # with the reason `late`.
-      def line_from(io, seconds, late)
-        deadline = now + seconds
-        @buffer ||= String.new(encoding: Encoding::BINARY)
-        until (line = @buffer.slice!(/\A.*\n/))
-          left = deadline - now
-          unless left.positive? && io.wait_readable(left)
-            yield
-            raise Invalid, late
-          end
-
-          chunk = io.read_nonblock(CHUNK, exception: false)
-          return nil if chunk.nil?
-
-          @buffer << chunk unless chunk == :wait_readable
-        end
-        line.force_encoding(Encoding::UTF_8)
-      end
 
       def cause_of_death
         status = reap

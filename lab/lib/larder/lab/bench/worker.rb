@@ -29,7 +29,7 @@ module Larder
           @preloader = preloader
           @timeout = timeout
           requests, @requests = IO.pipe
-          @answers, answers = IO.pipe
+          @answers, answers = IO.pipe(Encoding::UTF_8)
           @fate, fate = IO.pipe
           preloader.hand_over(requests, answers, fate)
           [requests, answers, fate].each(&:close)
@@ -78,10 +78,15 @@ module Larder
           answer
         end
 
-        # A process that has not answered is killed: what it still does would disturb the others.
+        # A process that has not answered is killed: what it still does would disturb the others. One that dies while it
+        # answers leaves a part of a line.
         def line
-          line_from(@answers, @timeout, "it did not answer within #{@timeout} s") { kill if pid } ||
-            raise(Invalid, "its process #{pid ? cause_of_death : @preloader.cause}")
+          unless @answers.wait_readable(@timeout)
+            kill if pid
+            raise Invalid, "it did not answer within #{@timeout} s"
+          end
+          line = @answers.gets
+          line&.end_with?("\n") ? line : raise(Invalid, "its process #{pid ? cause_of_death : @preloader.cause}")
         end
 
         # nil if it was not forked
