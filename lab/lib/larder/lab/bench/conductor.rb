@@ -122,9 +122,7 @@ module Larder
 
         # Several at once: most of it is waiting for servers.
         def by_hands(things)
-          queue = Thread::Queue.new
-          things.each { |thing| queue << thing }
-          queue.close
+          queue = Thread::Queue.new(things).close
           hands = Array.new(HANDS) do
             Thread.new do
               Thread.current.report_on_exception = false

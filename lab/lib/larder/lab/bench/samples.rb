@@ -59,10 +59,7 @@ module Larder
 
         # The median of the seconds of a call, one for each session.
         def session_seconds
-          @sessions.each_value.map do |passes|
-            sorted = passes.values.flatten.map(&:seconds).sort
-            (sorted[(sorted.size - 1) / 2] + sorted[sorted.size / 2]) / 2
-          end
+          @sessions.each_value.map { |passes| Stats.median(passes.values.flatten.map(&:seconds)) }
         end
 
         # For each pass, the logarithm of the ratio of a row's seconds and its twin's; none without a twin.
