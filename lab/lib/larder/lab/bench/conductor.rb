@@ -109,7 +109,7 @@ module Larder
         end
 
         def seat(row, copy, dir)
-          proofs = @plan.suite.proofs || (@recorded.key?(row) ? FEWER_PROOFS : Proving::PROOFS)
+          proofs = [@plan.suite.proofs, (FEWER_PROOFS if @recorded.key?(row))].compact.min
           Seat.new(row, copy, plan: @plan, dir: File.join(dir, "#{row}-#{copy}"), preloaders: @preloaders,
                              files: @files, proofs: proofs, companion: @companion&.endpoint)
         end

@@ -3,7 +3,6 @@
 require "fileutils"
 require_relative "../contenders"
 require_relative "../hosting"
-require_relative "../proving"
 require_relative "preloader"
 require_relative "reference_loop"
 require_relative "worker"
@@ -20,7 +19,7 @@ module Larder
         # `dir` does not exist yet; `preloaders` are those of the session, and `files` those of the run. Its store keeps
         # `proofs` values before it is measured. The server that all rows use listens at `companion`. Raises Unavailable
         # if its server or its gems cannot be had.
-        def initialize(row, copy, plan:, dir:, preloaders:, files:, proofs: Proving::PROOFS, companion: nil)
+        def initialize(row, copy, plan:, dir:, preloaders:, files:, proofs: plan.suite.proofs, companion: nil)
           @row = row
           @copy = copy
           @companion = companion

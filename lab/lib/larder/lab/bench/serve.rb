@@ -7,7 +7,6 @@ require "active_support/core_ext/object/blank"
 require "json"
 require_relative "../contenders"
 require_relative "../errors"
-require_relative "../proving"
 require_relative "../yjit"
 require_relative "../suites"
 require_relative "callers"
@@ -22,8 +21,6 @@ module Larder
       # line of JSON, and ends when its input does, so that it cannot outlive the lab. Forked by {Preload}; {Worker} is
       # its other side.
       class Service
-        include Proving
-
         # Seconds of a call that is not made once more to find out how many make a turn.
         LONG = 0.2
         # Part of Ruby's slots that is free before turns. Where a collection of young objects leaves less than a fifth,
@@ -185,6 +182,42 @@ module Larder
             [key, error.message]
           end
           [@job["endpoint"]&.merge("inherited" => true), unfilled.to_h]
+        end
+
+        # Different values under different keys come back, and a deleted one does not. Warms the code up as well.
+        def prove(contender, values)
+          contender.clear
+          values.times { |i| prove_key(contender, ["proof", i], "value #{i} é") }
+          contender.clear
+        end
+
+        def prove_key(contender, key, value)
+          store = contender.store
+          first = store.fetch(key, expires_in: 5.minutes) { value }
+          return demand(value, first, "fetch") unless contender.class.keeps_values?
+
+          demand(value, first, "fetch with a block")
+          demand(value, store.fetch(key) { "the block ran again" }, "fetch of a stored value")
+          demand(value, store.read(key), "read")
+          store.write(key, "other #{value}")
+          demand("other #{value}", store.read(key), "read after write")
+          store.delete(key)
+          demand(nil, store.read(key), "read after delete")
+        end
+
+        def demand(expected, actual, call)
+          return if expected == actual
+
+          raise Invalid, "a wrong value: #{call} answered #{actual.inspect} instead of #{expected.inspect}"
+        end
+
+        def versions(contender)
+          names = ["activesupport", *contender.class.gems.keys]
+          found = names.to_h { |name| [name, Gem.loaded_specs[name]&.version&.to_s] }
+          found["activesupport"] ||= ActiveSupport::VERSION::STRING # a path may have it without an activated gem
+          found["sqlite"] = SQLite3::SQLITE_VERSION if defined?(SQLite3::SQLITE_VERSION)
+          found["larder"] = ::Larder::VERSION if defined?(::Larder::VERSION)
+          found.compact
         end
       end
     end

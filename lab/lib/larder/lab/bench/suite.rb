@@ -110,7 +110,7 @@ module Larder
           companion: nil, # name in Servers of the server that all rows use besides their own, one in a session
           sessions: nil, # of a run (a quick one has one) whose figures are counted; nil: times are compared
           copies: COPIES, # of each row, in a session; 1: it has no twin
-          proofs: nil, # values that each process proves to keep; nil: as many as usual
+          proofs: 200, # distinct values that each process proves to keep; in later sessions fewer
           chapter: nil, # code: class of its chapter, called where a report is made, as workers load none of it
           preload: -> {} # code: loads what blocks need, without a store, before processes are forked
         }.each do |name, default|

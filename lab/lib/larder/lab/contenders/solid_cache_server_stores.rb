@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "solid_cache/application"
+require_relative "solid_cache_store"
 require_relative "own_place"
 
 module Larder

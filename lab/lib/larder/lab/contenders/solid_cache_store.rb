@@ -1,10 +1,114 @@
 # frozen_string_literal: true
 
-require_relative "solid_cache/application"
+require "yaml"
 
 module Larder
   module Lab
     module Contenders
+      # The base of the contenders on Solid Cache: the smallest real Rails application with it, its installer's schema
+      # and options, and nothing of Action Pack or any other framework. It boots before processes are forked, as
+      # `preload_app!` of Puma has it, or in the process that measures; then each process gives it a database and a
+      # cache. A subclass has a {#database}, and its ADAPTER.
+      class SolidCacheApplication < Contender
+        needs_gem "activerecord"
+        needs_gem "railties"
+        needs_gem "solid_cache", ">= 1.0"
+
+        # What `rails new` configures.
+        MINIMUM_POOL = 5
+
+        class << self
+          # Nothing of a suite: Active Record is not loaded before the application has configured it.
+          def preload(_suite)
+            boot(File.join(Dir.pwd, self::ADAPTER)) # processes with other Gemfiles have the same directory
+          rescue LoadError
+            nil # {#open} says so
+          end
+
+          # Loads all code and configures it. Opens no connection.
+          # @param root [String] a directory
+          def boot(root)
+            load_rails
+            return if Rails.application
+
+            write_configuration(root)
+            Class.new(Rails::Application) do
+              config.root = root
+              config.load_defaults(Rails.gem_version.segments.first(2).join(".").to_f)
+              config.eager_load = true
+              config.secret_key_base = "the lab signs nothing"
+              config.logger = Logger.new(IO::NULL, level: Logger::INFO)
+              config.cache_store = :null_store
+              # A Class.new has no name to derive one from.
+              def self.name = "LarderLabApplication"
+            end
+            Rails.application.initialize!
+          end
+
+          private
+
+          def load_rails
+            ENV["RAILS_ENV"] = "production"
+            require "rails"
+            require "active_record/railtie"
+            require "active_job/railtie"
+            require "solid_cache"
+          end
+
+          def write_configuration(root)
+            FileUtils.mkdir_p(File.join(root, "config"))
+            yaml = { "production" => { "adapter" => self::ADAPTER } }.to_yaml
+            File.write(File.join(root, "config", "database.yml"), yaml)
+          end
+        end
+
+        private
+
+        def load_code
+          self.class.boot(dir)
+          connect
+          define_schema
+        end
+
+        # In place of the database that the application was configured with.
+        def connect = ActiveRecord::Base.establish_connection(database)
+
+        # load_defaults has chosen it already.
+        def use_current_format; end
+
+        def open_store
+          Rails.cache = lookup(:solid_cache_store, { max_size: size, namespace: "production",
+                                                     error_handler: method(:fail_loudly) }).tap(&:setup!)
+          recorded.update(recorded_database)
+          Rails.cache
+        end
+
+        def pool
+          { (Rails.gem_version >= Gem::Version.new("8.1") ? :max_connections : :pool) => [threads, MINIMUM_POOL].max }
+        end
+
+        # As in the installer's db/cache_schema.rb, unless another process has made it.
+        def define_schema
+          return if ActiveRecord::Base.with_connection { |connection| connection.table_exists?("solid_cache_entries") }
+
+          ActiveRecord::Schema.verbose = false
+          ActiveRecord::Schema.define(version: 1) do
+            create_table "solid_cache_entries", force: :cascade do |table|
+              table.binary "key", limit: 1024, null: false
+              table.binary "value", limit: 536_870_912, null: false
+              table.datetime "created_at", null: false
+              table.integer "key_hash", limit: 8, null: false
+              table.integer "byte_size", limit: 4, null: false
+              table.index ["byte_size"], name: "index_solid_cache_entries_on_byte_size"
+              table.index %w[key_hash byte_size], name: "index_solid_cache_entries_on_key_hash_and_byte_size"
+              table.index ["key_hash"], name: "index_solid_cache_entries_on_key_hash", unique: true
+            end
+          end
+        end
+
+        def ask_database(query) = ActiveRecord::Base.with_connection { |connection| connection.select_value(query) }
+      end
+
       # Solid Cache on SQLite: a database file with the pragmas that Rails itself sets (WAL and the rest).
       #
       # Before Rails 8 a thread waits for SQLite's lock without letting others run, the one that holds it included, so

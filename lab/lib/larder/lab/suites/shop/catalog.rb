@@ -13,7 +13,7 @@ rescue Gem::LoadError => error
 end
 
 require "active_record"
-require_relative "text"
+require_relative "../shop"
 
 module Larder
   module Lab

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/suites/tails/meter"
+require "larder/lab/suites"
 
 module Larder
   module Lab
