@@ -8,8 +8,6 @@ module Larder
       # The first requests of a process, with the cache that it had before a restart and with an emptied one, and later
       # ones. They are for pages of ten fragments, a few of which are on many pages.
       module Deploy
-        autoload :Pages, File.expand_path("deploy/pages", __dir__)
-
         # Requests of a new process, fragments on each page, and fragments of all pages.
         REQUESTS = 50
         FRAGMENTS = 10
@@ -19,7 +17,7 @@ module Larder
 
         # Keeps the application and its pages, whose products begin with that number.
         def prepare(scene, first)
-          scene[:application] = Pages.application(:computed, scene.store)
+          scene[:application] = Shop::Pages.application(:computed, scene.store)
           scene[:pages] = Array.new(REQUESTS) do |number|
             random = Random.new(number)
             products(first, Array.new(FRAGMENTS) { (PRODUCTS * (random.rand**3)).to_i })
@@ -29,14 +27,18 @@ module Larder
         # Requests pages that have all fragments.
         def fill(scene)
           prepare(scene, 0)
-          (0...PRODUCTS).each_slice(FRAGMENTS) { |numbers| Pages.page?(scene[:application], *products(0, numbers)) }
+          (0...PRODUCTS).each_slice(FRAGMENTS) { |numbers| right?(scene, *products(0, numbers)) }
         end
 
         # True if the page is right. The figures get the fragments that were computed.
         def request?(scene, number)
-          right = Pages.page?(scene[:application], *scene[:pages][number % REQUESTS])
-          scene.figures["computed"] = Pages.computations
-          right
+          right?(scene, *scene[:pages][number % REQUESTS]).tap { scene.figures["computed"] = Shop::Pages.computations }
+        end
+
+        # True if the page of these products is right.
+        def right?(scene, products, html)
+          Shop::Pages.products = products
+          Shop::Pages.get(scene[:application]) == html
         end
 
         # The products of a page, and its HTML.
@@ -45,7 +47,7 @@ module Larder
           fragments = products.map { |product| Shop::Catalog::HTML.fetch(product.id - 1) }
           [products, "<h1>Products</h1>\n#{fragments.join("\n")}\n\n"]
         end
-        private_class_method :products
+        private_class_method :right?, :products
       end
 
       register("deploy", Bench::Suite.define("deploy") do
@@ -60,12 +62,7 @@ module Larder
         question "How long do the first requests of a new process take, and what is computed again?"
         usual { %w[larder redis memcached solid_cache file memory] }
         answers "restart", "emptied", "later"
-        preload do
-          Shop.load
-          Deploy::Pages.compile
-        rescue Unavailable
-          nil # its Gemfile lacks something; the row says so
-        end
+        preload { Shop.load }
 
         { restart: [0, "after a restart"], emptied: [Deploy::PRODUCTS, "with an emptied cache"] }
           .each do |key, (first, title)|

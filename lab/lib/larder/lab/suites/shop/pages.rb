@@ -24,7 +24,23 @@ module Larder
                         ActionDispatch::ContentSecurityPolicy::Middleware,
                         ActionDispatch::PermissionsPolicy::Middleware, Rack::Head, Rack::ConditionalGet,
                         Rack::ETag, Rack::TempfileReaper].freeze
+          # Seconds that the computation of a fragment waits for its queries.
+          QUERIES = 0.002
           private_constant :MIDDLEWARE
+
+          class << self
+            # Products of the page `computed`, and fragments that this process has computed for it.
+            attr_accessor :products, :computations
+          end
+          self.products = []
+          self.computations = 0
+
+          helper do
+            def compute
+              Pages.computations += 1
+              sleep Pages::QUERIES
+            end
+          end
 
           # An application with one page, for Rack.
           def self.application(page, store)
@@ -62,6 +78,12 @@ module Larder
           def index
             @products = Catalog::PRODUCTS.first(50)
             render "shop/index"
+          end
+
+          # A page whose fragments are computed if the cache has not got them.
+          def computed
+            @products = Pages.products
+            render "shop/computed"
           end
 
           # Templates belong to no application with routes.
