@@ -1,33 +1,50 @@
 # frozen_string_literal: true
 
-require "fileutils"
+require "io/wait"
+require "json"
+require_relative "../child_process"
 require_relative "../contenders"
+require_relative "../errors"
 require_relative "../hosting"
+require_relative "../yjit"
 require_relative "preloader"
 require_relative "reference_loop"
-require_relative "worker"
 
 module Larder
   module Lab
     module Bench
-      # A row's place in a session: its server, directory and process, for as long as the session lasts. The reference
-      # loop has seats, too.
+      # A row's place in a session: its server, directory and process, which is a {Service}, for as long as the session
+      # lasts. The reference loop has seats, too.
       class Seat
+        include ChildProcess
+
+        # Seconds that the process has for an answer.
+        TIMEOUT = 120
+        # How it ended, as {Preload} reports it.
+        Status = Struct.new(:termsig) do
+          def signaled? = termsig.positive?
+        end
+        private_constant :TIMEOUT, :Status
+
         # row: the name of the contender, or {ReferenceLoop::KEY}; copy: 0, or 1 for the twin.
         attr_reader :row, :copy
 
         # `dir` does not exist yet; `preloaders` are those of the session, and `files` those of the run. Its store keeps
-        # `proofs` values before it is measured. The server that all rows use listens at `companion`. Raises Unavailable
-        # if its server or its gems cannot be had.
-        def initialize(row, copy, plan:, dir:, preloaders:, files:, proofs: plan.suite.proofs, companion: nil)
+        # `proofs` values before it is measured. The server that all rows use listens at `companion`. After `timeout`
+        # seconds without an answer the process counts as hung. Raises Unavailable if its server or its gems cannot be
+        # had.
+        def initialize(row, copy, plan:, dir:, preloaders:, files:, proofs: plan.suite.proofs, companion: nil,
+                       timeout: TIMEOUT)
           @row = row
           @copy = copy
-          @companion = companion
-          Dir.mkdir(dir, 0o700)
+          @timeout = timeout
           @registry = plan.suite.registry
-          preloader = preloaders.for(type, Gemfiles.of(plan.suite, type))
+          @log = "#{dir}.log"
+          Dir.mkdir(dir, 0o700)
+          @preloader = preloaders.for(type, Gemfiles.of(plan.suite, type))
           @hosting = Hosting.new(type.server, "#{dir}-server", plan.urls, size: plan.size, files: files)
-          @worker = Worker.new(job(plan, dir, proofs), log: "#{dir}.log", preloader: preloader)
+          connect
+          tell(**job(plan, dir), proofs: proofs, companion: (companion unless reference?))
         rescue StandardError
           @hosting&.stop
           raise
@@ -38,27 +55,43 @@ module Larder
 
         def shared? = type.shared?
 
-        # The versions, options and server of the store, see {Worker#opened}.
-        def opened = @hosting.attend { @worker.opened.merge("server" => @hosting.server&.recorded) }
+        # Waits until the store is open and has been proved. Answers its versions, options and server. Raises
+        # Unavailable if the contender cannot be had, and Invalid if it breaks the rules, dies, or is too late.
+        def opened
+          facts = answer
+          return facts.merge("server" => @hosting.server&.recorded) if facts["yjit"] == Yjit.on?
+
+          raise Invalid, "it ran with YJIT #{facts["yjit"] ? "on" : "off"}, unlike the others"
+        end
 
         # Bytes of memory of its server; nil without one of the lab's.
         def server_bytes = @hosting.server&.memory_bytes
 
-        # Asks without waiting; {#answer} waits.
-        def request(...) = @worker.request(...)
+        # Asks for a public method of {Service}, with plain data. Waits for nothing.
+        def request(name, *arguments) = tell(do: name, arguments: arguments)
 
-        # The answer of the {Service}. Raises Invalid if process or server failed.
-        def answer = @hosting.attend { @worker.answer }
+        # Waits for the answer to a request. Raises Invalid if process or server failed.
+        def answer
+          @hosting.attend do
+            found = JSON.parse(line)
+            raise Unavailable, found["unavailable"] if found["unavailable"]
+            raise Invalid, found["invalid"] if found["invalid"]
+
+            found
+          end
+        end
 
         def ask(...)
           request(...)
           answer
         end
 
-        # Stops all of it.
+        # Stops all of it, the process by force if it does not leave.
         def leave
-          @worker.stop
+          @requests.close
+          end_process if pid
         ensure
+          [@answers, @fate].each(&:close)
           @hosting.stop
         end
 
@@ -66,15 +99,53 @@ module Larder
 
         def type = reference? ? Contenders.fetch(ReferenceLoop::CONTENDER) : @registry.fetch(row)
 
+        # Has the process forked.
+        def connect
+          requests, @requests = IO.pipe
+          @answers, answers = IO.pipe(Encoding::UTF_8)
+          @fate, fate = IO.pipe
+          @preloader.hand_over(requests, answers, fate)
+          [requests, answers, fate].each(&:close)
+        end
+
+        def job(plan, dir)
+          cold = plan.blocks.select { |block| block.cold && (shared? || block.anywhere) }.map(&:key)
+          endpoint = @hosting.endpoint&.merge("place" => place(plan), "dir" => "#{dir}-server")
+          { contender: type.key, dir: dir, log: @log, endpoint: endpoint, size: plan.size, cold: cold,
+            suite: reference? ? ReferenceLoop::KEY : plan.suite.key, requires: plan.requires }
+        end
+
         # In a server of the user's, which several rows may use at once.
         def place(plan) = plan.rows.index(row) * Suite::COPIES + copy
 
-        def job(plan, dir, proofs)
-          cold = plan.blocks.select { |block| block.cold && (shared? || block.anywhere) }.map(&:key)
-          endpoint = @hosting.endpoint&.merge("place" => place(plan), "dir" => "#{dir}-server")
-          { contender: type.key, dir: dir, endpoint: endpoint, size: plan.size,
-            suite: reference? ? ReferenceLoop::KEY : plan.suite.key, cold: cold,
-            requires: plan.requires, proofs: proofs, companion: (@companion unless reference?) }
+        def tell(**message)
+          @requests.puts(JSON.generate(message))
+        rescue Errno::EPIPE
+          nil # it died before it could read; the next answer says so
+        end
+
+        # A process that has not answered is killed: what it still does would disturb the others. One that dies while it
+        # answers leaves a part of a line.
+        def line
+          unless @answers.wait_readable(@timeout)
+            kill if pid
+            raise Invalid, "it did not answer within #{@timeout} s"
+          end
+          line = @answers.gets
+          return line if line&.end_with?("\n")
+
+          raise Invalid, "its process #{pid ? cause_of_death : @preloader.cause}"
+        end
+
+        # nil if it was not forked
+        def pid
+          @pid ||= @fate.wait_readable(PATIENCE) && @fate.gets&.to_i
+        end
+
+        def reap
+          return @status if @status || !pid || !@fate.wait_readable(PATIENCE)
+
+          @status = Status.new(@fate.gets.to_i)
         end
       end
     end

@@ -18,8 +18,8 @@ module Larder
     module Bench
       # The process that measures one contender in one session: opens the store, proves that it keeps values, and takes
       # turns when it is asked to. Reads its job and then one request a line from standard input, answers each with a
-      # line of JSON, and ends when its input does, so that it cannot outlive the lab. Forked by {Preload}; {Worker} is
-      # its other side.
+      # line of JSON, and ends when its input does, so that it cannot outlive the lab. Forked by {Preload} for a
+      # {Seat}.
       class Service
         # Seconds of a call that is not made once more to find out how many make a turn.
         LONG = 0.2

@@ -36,14 +36,14 @@ module Larder
 
         test "a process that does not answer is ended at once, and leaves nothing behind" do
           with_directory do |dir|
-            job = { contender: "sleeper", dir: dir, size: 1 << 20, suite: "published-a", cold: [],
-                    requires: [fixture("liar")] }
+            plan = Plan.new(suite: Suites.fetch("published-a"), rows: %w[sleeper], requires: [fixture("liar")])
             preloaders = Preloader::Group.new("published-a", dir)
-            worker = Worker.new(job, log: File.join(dir, "log"), preloader: preloaders.for(Contenders::NullStore),
-                                     timeout: 0.2)
-            assert_match(/did not answer within 0.2 s/, assert_raises(Invalid) { worker.opened }.message)
-            assert_match(/was killed by signal 9/, assert_raises(Invalid) { worker.answer }.message)
-            [worker, preloaders].each(&:stop)
+            seat = Seat.new("sleeper", 0, plan: plan, dir: File.join(dir, "seat"), preloaders: preloaders, files: nil,
+                                          timeout: 0.2)
+            assert_match(/did not answer within 0.2 s/, assert_raises(Invalid) { seat.opened }.message)
+            assert_match(/was killed by signal 9/, assert_raises(Invalid) { seat.answer }.message)
+            seat.leave
+            preloaders.stop
             assert_empty processes(dir)
           end
         end

@@ -39,9 +39,12 @@ module Larder
             File.write(File.join(dir, "Gemfile"), "raise %(no gems today)")
             preloader = Preloader.new("published-a", Contenders.fetch("memory"), log: File.join(dir, "log"),
                                                                                 gemfile: File.join(dir, "Gemfile"))
-            worker = Worker.new({ dir: dir }, log: File.join(dir, "log"), preloader: preloader)
-            assert_match(/\Aits process ended early: .*no gems today/, assert_raises(Invalid) { worker.opened }.message)
-            [worker, preloader].each(&:stop)
+            group = Struct.new(:preloader) { def for(*) = preloader }.new(preloader)
+            seat = Seat.new("memory", 0, plan: plan("memory"), dir: File.join(dir, "seat"), preloaders: group,
+                                         files: nil)
+            assert_match(/\Aits process ended early: .*no gems today/, assert_raises(Invalid) { seat.opened }.message)
+            seat.leave
+            preloader.stop
             assert_empty processes(dir)
           end
         end
@@ -74,17 +77,19 @@ module Larder
 
         private
 
+        def plan(row)
+          Plan.new(suite: Suites.fetch("published-a"), rows: [row], size: 4 << 20, requires: [fixture("liar")])
+        end
+
         # Yields how seats are made, and the directory.
         def session
           with_directory do |dir|
-            plan = Plan.new(suite: Suites.fetch("published-a"), rows: %w[memory], seed: 1, size: 4 << 20,
-                            requires: [fixture("liar")])
             preloaders = Preloader::Group.new("published-a", dir)
             files = ServerFiles.new(dir)
             seats = []
             yield(lambda do |row, copy|
-              Seat.new(row, copy, plan: Plan.new(**plan.to_h, rows: [row]), dir: File.join(dir, "#{row}-#{copy}"),
-                                  preloaders: preloaders, files: files).tap { |seat| seats << seat }
+              Seat.new(row, copy, plan: plan(row), dir: File.join(dir, "#{row}-#{copy}"), preloaders: preloaders,
+                                  files: files).tap { |seat| seats << seat }
             end, dir)
           ensure
             [*seats, preloaders].compact.each { |each| each.respond_to?(:leave) ? each.leave : each.stop }
