@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "stats"
-require_relative "student"
 require_relative "verdict"
 
 module Larder

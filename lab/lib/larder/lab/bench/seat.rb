@@ -2,7 +2,6 @@
 
 require "io/wait"
 require "json"
-require_relative "../child_process"
 require_relative "../contenders"
 require_relative "../errors"
 require_relative "../hosting"

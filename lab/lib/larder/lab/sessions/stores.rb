@@ -131,7 +131,7 @@ module Larder
 
           def connect
             super
-            require_relative "cache_store"
+            require_relative "application"
           end
         end
 

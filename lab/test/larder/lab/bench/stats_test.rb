@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "larder/lab/bench/student"
+require "larder/lab/bench/stats"
 
 module Larder
   module Lab
