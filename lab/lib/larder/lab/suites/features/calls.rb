@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "asking"
-
 module Larder
   module Lab
     module Suites

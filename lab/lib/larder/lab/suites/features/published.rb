@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "zlib"
-require_relative "asking"
 require_relative "../../footprint"
 require_relative "../../proxy"
 
