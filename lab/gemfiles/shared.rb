@@ -3,6 +3,8 @@
 # What the Gemfiles of this directory have in common: the lab, and the very version of Rails that lab/Gemfile resolved
 # to, so that no contender is measured on another one. Install the gems of lab/Gemfile first.
 
+source "https://rubygems.org"
+
 lock = File.expand_path("../Gemfile.lock", __dir__)
 rails = File.exist?(lock) && File.read(lock)[/^    activesupport \((\d[^)]*)\)$/, 1]
 abort "#{lock} is missing or names no activesupport: run bin/lab" unless rails
