@@ -144,6 +144,7 @@ module Larder
         end
 
         def measure(block, session)
+          step(@block = block.title, session)
           return @pace.during(:turns) { once(block, session) } if block.cold
 
           block.paced ? at_once(block, session) : turns(block, session)
@@ -151,7 +152,6 @@ module Larder
 
         # A store that only its own process sees has no entries of another one.
         def once(block, session)
-          step(@block = block.title, session)
           together(@seats.select { |seat| seat.shared? || seat.reference? || block.anywhere }).each do |seat|
             able?(seat, block) do
               seat.request(:cold, block.key)
@@ -161,7 +161,6 @@ module Larder
         end
 
         def turns(block, session)
-          step(@block = block.title, session)
           able = @pace.during(:preparing) { prepare(together(in_order(@seats)), block) }
           passes = block.slow ? 1 : @pace.passes
           @pace.during(:turns) { passes.times { |pass| take_pass(able, block, session, pass) } }
@@ -169,7 +168,6 @@ module Larder
 
         # Calls come at times of their own, so rows do not wait for each other.
         def at_once(block, session)
-          step(@block = block.title, session)
           @pace.during(:preparing) do
             seats = in_order(@seats.reject(&:reference?)).each { |seat| seat.request(:prepare, block.key) }
             able = seats.select { |seat| prepared?(seat, block) }

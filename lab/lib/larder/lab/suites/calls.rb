@@ -84,12 +84,6 @@ module Larder
             scene.store.write("old/#{number}", scene[:texts].text(number), compress: false)
           end
         end
-
-        def subscribe(scene)
-          scene[:subscriber] = ActiveSupport::Notifications.subscribe(EVENTS) { |_event| nil }
-        end
-
-        def unsubscribe(scene) = ActiveSupport::Notifications.unsubscribe(scene[:subscriber])
       end
 
       register("calls", Bench::Suite.define("calls") do
@@ -156,9 +150,12 @@ module Larder
         { read: ["read, 100 B", read], fetch: ["fetch, hit", fetch], write: ["write, 100 B", write] }
           .each do |name, (title, code)|
           block("#{name}_subscribed", "#{title}, with a subscriber", about: "100 B; to all events of the cache") do
-            setup { |scene| Calls.fill(scene).then { Calls.subscribe(scene) } }
+            setup do |scene|
+              Calls.fill(scene)
+              scene[:subscriber] = ActiveSupport::Notifications.subscribe(Calls::EVENTS) { |_event| nil }
+            end
             call(&code)
-            teardown { |scene| Calls.unsubscribe(scene) }
+            teardown { |scene| ActiveSupport::Notifications.unsubscribe(scene[:subscriber]) }
           end
         end
 
