@@ -3,7 +3,6 @@
 require "zlib"
 require_relative "../errors"
 require_relative "lines"
-require_relative "recording"
 
 module Larder
   module Lab
@@ -139,6 +138,153 @@ module Larder
         def wrong(reason)
           raise UsageError, "#{@path} is not a trace of Larder::Lab.record, or is damaged: #{reason}"
         end
+      end
+
+      # A trace that was read: requests with their calls, and what is known of the values. A write that follows a miss
+      # of its key in the same request belongs to that miss; the time from one to the other is that of the computation,
+      # unless an event says it.
+      # @api private
+      class Recording
+        # A call as it was recorded: microseconds, items, and for each whether it was a hit. `ttl` in milliseconds.
+        Call = Struct.new(:letter, :start, :finish, :thread, :ttl, :items, :hits)
+        # `size` in bytes, `compute` in seconds, `ttl` in seconds or nil; `stored`: whether the application stores it;
+        # `counter`: whether it is incremented; `warm`: whether it was there when recording began. `space` is a name.
+        Item = Struct.new(:key, :space, :size, :compute, :ttl, :stored, :counter, :warm)
+        # `start` and `seconds` of the recorded request; `steps`: its calls, each an operation (:get, :set, :delete,
+        # :exist, :increment), items and hits.
+        Request = Struct.new(:start, :seconds, :steps)
+
+        # `spaces`: names by their hashes; `dropped`: calls that were not recorded, by process; `around`: start and end
+        # of requests, by thread; `requests`: in the order in which they began, also calls outside of requests;
+        # `warnings`: reasons to doubt it.
+        attr_reader :name, :calls, :spaces, :dropped, :around, :items, :requests, :warnings
+
+        def initialize(name)
+          @name = name
+          @calls = []
+          @spaces = {}
+          @dropped = {}
+          @around = Hash.new { |all, thread| all[thread] = [] }
+          @by_key = {}
+          @computed = Hash.new { |all, item| all[item] = [] }.compare_by_identity
+        end
+
+        # The {Item} of a key; {#spaces} has its name by `space`.
+        def item(key, space = nil) = (@by_key[key] ||= Item.new(key)).tap { |item| item.space ||= space }
+
+        # Links all that was read. The file has `damaged` parts and `others`, further recordings.
+        def complete(damaged:, others:)
+          @warnings = doubts(damaged, others)
+          @requests = @calls.group_by(&:thread).flat_map { |thread, own| requests_of(thread, own.sort_by(&:start)) }
+                            .sort_by!(&:start)
+          find_warm
+          names = { "0" => "other", **@spaces }
+          @items.each { |item| item.space = names.fetch(item.space) { |hash| "keyspace #{hash}" } }
+          estimate
+          self
+        end
+
+        # All reads in their order: the {Item} of each, and whether it was a hit.
+        def reads
+          @reads ||= @requests.flat_map do |request|
+            request.steps.flat_map { |operation, items, hits| operation == :get ? items.zip(hits) : [] }
+          end
+        end
+
+        # Seconds from the first call to the end of the last request.
+        def seconds
+          first, last = @requests.minmax_by(&:start)
+          [last.start + last.seconds - first.start, 1e-6].max
+        end
+
+        private
+
+        def doubts(damaged, others)
+          lost = @dropped.values.sum
+          [("#{damaged} damaged parts of the file were left out." if damaged.positive?),
+           ("The file has #{others + 1} recordings; this is the one with most calls." if others.positive?),
+           ("#{lost} calls were not recorded, because too many waited." if lost.positive?)].compact
+        end
+
+        # An inner request is part of the outer one. A call outside of requests is a request of its own.
+        def requests_of(thread, calls)
+          around = @around[thread].sort.each_with_object([]) do |span, outer|
+            outer << span if outer.empty? || span.first > outer.last.last
+          end
+          outside = {}.compare_by_identity
+          calls.group_by { |call| around_of(call, around) || call }.filter_map do |span, own|
+            alone = span.is_a?(Call)
+            start, finish = alone ? [span.start, span.finish] : span
+            missed = alone ? outside : {}.compare_by_identity
+            steps = own.filter_map { |call| step(call, missed) }
+            Request.new(start / 1e6, (finish - start) / 1e6, steps) if steps.any?
+          end
+        end
+
+        def around_of(call, around)
+          index = around.bsearch_index { |start, _| start > call.start } || around.size
+          around[index - 1] if index.positive? && call.start <= around[index - 1].last
+        end
+
+        # @param missed [Hash{Item=>Integer, nil}] when each was missed; nil if the time of its computation is known
+        def step(call, missed)
+          case call.letter
+          when "r" then get(call, missed)
+          when "w" then set(call, missed)
+          when "g"
+            call.items.each { |item| computed(item, call.finish - call.start, missed) }
+            nil
+          when "i" then [:increment, call.items.each { |item| item.counter = true }]
+          when "d" then [:delete, call.items]
+          when "e" then [:exist, call.items]
+          end
+        end
+
+        def get(call, missed)
+          call.items.zip(call.hits) { |item, hit| hit ? item.stored = true : missed[item] = call.finish }
+          [:get, call.items, call.hits]
+        end
+
+        def computed(item, micros, missed)
+          @computed[item] << ([micros, 0].max / 1e6)
+          missed[item] = nil if missed.key?(item) # its write tells no other time
+        end
+
+        def set(call, missed)
+          fills, others = call.items.partition { |item| missed.key?(item) }
+          call.items.each do |item|
+            item.stored = true
+            item.ttl = call.ttl && (call.ttl / 1e3)
+          end
+          fills.each do |item|
+            at = missed.delete(item)
+            computed(item, (call.start - at) / fills.size, missed) if at
+          end
+          [:set, others] if others.any?
+        end
+
+        # Items that no call names are those of calls that were not read.
+        def find_warm
+          @requests.each do |request|
+            request.steps.each do |_, items, hits|
+              items.each_with_index { |item, at| item.warm = (hits && hits[at]) == true if item.warm.nil? }
+            end
+          end
+          @items = @by_key.values.reject { |item| item.warm.nil? }
+        end
+
+        # Where nothing is known of a value, the median of its keyspace, or of all.
+        def estimate
+          @computed.each { |item, all| item.compute = all.sum / all.size }
+          { size: 0, compute: 0.0 }.each do |field, least|
+            known = @items.select(&field)
+            medians = known.group_by(&:space).transform_values { |some| median(some.map(&field)) }
+            whole = known.any? ? median(known.map(&field)) : least
+            @items.each { |item| item[field] ||= medians[item.space] || whole }
+          end
+        end
+
+        def median(values) = values.sort[values.size / 2]
       end
     end
   end
