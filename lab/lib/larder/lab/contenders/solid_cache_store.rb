@@ -87,23 +87,12 @@ module Larder
           { (Rails.gem_version >= Gem::Version.new("8.1") ? :max_connections : :pool) => [threads, MINIMUM_POOL].max }
         end
 
-        # As in the installer's db/cache_schema.rb, unless another process has made it.
+        # By the installer's own file, unless another process has made the table.
         def define_schema
           return if ActiveRecord::Base.with_connection { |connection| connection.table_exists?("solid_cache_entries") }
 
           ActiveRecord::Schema.verbose = false
-          ActiveRecord::Schema.define(version: 1) do
-            create_table "solid_cache_entries", force: :cascade do |table|
-              table.binary "key", limit: 1024, null: false
-              table.binary "value", limit: 536_870_912, null: false
-              table.datetime "created_at", null: false
-              table.integer "key_hash", limit: 8, null: false
-              table.integer "byte_size", limit: 4, null: false
-              table.index ["byte_size"], name: "index_solid_cache_entries_on_byte_size"
-              table.index %w[key_hash byte_size], name: "index_solid_cache_entries_on_key_hash_and_byte_size"
-              table.index ["key_hash"], name: "index_solid_cache_entries_on_key_hash", unique: true
-            end
-          end
+          load SolidCache::Engine.root.join("lib/generators/solid_cache/install/templates/db/cache_schema.rb")
         end
 
         def ask_database(query) = ActiveRecord::Base.with_connection { |connection| connection.select_value(query) }
