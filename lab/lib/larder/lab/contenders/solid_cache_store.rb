@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "yaml"
-
 module Larder
   module Lab
     module Contenders
@@ -20,20 +18,18 @@ module Larder
         class << self
           # Nothing of a suite: Active Record is not loaded before the application has configured it.
           def preload(_suite)
-            boot(File.join(Dir.pwd, self::ADAPTER)) # processes with other Gemfiles have the same directory
+            boot
           rescue LoadError
             nil # {#open} says so
           end
 
-          # Loads all code and configures it. Opens no connection.
-          # @param root [String] a directory
-          def boot(root)
+          # Loads all code and configures it. Opens no connection, and has no file of a configuration.
+          def boot
             load_rails
             return if Rails.application
 
-            write_configuration(root)
             Class.new(Rails::Application) do
-              config.root = root
+              config.root = Dir.pwd
               config.load_defaults(Rails.gem_version.segments.first(2).join(".").to_f)
               config.eager_load = true
               config.secret_key_base = "the lab signs nothing"
@@ -48,24 +44,18 @@ module Larder
           private
 
           def load_rails
-            ENV["RAILS_ENV"] = "production"
+            ENV.update("RAILS_ENV" => "production", "DATABASE_URL" => "#{self::ADAPTER}:none")
             require "rails"
             require "active_record/railtie"
             require "active_job/railtie"
             require "solid_cache"
-          end
-
-          def write_configuration(root)
-            FileUtils.mkdir_p(File.join(root, "config"))
-            yaml = { "production" => { "adapter" => self::ADAPTER } }.to_yaml
-            File.write(File.join(root, "config", "database.yml"), yaml)
           end
         end
 
         private
 
         def load_code
-          self.class.boot(dir)
+          self.class.boot
           connect
           define_schema
         end
