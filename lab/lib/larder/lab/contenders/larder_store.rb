@@ -12,15 +12,8 @@ module Larder
           super
           require "active_support/cache/larder_store"
         rescue LoadError => error
-          raise Unavailable, remedy(error)
-        end
-
-        def remedy(error)
-          missing = error.path.to_s
-          return "larder cannot be loaded: #{error.message}" unless missing.include?("larder")
-          return "the gem larder is missing: gem install larder" unless missing.end_with?("larder/larder")
-
-          "the extension of larder is not compiled: run bin/lab, or bundle exec rake compile (#{error.message})"
+          raise Unavailable, "larder cannot be loaded: gem install larder, or bin/lab, which compiles its extension " \
+                             "(#{error.message})"
         end
       end
 
