@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-# The base of the cache stores that are compared: how each is opened, emptied and measured from outside. The stores are
-# in contenders/. A {ContenderDeclaration} declares a store's name, gems and server.
-
 require "fileutils"
 require_relative "errors"
 require_relative "contender_declaration"
@@ -10,8 +7,9 @@ require_relative "footprint"
 
 module Larder
   module Lab
-    # A store that takes part. A subclass says what it needs and implements {#open_store}; it overrides {#load_code}
-    # where code must be loaded first, and {#clear} where emptying is not `store.clear`.
+    # A store that takes part: how it is opened, emptied and measured from outside. A subclass, in contenders/, says
+    # what it needs, see {ContenderDeclaration}, and implements {#open_store}; it overrides {#load_code} where code must
+    # be loaded first, and {#clear} where emptying is not `store.clear`.
     class Contender
       # Room that every store gets, where its documentation lets one choose: 256 MB, far more than any run writes.
       SIZE = 256 * 1024 * 1024

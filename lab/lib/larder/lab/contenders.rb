@@ -1,13 +1,11 @@
 # frozen_string_literal: true
 
-# The list of contenders. A new one is one file in contenders/ and one line at the end of this file, or a `row` of a
-# store that it resembles.
-
 require "larder/cli/registry"
 
 module Larder
   module Lab
-    # The stores that can take part, by the names users type.
+    # The stores that can take part, by the names users type. A new one is one file in contenders/ and one line at the
+    # end of this file, or a `row` of a store that it resembles.
     module Contenders
       extend CLI::Registry
       holds "contender"

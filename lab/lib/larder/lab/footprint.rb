@@ -1,15 +1,12 @@
 # frozen_string_literal: true
 
-# Measures what a store takes of the machine, as the kernel tells it: memory of this process, memory of a server and
-# of all that it has started, blocks of files on disks and on file systems in memory. What the system does not tell is
-# 0.
-
 require_relative "environment"
 
 module Larder
   module Lab
-    # Bytes at one moment. own: private memory of this process; mapped: what it has mapped of files and shares; server:
-    # memory of the server, what its processes share counted once; disk: blocks of files; tmpfs: the same in memory.
+    # What a store takes of the machine at one moment, in bytes, as the kernel tells it; 0 where the system does not
+    # tell. own: private memory of this process; mapped: what it has mapped of files and shares; server: memory of the
+    # server, what its processes share counted once; disk: blocks of files; tmpfs: the same in memory.
     # @api private
     Footprint = Struct.new(:own, :mapped, :server, :disk, :tmpfs, keyword_init: true) do
       def self.take(pid: nil, dirs: [])

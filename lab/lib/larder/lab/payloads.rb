@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-# The list of payloads that codecs are tried on. Each is made from a seed, in a worker process or before workers are
-# forked, so that all rows get the same.
-
 require "json"
 require "larder/cli/registry"
 require_relative "errors"
@@ -10,7 +7,8 @@ require_relative "suites/shop"
 
 module Larder
   module Lab
-    # What is serialized and compressed.
+    # The payloads that codecs are tried on. Each is made from a seed, in a worker process or before workers are forked,
+    # so that all rows get the same.
     # @api private
     module Payloads
       extend CLI::Registry

@@ -1,9 +1,5 @@
 # frozen_string_literal: true
 
-# The base of private servers: each is found on the PATH, prepared, started on a Unix socket in a directory of the lab
-# (or on a loopback port if the path is too long for a socket), asked whether it answers, and stopped. A warden ends
-# it if the lab is killed.
-
 require "fileutils"
 require "open3"
 require "socket"
@@ -14,8 +10,10 @@ require_relative "guarded"
 
 module Larder
   module Lab
-    # A subclass names its binary and implements {#arguments}, {#answers?}, and its clients' URLs: {#url_by_socket} and
-    # {#url_by_port}. Where a directory must be made ready first, it overrides {#prepare}.
+    # A private server: found on the PATH, prepared, started on a Unix socket in a directory of the lab (or on a
+    # loopback port if the path is too long for a socket), asked whether it answers, and stopped. A warden ends it if
+    # the lab is killed. A subclass names its binary and implements {#arguments}, {#answers?}, and its clients' URLs:
+    # {#url_by_socket} and {#url_by_port}. Where a directory must be made ready first, it overrides {#prepare}.
     # @api private
     class Server
       include Clock

@@ -1,12 +1,10 @@
 # frozen_string_literal: true
 
-# The list of servers that the lab can start. A new one is a class in servers/.
-
 require "larder/cli/registry"
 
 module Larder
   module Lab
-    # The servers that contenders talk to, by name.
+    # The servers that the lab can start for contenders, by name. A new one is a class in servers/.
     # @api private
     module Servers
       extend CLI::Registry

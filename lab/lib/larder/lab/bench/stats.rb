@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Computes the ratio of two rows, its interval, and the smallest difference that the run could have shown.
-
 require_relative "samples"
 
 module Larder

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Declares suites: which blocks of code are measured, and along which axes. Suites are data; nothing here measures.
-
 require "json"
 require_relative "../contenders"
 require_relative "stats"
@@ -9,7 +7,7 @@ require_relative "stats"
 module Larder
   module Lab
     module Bench
-      # A question, and the blocks of code whose times answer it.
+      # A question, and the blocks of code whose times answer it. Suites are data; nothing here measures.
       class Suite
         # Code that is timed. `key` and `title` name it, `short` heads a column, `about` describes it. `setup` gets a
         # {Scene} and prepares it, without being timed; `teardown` runs after the last turn. `call` gets the scene, the

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Calls codecs in a worker process: two procs, there and back. Loads Larder's codecs, and their gems when one is needed.
-
 require "larder"
 require "larder/codecs"
 require "active_support"
@@ -10,7 +8,8 @@ require_relative "../errors"
 
 module Larder
   module Lab
-    # Serializers and compressors: their lists, and how each is called.
+    # Serializers and compressors: their lists, and how each is called in a worker process, by two procs, there and
+    # back. Loads Larder's codecs, and their gems when one is needed.
     # @api private
     module Codecs
       # there: value to bytes; back: bytes to value; keeps: whether the value itself comes back, and not a likeness

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# The format of traces, and the lines of one.
-
 module Larder
   module Lab
     # The format of traces, for recorder and reader. A trace is a sequence of gzip members, which processes append.

@@ -1,14 +1,12 @@
 # frozen_string_literal: true
 
-# Lists the stores that are asked about sessions. Each proves that its answers are right before it is measured.
-
 require "json"
 require "larder/cli/registry"
 require_relative "../sessions/row"
 
 module Larder
   module Lab
-    # What questions about sessions cost.
+    # What questions about sessions cost. Each store proves that its answers are right before it is measured.
     # @api private
     module SessionStats
       # The questions, in words.

@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-# The base of the rows that have sessions, and the sessions that are loaded: whose each is, what it holds, and when it
-# was last used. Answers are compared with this.
-
 require "digest"
 require_relative "../contender_declaration"
 require_relative "../contenders/own_place"

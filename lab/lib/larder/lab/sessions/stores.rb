@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Lists the session stores that are compared: how an application would configure each, and what it needs beforehand.
-
 require "securerandom"
 require "larder/cli/registry"
 require_relative "row"
@@ -9,7 +7,8 @@ require_relative "row"
 module Larder
   module Lab
     module Sessions
-      # Those that can take part, by the names users type.
+      # The session stores that are compared, by the names users type: how an application would configure each, and what
+      # it needs beforehand.
       module Stores
         extend CLI::Registry
         holds "session store"
