@@ -11,7 +11,7 @@ require_relative "../contender_declaration"
 module Larder
   module Lab
     module Codecs
-      # A row whose blocks call a codec. Subclasses open it and prove that it brings back what it was given.
+      # A row whose blocks call a codec. Subclasses open it.
       class Row
         include ContenderDeclaration
 
@@ -50,6 +50,9 @@ module Larder
 
         # Nothing is kept between blocks.
         def clear; end
+
+        # Each block compares its payload with what came back, before it is measured.
+        def prove(_values); end
       end
 
       # Bytes to fewer bytes.
@@ -61,44 +64,17 @@ module Larder
           @way = Codecs.compressor(self.class.codec, **self.class.options)
           self
         end
-
-        def prove(values)
-          values.times do |number|
-            bytes = Random.new(number).bytes(number) << ("proof #{number} é " * number).b
-            next if way.back.call(way.there.call(bytes).dup) == bytes
-
-            raise Invalid, "a wrong value: a String of #{bytes.bytesize} bytes did not come back as it was compressed"
-          end
-        end
       end
 
       # Values to bytes.
       class Serializer < Row
         def open
           require_relative "ways"
-          way(proof(0))
+          way([{ "id" => 1 }]) # raises without its gem
           self
         end
 
         def way(value) = Codecs.serializer(self.class.codec, value, **self.class.options)
-
-        def prove(values)
-          values.times do |number|
-            value = proof(number)
-            found = way(value).then { |way| way.back.call(through(way.there.call(value))) }
-            raise Invalid, "a wrong value: #{found.inspect} came back instead of #{value.inspect}" if found != value
-          end
-        end
-
-        private
-
-        # Where bytes are between there and back.
-        def through(bytes) = bytes.dup
-
-        # Its types are those that every serializer keeps.
-        def proof(number)
-          Array.new(3) { |at| { "id" => number + at, "name" => "value #{number} é", "note" => "x" * number } }
-        end
       end
 
       # A serializer with a Redis behind it: lists of records are written there and read, the client's time with the
@@ -145,11 +121,6 @@ module Larder
         end
 
         private
-
-        def through(bytes)
-          write("proof", bytes)
-          read("proof")
-        end
 
         # In a server of the user's several rows are at once.
         def key(name) = "larder-lab:strategy:#{@endpoint["place"]}:#{name}"

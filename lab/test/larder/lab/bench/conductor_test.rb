@@ -61,14 +61,11 @@ module Larder
           assert(@conductor.spent.each_value.all?(&:positive?))
         end
 
-        test "a codec that loses a byte fails its proof, and one that loses it of long values only at the payload" do
-          measure("none", "bent", "bent-when-long", suite: "published-b", blocks: %w[compress_given],
-                                                    given: "ruby:'x' * 90_000")
+        test "a codec that loses a byte is found at the payload" do
+          measure("none", "bent", suite: "published-b", blocks: %w[compress_given], given: "ruby:'x' * 90_000")
           reasons = @conductor.absent.transform_values { |absence| [absence.state, absence.block, absence.reason] }
-          assert_equal [:invalid, nil], reasons["bent"].first(2)
-          assert_match(/a String of \d+ bytes did not come back as it was compressed/, reasons["bent"].last)
-          assert_equal [:invalid, "compress, given", "a wrong value: the payload given did not come back as it was"],
-                       reasons["bent-when-long"]
+          assert_equal({ "bent" => [:invalid, "compress, given",
+                                    "a wrong value: the payload given did not come back as it was"] }, reasons)
           assert_equal %w[none reference], @samples.map(&:row).uniq.sort
         end
 
