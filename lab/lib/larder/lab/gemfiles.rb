@@ -14,7 +14,6 @@ module Larder
       CODECS = "codecs"
       # Gemfiles of stores whose gems it has, too.
       IN_CODECS = [nil, "solid_cache"].freeze
-      private_constant :IN_CODECS
 
       module_function
 

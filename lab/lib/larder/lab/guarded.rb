@@ -14,7 +14,6 @@ module Larder
       WARDEN = File.expand_path("warden.rb", __dir__)
       # What is for this Ruby, as an allocator that is preloaded, is not for the program.
       UNSET = { "RUBYOPT" => nil, "LD_PRELOAD" => nil }.freeze
-      private_constant :UNSET
 
       # Starts a warden for a duty that it has at the end of its input: when each process that has the pipe has ended.
       #

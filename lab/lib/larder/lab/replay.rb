@@ -45,7 +45,6 @@ module Larder
         # Bytes of all values, at most.
         MOST_BYTES = 512 << 20
         TEXT = 1 << 20
-        private_constant :TEXT
 
         attr_reader :recording
 

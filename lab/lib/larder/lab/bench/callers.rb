@@ -14,7 +14,6 @@ module Larder
         NOTICE = 0.02
         # The bytes of a time in the pipe from which the processes read it.
         TIME = "E"
-        private_constant :NOTICE, :TIME
 
         extend Clock
 

@@ -75,7 +75,6 @@ module Larder
 
         # The least standard error: that of exact values, which differ by rounding.
         ROUNDING = 1e-9
-        private_constant :ROUNDING
 
         # The difference of two means: `difference` and `error` of logarithms, `degrees` of freedom.
         Test = Struct.new(:key, :difference, :error, :degrees, keyword_init: true) do
@@ -93,7 +92,6 @@ module Larder
           # The probability of so great a difference, if the true one is not above `allowed`.
           def chance(allowed) = [2 * Student.tail((difference.abs - allowed) / error, degrees), 1.0].min
         end
-        private_constant :Test
 
         private
 

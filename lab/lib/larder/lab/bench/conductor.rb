@@ -31,7 +31,6 @@ module Larder
         HANDS = 4
         # Values with which a row proves in the sessions after its first that it keeps them.
         FEWER_PROOFS = 10
-        private_constant :SEEDS, :HANDS, :FEWER_PROOFS
 
         # absent: rows that were left out, and why; skipped: [row, block] => why a row that takes part cannot do this
         # block; recorded: row => versions, options, server, "memory" of it "before" and "after" the blocks of each

@@ -13,7 +13,6 @@ module Larder
       class Preload
         # Collections of garbage after which Ruby counts an object as old. Workers share old objects' memory longest.
         COLLECTIONS = 4
-        private_constant :COLLECTIONS
 
         def self.main(suite, contender)
           suite = Suites.fetch(suite)

@@ -77,7 +77,6 @@ module Larder
         # collects garbage have grown to Ruby's own limits; else they grow with what a row has allocated so far.
         WARM_HEAP = { "MALLOC_TRIM_THRESHOLD_" => (1 << 30).to_s, "MALLOC_MMAP_THRESHOLD_" => (1 << 25).to_s,
                       "RUBY_GC_MALLOC_LIMIT" => (32 << 20).to_s, "RUBY_GC_OLDMALLOC_LIMIT" => (128 << 20).to_s }.freeze
-        private_constant :SCRIPT
 
         # Those of a session, each started when its first row is.
         class Group

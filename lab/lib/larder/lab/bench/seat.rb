@@ -23,7 +23,6 @@ module Larder
         Status = Struct.new(:termsig) do
           def signaled? = termsig.positive?
         end
-        private_constant :TIMEOUT, :Status
 
         # row: the name of the contender, or {ReferenceLoop::KEY}; copy: 0, or 1 for the twin.
         attr_reader :row, :copy

@@ -15,7 +15,6 @@ module Larder
         TINY = 1e-300
         # Halvings of an interval that holds a quantile.
         HALVINGS = 50
-        private_constant :PRECISION, :TINY, :HALVINGS
 
         module_function
 

@@ -89,7 +89,6 @@ module Larder
         COPIES = 2
         # The variable of the environment with the settings of suites.
         SETTINGS = "LARDER_LAB_SETTINGS"
-        private_constant :SETTINGS
 
         # Facts of a suite, with the values of one that does not say. `title "Stores"` declares one, `title` answers it;
         # one whose value is a list has all words: `answers "hit", "miss"`; and code is a block.

@@ -17,7 +17,6 @@ module Larder
 
         # The field of /proc/self/stat after the name of the program that counts minor page faults.
         FAULTS = 7
-        private_constant :FAULTS
 
         def initialize(block, scene)
           @block = block

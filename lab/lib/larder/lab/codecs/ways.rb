@@ -25,7 +25,6 @@ module Larder
       NONE = Way.new(->(bytes) { bytes }, ->(bytes) { bytes }, true).freeze
       # Serializers of lists and Hashes only.
       LIKENESSES = %w[json active_support_json xml protobuf message_pack_rows].freeze
-      private_constant :LIKENESSES
 
       module_function
 
@@ -110,7 +109,6 @@ module Larder
 
           def load(bytes) = way.back.call(bytes)
         end
-        private_constant :Serializer
 
         def initialize(way, packing)
           @packing = packing

@@ -45,12 +45,9 @@ module Larder
         TEMPLATE = %r{\Aviews/([\w/.-]+):\h{32}(?![^/])}
         FIRST_PART = %r{\A[/:]*([A-Za-z_][A-Za-z_.-]{0,39})(?=[/:\d])}
         HITS = { true => "\t1", false => "\t0", nil => "\t" }.freeze
-        private_constant :HITS, :KEY_BITS, :SPACE_BITS, :MOST_KEYS, :MOST_THREADS, :MOST_SPACES, :LOOKING, :AT_ONCE,
-                         :TEMPLATE, :FIRST_PART
 
         # `text`: hash and keyspace as they are written; `sized`: whether the size is known or about to be.
         Known = Struct.new(:text, :sized)
-        private_constant :Known
 
         def initialize(store, keyspaces: false)
           @store = store

@@ -21,7 +21,6 @@ module Larder
         NUMBER = /\A\d{1,15}\z/
         KEY = /\A[0-9a-z]{1,10}\z/
         HITS = { "1" => true, "0" => false, "" => nil, nil => nil }.freeze
-        private_constant :MEMBER, :GZIP, :LETTERS, :NUMBER, :KEY, :HITS
 
         # True if the file begins as a trace does.
         def self.trace?(path)

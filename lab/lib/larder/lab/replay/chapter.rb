@@ -18,7 +18,6 @@ module Larder
         SIZED = "Misses by size of the cache"
         NOTE = "The misses are of reads of values that the application stores, by room alone: no entry expires or is " \
                "deleted, so a replay has more misses."
-        private_constant :SIZED, :SIZES, :POLICIES, :NEAR, :NOTE
 
         def initialize(*, **)
           super

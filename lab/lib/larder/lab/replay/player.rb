@@ -14,7 +14,6 @@ module Larder
 
         # Seconds that entries live in the store, at most: it may be in a server of the user's.
         LONGEST = 300
-        private_constant :LONGEST
 
         # The store gets what was there when recording began.
         def initialize(store, script)

@@ -131,7 +131,6 @@ module Larder
                     for: ->(user) { ::Larder::Sessions.for(user).map { |info| info.used_at.to_i } },
                     active: ->(seconds) { ::Larder::Sessions.active(last: seconds) },
                     all: ->(_) { ::Larder::Sessions.stats[:sessions] } }.freeze
-          private_constant :ROOM, :LEAST, :ASKED
 
           # @return [Hash{Symbol=>Object}] for the record
           def recorded = { store: :larder_store, options: { **lifetimes, room: ROOM } }
@@ -206,7 +205,6 @@ module Larder
                   active: "SELECT COUNT(*) FROM #{TABLE} WHERE updated_at >= ?",
                   all: "SELECT COUNT(*) FROM #{TABLE}",
                   use: "UPDATE #{TABLE} SET updated_at = ? WHERE session_id = ?" }.freeze
-          private_constant :TIME, :INDEXES, :SQL
 
           # @return [Hash{Symbol=>Object}] for the record, without secrets
           def recorded

@@ -67,7 +67,6 @@ module Larder
         FIRST_USER = 1000
         # As long as the real one.
         TOKEN = "q5LkZ0d3M1hT2c7XvB9nR8sW4yE6uJ0pQaGfKzNiOeY"
-        private_constant :TOKEN
 
         class << self
           # The id of a session's user. Sessions are numbered from 0.

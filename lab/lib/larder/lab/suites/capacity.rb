@@ -58,7 +58,6 @@ module Larder
           # Places in the noise where objects begin.
           PLACES = 8192
           SEED = 1
-          private_constant :MOST, :FULL, :LOOKS, :SETTLING, :BATCH, :WARMING, :WARMTH, :CHECKED, :PLACES, :SEED
 
           # The contender is open and empty; each object has `bytes` bytes.
           def initialize(contender, bytes)

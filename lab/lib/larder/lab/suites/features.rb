@@ -63,7 +63,6 @@ module Larder
           NOT_OURS = [UNTRIED, "the server is not the lab's own"].freeze
           PASSING = "at a URL of yours its place lasts no longer than a process; without the URL the lab starts a " \
                     "server"
-          private_constant :PATIENCE, :PASSING
 
           # @raise [Unavailable] if other processes cannot use this store
           def initialize(scene)

@@ -20,7 +20,6 @@ module Larder
         "category_page" => ["/rezept/cat/Hauptspeise?page=5", false, "a LIKE over text"],
         "letter" => ["/rezept/letter/G", false, "by an index"]
       }.freeze
-      private_constant :PAGES
 
       register("published-e", Bench::Suite.define("published-e") do
         title "Sessions"

@@ -12,7 +12,6 @@ module Larder
         COUNTS = [1, 2, 4].freeze
         # Seconds that all callers call.
         SECONDS = 0.15
-        private_constant :SECONDS
 
         module_function
 
@@ -50,7 +49,6 @@ module Larder
           ROUND = 20
           # Seconds of calls that do not count.
           WARMING = 0.1
-          private_constant :KEYS, :VALUES, :BATCH, :ROUND, :WARMING
 
           # Writes all keys, and warms up.
           def self.fill(scene)

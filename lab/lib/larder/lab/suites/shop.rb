@@ -59,7 +59,6 @@ module Larder
           WORDS = Random.new(11).then do |random|
             Array.new(900) { Array.new(random.rand(1..4)) { SYLLABLES.sample(random: random) }.join }.uniq.freeze
           end
-          private_constant :SYLLABLES, :WORDS
 
           module_function
 

@@ -47,7 +47,6 @@ module Larder
           REQUESTS = 100_000
           # Characters of a failure that are shown.
           SHOWN = 80
-          private_constant :BYTES, :FILLING, :LIMIT, :BATCH, :LOOK, :SLICES, :REQUESTS, :SHOWN
 
           def initialize(contender)
             @contender = contender

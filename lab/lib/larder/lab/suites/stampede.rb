@@ -55,7 +55,6 @@ module Larder
           READING = 1.8
           # Reads are counted by when they began, in slices of this many seconds.
           SLICE = 0.005
-          private_constant :ABSENT, :EXPIRING, :VALUE, :KEYS, :PAUSE, :LEAD, :READING, :SLICE
 
           def initialize(scene)
             @store = scene.store

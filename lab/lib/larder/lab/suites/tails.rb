@@ -22,7 +22,6 @@ module Larder
         SHORT = 0.9
         # Points of a curve.
         POINTS = [0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9995, 0.9999].freeze
-        private_constant :CLOSED, :OWN, :SEED
 
         module_function
 

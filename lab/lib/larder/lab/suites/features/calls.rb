@@ -13,7 +13,6 @@ module Larder
           # Bytes of the largest value that is tried, and to how many bytes it is found.
           LARGEST = 16 << 20
           STEP = 4096
-          private_constant :AFTERWARDS, :LENGTHS, :LARGEST, :STEP
 
           private
 

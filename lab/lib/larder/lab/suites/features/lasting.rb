@@ -12,7 +12,6 @@ module Larder
           # Processes that increment at once, and increments of each.
           PROCESSES = 3
           INCREMENTS = 100
-          private_constant :ENDING, :PROCESSES, :INCREMENTS
 
           private
 

@@ -18,7 +18,6 @@ module Larder
                       larder_store: lambda do |urls, file|
                         [file, { remote: [:redis_cache_store, { url: urls.one? ? urls.first : urls }] }]
                       end }.freeze
-          private_constant :TEXT, :TEXTS, :SPREAD, :SERVERS
 
           private
 

@@ -26,7 +26,6 @@ module Larder
                         Rack::ETag, Rack::TempfileReaper].freeze
           # Seconds that the computation of a fragment waits for its queries.
           QUERIES = 0.002
-          private_constant :MIDDLEWARE
 
           class << self
             # Products of the page `computed`, and fragments that this process has computed for it.
