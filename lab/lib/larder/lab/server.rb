@@ -122,9 +122,6 @@ module Larder
         { "url" => url_by_port(host, port), "host" => host, "port" => port, "private" => true, "pid" => pid }
       end
 
-      # Bytes of the server and its processes, what they share counted once; nil where the system does not say.
-      def memory_bytes = Footprints.memory(pid)
-
       # Version and arguments, for the record.
       def recorded = { "version" => self.class.version, "arguments" => arguments }
 

@@ -11,9 +11,7 @@ module Larder
     module Suites
       # Finds out what stores can do, by trying. Each table of the report is a block.
       module Features
-        autoload :Published, File.expand_path("features/published", __dir__)
-        autoload :Calls, File.expand_path("features/calls", __dir__)
-        autoload :Lasting, File.expand_path("features/lasting", __dir__)
+        %i[Published Calls Lasting].each { |name| autoload name, File.expand_path("features/questions", __dir__) }
 
         # Answers in place of yes and no: a question was tried without a result, or could not be tried.
         UNKNOWN = "unknown"
