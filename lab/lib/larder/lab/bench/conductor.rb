@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-# Runs a plan: in each session it starts a process for each row and for its twin, and lets them take turns.
-
 require_relative "../clock"
 require_relative "../scratch"
 require_relative "pace"
@@ -19,9 +17,10 @@ module Larder
       # `block` the title of the block that was measured or prepared (nil: its process started or ended).
       Absence = Struct.new(:state, :reason, :block, keyword_init: true)
 
-      # Rows live at the same time and take turns in short blocks, so that load and the clock rate of the processor meet
-      # all of them. In each pass the order is random and is then reversed (ABBA), which removes drift within the pass.
-      # The reference loop takes turns with them.
+      # Runs a plan: in each session it starts a process for each row and for its twin. Rows live at the same time and
+      # take turns in short blocks, so that load and the clock rate of the processor meet all of them. In each pass the
+      # order is random and is then reversed (ABBA), which removes drift within the pass. The reference loop takes turns
+      # with them.
       class Conductor
         include Clock
 

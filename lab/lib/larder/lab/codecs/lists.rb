@@ -1,9 +1,5 @@
 # frozen_string_literal: true
 
-# The codecs that are compared: each is a row of a suite, as a store is. A new one is one line in a list at the end. The
-# command itself reads the class methods only; instances live in worker processes, and load the codec when they are
-# opened.
-
 require "larder/cli/registry"
 require "set"
 require_relative "../contender_declaration"
@@ -11,7 +7,8 @@ require_relative "../contender_declaration"
 module Larder
   module Lab
     module Codecs
-      # A row whose blocks call a codec. Subclasses open it.
+      # A codec that is compared, a row of a suite as a store is. A new one is one line in a list at the end. Instances
+      # live in worker processes, and subclasses load the codec when they are opened.
       class Row
         include ContenderDeclaration
 
