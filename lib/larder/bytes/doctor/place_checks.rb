@@ -55,7 +55,7 @@ module Larder
 
       # @return [String] for .gitignore: its directory; its files if that is the root, which has others
       def pattern_below(root)
-        directory = File.dirname(File.realpath(@path))
+        directory, root = [File.dirname(File.realpath(@path)), root].map(&:b) # the latter has the locale's encoding
         directory == root ? "/#{File.basename(@path)}*" : "/#{directory.delete_prefix("#{root}/")}/"
       end
 
