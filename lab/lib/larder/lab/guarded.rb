@@ -5,7 +5,7 @@ require_relative "clock"
 
 module Larder
   module Lab
-    # Runs one program under a warden, see warden.rb: it ends when it is told to, and also if this process is killed.
+    # Runs one program under a warden, see warden.rb: it ends by {#stop}, and also if this process is killed.
     # Knows nothing about what the program does.
     # @api private
     class Guarded

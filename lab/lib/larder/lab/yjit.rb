@@ -3,7 +3,7 @@
 module Larder
   module Lab
     # Ruby's compiler YJIT. A Rails application turns it on where Ruby lets it, from Ruby 3.3 on, so each process of the
-    # lab does: a store without an application would run without it, beside one that brings its own.
+    # lab does: a store without an application would run without it, next to one that brings its own.
     # @api private
     module Yjit
       module_function

@@ -77,7 +77,7 @@ module Larder
           { (Rails.gem_version >= Gem::Version.new("8.1") ? :max_connections : :pool) => [threads, MINIMUM_POOL].max }
         end
 
-        # By the installer's own file, unless another process has made the table.
+        # Loads the installer's own file, unless another process has made the table.
         def define_schema
           return if ActiveRecord::Base.with_connection { |connection| connection.table_exists?("solid_cache_entries") }
 

@@ -6,7 +6,7 @@ module Larder
   module Lab
     module Suites
       # The first requests of a process, with the cache that it had before a restart and with an emptied one, and later
-      # ones. They are for pages of ten fragments, a few of which are on many pages.
+      # ones. They are for pages of ten fragments, and a few fragments are on many pages.
       module Deploy
         # Requests of a new process, fragments on each page, and fragments of all pages.
         REQUESTS = 50
