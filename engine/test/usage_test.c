@@ -534,6 +534,10 @@ static void one_whose_header_was_not_written_is_made_again(void) {
         CHECK(load() == (i == 0 ? LARDER_NOT_THERE : LARDER_NOT_LARDER), "%d", i);
         CHECK(keep(&error) == (i == 0 ? LARDER_OK : LARDER_NOT_LARDER), "%d", i);
     }
+    struct stat info; /* a longer file, such as a disk image, is another program's */
+    CHECK(truncate(sidecar(), 0) == 0 && truncate(sidecar(), 4 << 20) == 0);
+    CHECK(load() == LARDER_NOT_LARDER && keep(&error) == LARDER_NOT_LARDER);
+    CHECK(stat(sidecar(), &info) == 0 && info.st_size == 4 << 20);
     larder_close(cache);
 }
 

@@ -143,10 +143,11 @@ int lard_sidecar_write_header(lard_sidecar *file) {
 
 /* ---- opening ---- */
 
-/* True if these bytes of a header are zeros: the machine crashed before the header was on the disk. */
-static bool is_unwritten(const lard_sidecar_header *header, size_t bytes) {
+/* True if these bytes of a header are zeros: the machine crashed before the header was on the disk. A longer file
+ * that begins with zeros may be a disk image. */
+static bool is_unwritten(const lard_sidecar *file, size_t bytes) {
     static const lard_sidecar_header zeros;
-    return memcmp(header, &zeros, bytes) == 0;
+    return memcmp(&file->header, &zeros, bytes) == 0 && (uint64_t)file->info.st_size <= lard_sidecar_bytes();
 }
 
 /* OK; UNFIT: it has no valid header of this version, or none was written; NEWER_VERSION or NOT_LARDER. */
@@ -158,7 +159,7 @@ static larder_status read_header(lard_sidecar *file, const char *path, larder_er
         return lard_fail_call(error, "read", path, code);
     }
     size_t of_magic = got < sizeof header->magic ? got : sizeof header->magic;
-    if (memcmp(header->magic, LARD_SIDECAR_MAGIC, of_magic) != 0 && !is_unwritten(header, got)) {
+    if (memcmp(header->magic, LARD_SIDECAR_MAGIC, of_magic) != 0 && !is_unwritten(file, got)) {
         return lard_fail(error, LARDER_NOT_LARDER, 0, "%s: it holds no statistics of a cache", path);
     }
     bool is_whole = got == sizeof *header && header->crc == crc_of(header);
