@@ -72,6 +72,25 @@ module LarderStore
       assert_not there?("k")
     end
 
+    { "fetch" => ->(store, block) { store.fetch("k", single_flight: true, &block) },
+      "fetch_multi" => ->(store, block) { store.fetch_multi("k", single_flight: true, &block) } }.each do |name, call|
+      test "a lease of #{name} that its client took twice does not come back after a delete of another machine" do
+        one = machine("repeating", remote: remote(reconnect_attempts: 1, read_timeout: 0.5))
+        one.fetch("warm", single_flight: true) { 1 } # the server knows the scripts
+        @proxy.hold(%r{k/larder/lease}n)
+        compute = lambda do |*|
+          machine("three", remote: direct).delete("k")
+          arrives("k/larder/lease")
+          "old"
+        end
+        fetching = Thread.new { call.call(one, compute) }
+        assert(eventually { @proxy.holds? })
+        @proxy.hold(/only what is held already/n)
+        fetching.join
+        assert_not there?("k")
+      end
+    end
+
     test "a write that its client repeated, so that the first attempt arrives late, is deleted again" do
       one = machine("repeating", remote: remote(reconnect_attempts: 1, read_timeout: 0.5))
       one.write("k", "old")
