@@ -12,14 +12,14 @@ module SimulatedRuns
 
   # @param factors [Hash{String=>Float}] see {SimulatedTurns}
   # @param how [Hash] more of {SimulatedTurns}, and of {Larder::Lab::SuiteReport::Run}
-  def chapter(factors, suite: "applications", rows: factors.keys, blocks: nil, load: 0.1, base: nil, seed: 4, **how)
+  def chapter(factors, suite: "applications", rows: factors.keys, blocks: nil, busy: 0.1, base: nil, seed: 4, **how)
     run = L::SuiteReport::Run.new(**how.extract!(:absent, :skipped, :recorded))
     suite = L::Suites.fetch(suite)
     blocks ||= suite.blocks.map(&:key)
     plan = L::Bench::Plan.new(suite: suite, rows: rows, blocks: blocks.map { |key| suite.fetch(key) }, seed: 1)
     samples = SimulatedTurns.new(factors, seed: seed, blocks: blocks, **how).samples
     type = suite.chapter&.call || L::SuiteReport::Chapter
-    type.new(run, plan, samples, base: base, environment: { load_average: load, cores: 2 }).to_chapter
+    type.new(run, plan, samples, base: base, environment: { busy_processors: busy, cores: 2 }).to_chapter
   end
 
   # @param reads [Hash{String=>Float}] see READS

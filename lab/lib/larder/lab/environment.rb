@@ -9,6 +9,8 @@ module Larder
     # Facts about this machine that figures depend on. What the system does not tell is nil, never a guess.
     # @api private
     module Environment
+      LOOK = 0.5
+
       module_function
 
       # @param directory [String] where the stores keep their files
@@ -22,15 +24,25 @@ module Larder
           governor: first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
           memory_bytes: memory_bytes,
           file_system: file_system(directory),
-          load_average: load_average,
+          busy_processors: busy_processors,
           time: Time.now.utc.strftime("%Y-%m-%dT%H:%M:%SZ")
         }
       end
 
-      # @return [Float, nil] runnable processes over the last minute
-      def load_average
-        line = first_line("/proc/loadavg") || output("sysctl", "-n", "vm.loadavg")
-        line && line[/\d+[.,]\d+/]&.tr(",", ".")&.to_f
+      # Unlike the load average it does not count what the lab itself has done a minute ago.
+      #
+      # @return [Float, nil] processors that other work keeps busy, on this machine or its host, over {LOOK} seconds
+      def busy_processors
+        before = ticks or return
+        sleep LOOK
+        idle, all = before.zip(ticks).map { |one, other| other - one }
+        (Etc.nprocessors * (1 - idle.fdiv(all))).round(2) if all.positive?
+      end
+
+      # Time that processors were idle, and all of it, since the machine began.
+      def ticks
+        times = first_line("/proc/stat")&.scan(/\d+/)&.first(8)&.map(&:to_i)
+        [times[3] + times[4], times.sum] if times
       end
 
       def cpu
@@ -71,7 +83,7 @@ module Larder
         nil
       end
 
-      private_class_method :cpu, :memory_bytes, :inside?, :first_line, :output
+      private_class_method :ticks, :cpu, :memory_bytes, :inside?, :first_line, :output
     end
   end
 end

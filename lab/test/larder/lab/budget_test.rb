@@ -4,9 +4,9 @@ require "test_helper"
 
 module Larder
   module Lab
-    # Each comparison that becomes a suite takes lines away. 12,000 are left when all are.
+    # The lab does not grow: a change that adds lines takes as many away, and the limit follows what is there.
     class BudgetTest < ActiveSupport::TestCase
-      MOST_LINES = 24_000
+      MOST_LINES = 23_000
       FILES = "{README.md,exe/*,gemfiles/*.{rb,gemfile},schema/*,{lib,test,traces}/**/*.{rb,css,erb,yml}}"
 
       test "the lab and its tests have no more lines than their budget" do

@@ -18,9 +18,9 @@ module Larder
           name other files. The report is written after each chapter, so a run
           that is stopped keeps the finished chapters; --continue measures the others.
 
-          Calls, replay, latency, scaling, soak, stampede, capacity and network measure fewer
-          stores than by themselves, and most comparisons take less time. To measure
-          everything, use the commands by themselves, for example larder-lab latency.
+          Many comparisons measure fewer stores than by themselves, and most take less
+          time. To measure everything, use the commands by themselves, for example
+          larder-lab latency.
         TEXT
         FOOTER = <<~TEXT
           Examples:
@@ -33,14 +33,15 @@ module Larder
         # One of each kind, for what takes long.
         KINDS = %w[larder memory solid_cache litecache redis memcached].freeze
         # Rows that take part in these, where not all do.
-        CHOSEN = { "calls" => %w[larder memory redis floor], "replay" => KINDS, "latency" => KINDS, "scaling" => KINDS,
-                   "soak" => KINDS, "capacity" => [*KINDS, "valkey"], "matrix" => %w[larder redis],
+        CHOSEN = { "applications" => [*KINDS, "file", "larder-redis"], "calls" => %w[larder memory redis floor],
+                   "replay" => KINDS, "sessions" => %w[larder sql-mariadb memcached redis], "latency" => KINDS,
+                   "scaling" => KINDS, "soak" => KINDS, "capacity" => KINDS, "matrix" => %w[larder redis memcached],
                    "stampede" => %w[larder-single-flight memcached-lock larder redis],
                    "network" => %w[larder redis memcached] }.freeze
-        CHOSEN_QUICKLY = CHOSEN.except("matrix").merge("capacity" => KINDS).freeze
+        CHOSEN_QUICKLY = CHOSEN.except("matrix", "sessions", "applications").freeze
         # Less than by itself, where a suite may take two and a half minutes. Pages of an application take long, and so
         # does a long round trip.
-        LESS = Hash.new(%w[--seconds 90].freeze).merge("hitratio" => [], "latency" => %w[--sessions 3],
+        LESS = Hash.new(%w[--seconds 75].freeze).merge("hitratio" => [], "latency" => %w[--sessions 3],
                                                        "soak" => %w[--block-seconds 8],
                                                        "stampede" => %w[--sessions 1]).freeze
         LESS_QUICKLY = { "sessions" => %w[--blocks unchanged,changed,new,empty_off,empty_on],

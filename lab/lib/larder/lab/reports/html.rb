@@ -73,7 +73,7 @@ module Larder
         # In a sentence: a ratio with its interval.
         DECISIVE = /(\d[\d.,]* \([\d.,]+–[\d.,]+\) times as long)/
         NAMES = { "yjit" => "YJIT", "cpu" => "Processor", "memory_bytes" => "Memory",
-                  "load_average" => "Load before the run" }.freeze
+                  "busy_processors" => "Busy processors before the run" }.freeze
         FAILED = "A value was wrong, or nothing could be measured. Do not use the figures before you know why."
         private_constant :PAGE, :STYLE, :DECISIVE, :NAMES, :FAILED
 

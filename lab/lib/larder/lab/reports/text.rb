@@ -92,7 +92,8 @@ module Larder
         end
       end
 
-      # A {Document::Table} in columns of characters. If it is too wide, it goes on below, with its first column again.
+      # A {Document::Table} in columns of characters. If it is too wide, it goes on below, and repeats the columns that
+      # tell its rows apart.
       class TextTable
         GAP = "  "
         # Ends what had to be cut.
@@ -120,10 +121,19 @@ module Larder
 
         # Sets of columns that fit.
         def parts
-          first, *others = @table.columns.each_index.to_a
-          others.each_with_object([[first]]) do |at, parts|
+          names, others = @table.columns.each_index.partition { |at| at < names_of_rows }
+          others.each_with_object([names]) do |at, parts|
             wider = [*parts.last, at]
-            length(wider) <= @room || parts.last.one? ? parts[-1] = wider : parts << [first, at]
+            length(wider) <= @room || parts.last == names ? parts[-1] = wider : parts << [*names, at]
+          end
+        end
+
+        # How many columns of words begin the table, or one if no more than one of them tells its rows apart.
+        def names_of_rows
+          @names_of_rows ||= begin
+            firsts = @cells.map(&:first)
+            words = @table.columns.each_index.take_while { |at| @table.left?(at) }.size
+            firsts.uniq.size < firsts.size && words < @table.columns.size ? words : 1
           end
         end
 

@@ -107,8 +107,10 @@ module Larder
         def warnings = [busy, few, *@figures.warnings].compact
 
         def busy
-          load, cores = @environment.values_at(:load_average, :cores)
-          "Other work was running when the run began: load #{load} on #{cores} cores." if load && load > BUSY * cores
+          busy, cores = @environment.values_at(:busy_processors, :cores)
+          return unless busy && busy > BUSY * cores
+
+          "Other work was running when the run began: it kept #{busy} of #{cores} processors busy."
         end
 
         def few
@@ -176,9 +178,16 @@ module Larder
                      { title: "page faults/#{block.unit}", format: "number" }]
           ranking = @findings.ranking(block)
           missing = (@plan.rows - ranking).map { |row| @findings.missing(row, block) }
-          found = ranking.size > 1 ? @findings.clause(ranking.last, ranking.first, block) : "nothing to compare"
           Document::Table.new(columns: columns, rows: ranking.map { |row| cells(row, block) } + missing,
-                              notes: ["#{Figures.begun(block.title)}: #{found}."])
+                              notes: [*alike(block, *ranking)])
+        end
+
+        # The table has the other ratios.
+        def alike(block, fastest, *others)
+          slowest = others.last or return
+          return if Bench::Verdict.for_an_application(@findings.ratio(slowest, block, fastest)) == :slower
+
+          "#{Figures.begun(block.title)}: #{@findings.clause(slowest, fastest, block)}."
         end
 
         def cells(row, block)

@@ -155,16 +155,18 @@ module Larder
                      Bench::Verdict::MARKS.fetch(:unknown) => "stay open, because this machine was too busy",
                      Bench::Verdict::MARKS.fetch(:few) => "stay open, because there were too few sessions",
                      Published::NOT_GIVEN => "had no published factor" }.freeze
+        SINGULAR = { "hold" => "holds", "do" => "does", "are" => "is", "were" => "was", "stay" => "stays",
+                     "had" => "had" }.freeze
         # The decisive part of a reason: the name is that of the row, and all of it is in the list of rows that were not
         # measured.
         REASON = /(?:\A\w+ :\w+ )?(.+?)(?:[:;,] | \(|\z)/m
         FIRST = "first: the first call of a process; warm: later ones."
-        private_constant :OUTCOMES, :REASON, :FIRST
+        private_constant :OUTCOMES, :SINGULAR, :REASON, :FIRST
 
         # @return [String] a sentence with how many findings hold
         def summary
           counts = @article.findings.map { |finding| outcome(*cells(finding).last(2)) }.tally
-          found = OUTCOMES.filter_map { |outcome, words| "#{counts[outcome]} #{words}" if counts[outcome] }
+          found = OUTCOMES.filter_map { |outcome, words| counted(counts[outcome], words) if counts[outcome] }
           "The article has #{@article.findings.size} findings: #{found.join(", ")}."
         end
 
@@ -199,6 +201,8 @@ module Larder
         end
 
         private
+
+        def counted(count, words) = "#{count} #{count == 1 ? words.sub(/\A\w+/, SINGULAR) : words}"
 
         # A key of {OUTCOMES}, by the last cells of a finding.
         def outcome(here, agreement)

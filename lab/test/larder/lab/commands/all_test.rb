@@ -19,8 +19,8 @@ module Larder
         test "what takes long by itself is measured in less here, and no quick run in more" do
           arguments = ->(name, *told) { options_of("all", *told).arguments_for(name).each_cons(2).to_a }
           assert_includes arguments["stampede"], ["--sessions", "1"]
-          assert_includes arguments["matrix"], ["--only", "larder,redis"]
-          assert_includes arguments["stores"], ["--seconds", "90"]
+          assert_includes arguments["matrix"], ["--only", "larder,redis,memcached"]
+          assert_includes arguments["stores"], ["--seconds", "75"]
           more = %w[--rounds --seconds --passes]
           assert_empty All.parts.select { |name| arguments[name, "--quick"].flatten.intersect?(more) }
         end

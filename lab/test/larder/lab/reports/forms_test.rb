@@ -23,6 +23,13 @@ module Larder
           assert_operator lines.map(&:size).max, :<=, 80
         end
 
+        test "it goes on with two columns where the first one does not tell its rows apart" do
+          columns = ["codec", "store", *%w[read write].map { |title| { title: title, format: "number" } }]
+          assert_equal ["codec  store   read", "json   redis   1.00", "json   larder  2.00", "",
+                        "codec  store   write", "json   redis    3.00", "json   larder   4.00"],
+                       lines(20, columns, ["json", "redis", 1, 3], ["json", "larder", 2, 4])
+        end
+
         test "a row that says why runs on and is cut at the edge, and a group has a heading over its columns" do
           assert_equal ["   x  y", "a  1  2", "b  not measure…"],
                        lines(15, ["", "x", "y"], ["a", "1", "2"], ["b", "not measured: no such server"])
@@ -45,7 +52,7 @@ module Larder
         end
 
         test "the answer is the first thing in the terminal, with its warnings" do
-          document = SimulatedRuns.overview(load: 9.0)
+          document = SimulatedRuns.overview(busy: 9.0)
           text = text(document, 80)
           assert text.start_with?("#{Document::QUESTION}\n  - One server: A page of ten fragments takes ")
           places = ["  - Several", "  - Sessions:", "Warnings", "Caches in Rails"].map { |each| text.index(/^#{each}/) }

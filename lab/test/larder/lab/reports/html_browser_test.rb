@@ -49,7 +49,7 @@ module Larder
 
         def self.rich = @rich ||= Html.new(SampleDocument.build(chapters: 2)).to_s
 
-        def self.overview = @overview ||= Html.new(SimulatedRuns.overview(load: 9.0)).to_s
+        def self.overview = @overview ||= Html.new(SimulatedRuns.overview(busy: 9.0)).to_s
 
         setup { skip House::Browser.missing if House::Browser.missing }
 

@@ -48,7 +48,7 @@ module Larder
         end
 
         test "a page with an answer begins with it, and has its warnings once" do
-          html = page(SimulatedRuns.overview(load: 9.0, turn: 0.05))
+          html = page(SimulatedRuns.overview(busy: 9.0, turn: 0.05))
           assert_empty malformed(html)
           front = html[0, html.index("id=\"findings\"")]
           words = [Document::QUESTION, "One server</h2>", "Several servers</h2>", "Sessions</h2>", "class=\"plotted\"",

@@ -70,9 +70,9 @@ module Larder
           assert_equal ["One session shows no difference: 5 or more do."], few[1]
           assert_equal ["4 sessions show no difference: 5 or more do."], few[4]
           assert_empty few[5]
-          busy = ->(load) { chapter({ "larder" => 1.0, "redis" => 60.0 }, load: load).warnings }
+          busy = ->(processors) { chapter({ "larder" => 1.0, "redis" => 60.0 }, busy: processors).warnings }
           assert_empty busy[1.4] + busy[nil]
-          assert_match(/Other work was running when the run began: load 1.5 on 2 cores/, busy[1.5].join)
+          assert_match(/it kept 1.5 of 2 processors busy/, busy[1.5].join)
         end
 
         test "measures have a sample for each session, and the document has the published shape" do
