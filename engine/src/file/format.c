@@ -58,7 +58,7 @@ larder_status lard_format_plan(uint64_t size_bytes, lard_superblock *super) {
     super->file_bytes = align(size_bytes, LARD_PAGE);
 
     uint64_t size = super->file_bytes;
-    super->process_slots = (uint32_t)clamp(size >> 17, 64, 1024);
+    super->process_slots = (uint32_t)clamp(size >> 14, 64, 1024);
     super->shard_offset =
         align(LARD_PROCESS_OFFSET + (uint64_t)super->process_slots * sizeof(lard_process), LARD_PAGE);
 

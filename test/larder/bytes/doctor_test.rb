@@ -81,7 +81,7 @@ module Larder
 
     test "it says how much memory the hints take, and whether processes share it" do
       skip "/dev/shm cannot be written to" unless File.writable?("/dev/shm")
-      assert_equal "its hints take 0.1 MiB of memory in /dev/shm", Doctor.run(@file).sound.fetch(:hints)
+      assert_equal "its hints take 0.2 MiB of memory in /dev/shm", Doctor.run(@file).sound.fetch(:hints)
     end
 
     test "where /dev/shm cannot be used, it says that the hints are in each process" do
@@ -90,7 +90,7 @@ module Larder
       out, status = Open3.capture2e("unshare", "--mount", "sh", "-c", script, Command::PROGRAM, @file)
       skip "no mounts of its own: #{out}" if out.start_with?("unshare:")
       assert_predicate status, :success?, out
-      assert_includes out.split.join(" "), "its hints take up to 0.1 MiB of each process's memory: here they cannot " \
+      assert_includes out.split.join(" "), "its hints take up to 0.2 MiB of each process's memory: here they cannot " \
                                            "be shared in /dev/shm"
     end
 
@@ -510,11 +510,13 @@ module Larder
     end
 
     test "as many processes as it has room for, and a command has room" do
+      FileUtils.rm(Dir["#{@file}*"])
+      make(size: 1 << 20)
       with_processes(60, @file) do
         message = assert_raises(OpenError) { Cache.open(@file) }.message
-        assert_match(/#{FILE} \(16 MiB have room for more than its 60 processes\): no .*\(larder resize\)\z/, message)
+        assert_match(/#{FILE} \(2 MiB have room for more than its 60 processes\): no .*\(larder resize\)\z/, message)
         assert_found :processes, /\A60 processes have it open, and it has room for 60: in others each read is a miss/,
-                     /\Alarder resize \S+ 16MB # replaces the cache by an empty one\z/
+                     /\Alarder resize \S+ 2MB # replaces the cache by an empty one\z/
         Cache.open(@file) { |cache| assert_equal 124, cache.stats[:process_room] }
       end
     end

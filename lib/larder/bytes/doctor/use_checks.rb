@@ -20,8 +20,8 @@ module Larder
       # Rows of configurations in a file (LARD_CONFIGURATIONS of the engine, without the row of none).
       CONFIGURATIONS = 7
       # Files of these bytes and below have room for equally many processes; from the last on there is no more room.
-      LEAST_ROOM = 8 << 20
-      MOST_ROOM = 128 << 20
+      LEAST_ROOM = 1 << 20
+      MOST_ROOM = 16 << 20
       # Bytes of the journal of a cache with remote:.
       JOURNAL = 4 << 20
       REPORTS = "grep LarderStore log/*.log"
