@@ -69,7 +69,7 @@ static bool die_once(uint64_t *random) {
 
 /* All process slots of applications are claimed at the same time. */
 static bool all_slots_can_be_had(void) {
-    enum { SLOTS = 60 };
+    enum { SLOTS = 124 };
     pid_t pids[SLOTS];
     int pipes[2], had = 0;
     char byte;
