@@ -91,6 +91,7 @@ static void does_not_keep_all_lock_files(void) {
     for (int i = 0; i < 40; i++) {
         CHECK(unlink(test_path("t.larder")) == 0 && unlink(test_path("t.larder.lock")) == 0);
         cache->core->next_look_ms = 0;
+        cache->core->store_ms = 0; /* a store at the time of the last one does not look */
         CHECK(set(cache, "k", "v") == LARDER_OK && is(cache, "k", "v"));
         some = i == 20 ? descriptors() : some;
     }

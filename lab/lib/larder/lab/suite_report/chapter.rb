@@ -183,7 +183,7 @@ module Larder
         end
 
         # The table has the other ratios.
-        def alike(block, fastest, *others)
+        def alike(block, fastest = nil, *others)
           slowest = others.last or return
           return if Bench::Verdict.for_an_application(@findings.ratio(slowest, block, fastest)) == :slower
 
