@@ -5,8 +5,8 @@ require_relative "environment"
 module Larder
   module Lab
     # The memory and disk that a store takes at one moment, in bytes, as the kernel reports them; 0 where the system
-    # does not. own: private memory of this process; mapped: what it has mapped of files and shares; server: memory of the
-    # server, what its processes share counted once; disk: blocks of files; tmpfs: the same in memory.
+    # does not. own: private memory of this process; mapped: files that it has mapped and shares; server: memory of the
+    # server, shared memory counted once; disk: blocks of files; tmpfs: the same in memory.
     # @api private
     Footprint = Struct.new(:own, :mapped, :server, :disk, :tmpfs, keyword_init: true) do
       def self.take(pid: nil, dirs: [])
