@@ -60,6 +60,19 @@ module Larder
       end
     end
 
+    # Creates an empty file, unless it is there, which is on the disk afterwards.
+    #
+    # @param path [String]
+    # @return [void]
+    # @raise [SystemCallError]
+    def create(path)
+      file = Companions.open(path, File::WRONLY)
+      file.fsync
+      File.open(File.dirname(path), &:fsync)
+    ensure
+      file&.close
+    end
+
     # @param path [String]
     # @return [Boolean] may it be one of the files of a cache?
     def name?(path)

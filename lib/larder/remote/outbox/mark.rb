@@ -35,8 +35,7 @@ module Larder
         def make
           return if there?
 
-          Companions.open(@path, File::WRONLY).tap(&:fsync).close
-          File.open(File.dirname(@path), &:fsync)
+          Companions.create(@path)
         rescue SystemCallError
           nil # the list itself is in place
         end

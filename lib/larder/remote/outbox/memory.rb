@@ -130,7 +130,7 @@ module Larder
           path = File.join(@directory, "#{@start}#{Process.pid}-#{SecureRandom.hex(4)}.pending")
           last = own.last
           if last && File.exist?(last) then File.rename(last, path)
-          else Companions.open(path, File::WRONLY).tap(&:fsync).close
+          else Companions.create(path)
           end
           @files.push(path)
           @files.delete(last)
