@@ -16,6 +16,13 @@ module Larder
       with_df("printf '/dev/sda1 100 80 20 80%% /sch\\377n\\n'") { assert_equal 20 * 1024, FreeSpace.of("/") }
     end
 
+    test "the names of a file system and of its mount may have spaces" do
+      with_df("echo '//nas/our files 2 100 80 20 80% /mnt/our 1 2 3 4% files'") do
+        assert_equal 20 * 1024, FreeSpace.of("/")
+      end
+      with_df("echo 'none 0 0 7 - /mnt'") { assert_equal 7 * 1024, FreeSpace.of("/") }
+    end
+
     test "the room is nil where df prints no number" do
       ["echo df: no such directory >&2; exit 1", "echo 1 2 3 -", "exit 0"].each do |script|
         with_df(script) { assert_nil FreeSpace.of("/") }
