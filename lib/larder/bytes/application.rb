@@ -129,21 +129,14 @@ module Larder
       executor ? executor.wrap(&block) : yield
     end
 
-    # The default path of a file. Each environment has a directory. If there is only a file of all environments, that
-    # one is used, with a warning.
+    # The default path of a file, in the directory of the environment.
     #
     # @param name [String]
     # @param base [String, nil] an absolute directory; nil: the root
     # @return [String] below the base; relative if that is the root
     # @raise [ArgumentError] the environment's name cannot be the name of a directory
     def file(name, base: nil)
-      own = File.join(*base, DIRECTORY, directory_of(environment), name)
-      shared = File.join(*base, DIRECTORY, name)
-      return own if File.exist?(absolute(own)) || !File.exist?(absolute(shared))
-
-      warn("larder: #{shared} is used in all environments. To give #{environment} the file, stop what uses it and: " \
-           "mkdir -m 700 #{File.dirname(own)} && mv #{shared}* #{File.dirname(own)}")
-      shared
+      File.join(*base, DIRECTORY, directory_of(environment), name)
     end
 
     # The default path of a file that is in memory only: of this user, application and environment.

@@ -107,25 +107,6 @@ module Larder
       end)
     end
 
-    test "where only the file of all environments is there it is used, and one line says how to part from it" do
-      FileUtils.mkdir_p(path_of("storage/larder"))
-      %w[cache.larder cache.larder.lock].each { |name| File.write(path_of("storage/larder/#{name}"), name) }
-      found = nil
-      _, said = capture_io { found = file }
-      assert_equal "storage/larder/cache.larder", found
-      assert_match(/\Alarder: storage\/larder\/cache.larder is used in all environments\. .*\n\z/, said)
-
-      system(said[/mkdir.*/], chdir: directory, exception: true)
-      assert_silent { assert_equal "storage/larder/test/cache.larder", file }
-      assert_equal %w[cache.larder cache.larder.lock], Dir.children(path_of("storage/larder/test")).sort
-    end
-
-    test "where both are there the environment's own is used" do
-      FileUtils.mkdir_p(path_of("storage/larder/test"))
-      %w[cache.larder test/cache.larder].each { |name| File.write(path_of("storage/larder/#{name}"), "") }
-      assert_silent { assert_equal "storage/larder/test/cache.larder", file }
-    end
-
     test "the calling line is the application's, whatever gem and library is in between" do
       line = [1].each { break ["y"].to_h { |name| [name, Application.calling_line] } }.fetch("y")
       assert_equal "#{__FILE__}:#{__LINE__ - 1}", line

@@ -203,18 +203,6 @@ refused(/there is no file #{FILE} in #{directory} \(the default of .*--file or \
         end
       end
 
-      test "a file that all environments share is used where they have none of their own" do
-        application(file: path_of("storage/larder/sessions.larder"))
-        enter("a", 1)
-        out, err, = larder("sessions", env: { "RACK_ENV" => "production" })
-        assert_match(%r{\ASessions in storage/larder/sessions\.larder$}, out)
-        assert_match(%r{\Alarder: storage/larder/sessions\.larder is used in all environments\. .*\n\z}, err)
-        system(err[/mkdir.*/], chdir: directory, exception: true)
-        out = done("sessions", env: { "RACK_ENV" => "production" })
-        assert_match(%r{\ASessions in storage/larder/production/sessions\.larder$}, out)
-        assert_match(/signed in +1\b/, out)
-      end
-
       test "no file is made, and what is no file of sessions is left alone" do
         assert_equal 1, refused(/there is no file/, "sessions")
         assert_equal 1, refused(/there is no file/, "sessions", "logout", "42")
