@@ -57,6 +57,7 @@ module Larder
       {
         "sesions"                        => /unknown command sesions; known: stat, top.*clear.*\nTry: larder --help/,
         "stat a b"                       => /unexpected argument b\nTry: larder stat --help/,
+        "stat --version"                 => /invalid option: --version\nTry: larder stat --help/,
         "clear a --prefix"               => /missing argument: --prefix/,
         "doctor --fix"                   => /invalid option: --fix/,
         "sessions users"                 => /unknown command users; known: stat, logout, clear-anonymous/,

@@ -68,7 +68,7 @@ module Larder
           @selection ? @selection.delete(cache) : empty(cache)
         end
         chosen = @selection ? { @selection.name.to_sym => @selection.text } : {}
-        tell({ file: File.expand_path(path), prefix: nil, **chosen, deleted: deleted },
+        tell({ file: File.absolute_path(path), prefix: nil, **chosen, deleted: deleted },
              "Deleted #{[counted(deleted), *@selection].join(" ")} from #{path}.")
       end
 

@@ -56,7 +56,7 @@ module Larder
           refuse_sessions(cache, "end them one by one: larder sessions logout ID --file #{Remedy.quoted(path)}")
           delete(cache)
         end
-        tell({ file: File.expand_path(path), keys: given, deleted: deleted },
+        tell({ file: File.absolute_path(path), keys: given, deleted: deleted },
              "Deleted #{Words.count(deleted)} of #{Words.counted(given, "key")} from #{path}.")
       end
 

@@ -87,9 +87,10 @@ module Larder
       end
 
       def machines(item, view)
-        { file: File.expand_path(path), key: KeyText.shown(item.key), size: item.size, ttl: item.ttl(@now_ms)&.round(3),
-          stale: @text.stale?, kept: @text.kept&.round(3), age_at_most: item.age(@now_ms).round(3), reads: item.reads,
-          tags: item.tags, pinned: item.pinned, compute_ms: item.compute_ms, computing: item.leased,
+        { file: File.absolute_path(path), key: KeyText.shown(item.key), size: item.size,
+          ttl: item.ttl(@now_ms)&.round(3), stale: @text.stale?, kept: @text.kept&.round(3),
+          age_at_most: item.age(@now_ms).round(3), reads: item.reads, tags: item.tags, pinned: item.pinned,
+          compute_ms: item.compute_ms, computing: item.leased,
           encoding: view.encoding, version: (ItemText.version(view.version) if view.version),
           value: view.node&.to_lines(Float::INFINITY)&.join("\n"), note: view.note }
       end

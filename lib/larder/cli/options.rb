@@ -10,6 +10,14 @@ module Larder
     # For classes with a `parser`, which they make by {#explained}. `operands` gets the arguments that are no options,
     # `understood` checks what can be checked when all are read.
     module Options
+      # Has the options that it is given, and none of Ruby's own, such as --version, which ends the program.
+      class Parser < OptionParser
+        private
+
+        def add_officious; end
+      end
+      private_constant :Parser
+
       # @param arguments [Array<String>]
       # @return [self]
       # @raise [UsageError] names the option and what is possible
@@ -53,7 +61,7 @@ module Larder
       # @yieldparam options [OptionParser]
       # @return [OptionParser]
       def explained(banner, footer = nil, width: 18)
-        OptionParser.new(banner, width, "  ") do |options|
+        Parser.new(banner, width, "  ") do |options|
           options.require_exact = true
           yield options if block_given?
           options.on("-h", "--help", "this text") { @help = true }

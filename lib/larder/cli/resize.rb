@@ -56,7 +56,7 @@ module Larder
 
       def act
         before, size, items = visit(create: false) { |cache| resize(cache) }
-        tell({ file: File.expand_path(path), size_bytes: size, former_size_bytes: before, items: items },
+        tell({ file: File.absolute_path(path), size_bytes: size, former_size_bytes: before, items: items },
              "#{path} has #{Words.bytes(size)} now, before #{Words.bytes(before)}#{": #{kept(items)}" if @keep}.")
       end
 

@@ -48,7 +48,7 @@ module Larder
       def act
         found, stats, keeps = visit { |cache| [cache.other_sizes, cache.stats, sessions?(cache)] }
         advice = SizeAdvice.new(found, stats)
-        return tell({ file: File.expand_path(path), fullness: stats[:fullness], **advice.figures }) if @json
+        return tell({ file: File.absolute_path(path), fullness: stats[:fullness], **advice.figures }) if @json
 
         @out.puts("Cache #{path}", style: :bold)
         @out.puts("", *advice.sentences, *resize(advice, keeps))

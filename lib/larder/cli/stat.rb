@@ -145,7 +145,7 @@ module Larder
       end
 
       def file
-        File.expand_path(path)
+        File.absolute_path(path)
       end
     end
   end

@@ -34,6 +34,6 @@ module Larder
           computes: counts.computes, mean_compute: counts.mean_compute, failures: counts.failures }
       end
     end
-    Statistics::NONE = "no process has kept any (the store has statistics: false, or an older version of Larder)"
+    Statistics::NONE = "no process has kept any (the store has statistics: false)"
   end
 end

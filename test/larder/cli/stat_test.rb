@@ -38,7 +38,7 @@ module Larder
             processes         1   #{Process.pid}
 
           No statistics by keyspace and time:
-            no process has kept any (the store has statistics: false, or an older version of Larder)
+            no process has kept any (the store has statistics: false)
         TEXT
       end
 
@@ -49,6 +49,13 @@ module Larder
                      figures.values_at("file", "items", "evictions", "processes", "pids", "hit_ratio")
         assert_equal cache.stats.keys.map(&:to_s), figures.keys - %w[file pids statistics statistics_problem]
         assert_equal [nil, CLI::Statistics::NONE], figures.values_at("statistics", "statistics_problem")
+      end
+
+      test "a file may have the name of a home directory that there is not" do
+        Cache.open(path_of("~shop"), size: 8 << 20) { |cache| cache.set("a", "1") }
+        assert_equal path_of("~shop"), JSON.parse(done("stat", "./~shop", "--json"))["file"]
+        assert_equal path_of("~shop"), JSON.parse(done("stat", "~shop", "--json"))["file"]
+        assert_includes done("delete", "a", "--file", "~shop"), "Deleted 1 of 1 key"
       end
 
       test "machines get names and keys as larder keys writes them" do

@@ -53,7 +53,7 @@ module Larder
 
         def act
           stats, settings = visit { |statistics, settings| [statistics.stats, settings] }
-          return tell({ file: File.expand_path(file), **stats, **settings.to_h }) if @json
+          return tell({ file: File.absolute_path(file), **stats, **settings.to_h }) if @json
 
           @out.puts("Sessions in #{file}", style: :bold)
           @out.puts("", *table(stats), "")
