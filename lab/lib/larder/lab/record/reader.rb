@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "stringio"
 require "zlib"
 require_relative "../errors"
 require_relative "lines"
@@ -40,7 +41,9 @@ module Larder
         end
 
         def read
-          File.open(@path, "rb") { |file| read_members(file) }
+          data = File.binread(@path)
+          at = 0
+          at = read_member(data, at) while at < data.bytesize
           found = @recordings.values.max_by { |recording| recording.calls.size }
           wrong("it has no call") if found.nil? || found.calls.empty?
           found.complete(damaged: @damaged, others: @recordings.size - 1)
@@ -50,36 +53,22 @@ module Larder
 
         private
 
-        def read_members(file)
-          until file.eof?
-            at = file.pos
-            begin
-              unused = read_member(file)
-              file.pos -= unused
-            rescue Zlib::Error
-              @damaged += 1
-              find_member(file, at + 1)
-            end
-          end
-        end
-
-        # All of it is read before a line is taken, because its checksum is at its end. Answers how many bytes behind it
-        # were read, too.
-        def read_member(file)
+        # All of it is read before a line is taken, because its checksum is at its end. Answers where the next one
+        # begins: after one that is damaged, where gzip's first bytes are.
+        def read_member(data, at)
+          file = StringIO.new(data)
+          file.pos = at
           member = Zlib::GzipReader.new(file)
           text = member.read(MEMBER).to_s.force_encoding(Encoding::UTF_8)
           wrong("a part has more than #{MEMBER >> 20} MB") unless member.eof?
-          unused = member.unused.to_s.bytesize
+          following = file.pos - member.unused.to_s.bytesize
           member.finish
           @number = 0
           text.scrub.each_line(chomp: true) { |line| read_line(line.split("\t", -1)) }
-          unused
-        end
-
-        def find_member(file, from)
-          file.pos = from
-          rest = file.read
-          file.pos = from + (rest.index(GZIP) || rest.bytesize)
+          following
+        rescue Zlib::Error
+          @damaged += 1
+          data.index(GZIP, at + 1) || data.bytesize
         end
 
         def read_line(fields)
@@ -148,9 +137,12 @@ module Larder
         Call = Struct.new(:letter, :start, :finish, :thread, :ttl, :items, :hits)
         # `size` in bytes, `compute` in seconds, `ttl` in seconds or nil; `stored`: whether the application stores it;
         # `counter`: whether it is incremented; `warm`: whether it was there when recording began. `space` is a name.
-        Item = Struct.new(:key, :space, :size, :compute, :ttl, :stored, :counter, :warm)
-        # `start` and `seconds` of the recorded request; `steps`: its calls, each an operation (:get, :set, :delete,
-        # :exist, :increment), items and hits.
+        # {Replay.fill} makes `name` and `value`.
+        Item = Struct.new(:key, :space, :size, :compute, :ttl, :stored, :counter, :warm, :name, :value) do
+          def stored_value? = stored && !counter
+        end
+        # `start` (seconds after that of the first one) and `seconds` of the recorded request; `steps`: its calls, each
+        # an operation (:get, :set, :delete, :exist, :increment), items and hits.
         Request = Struct.new(:start, :seconds, :steps)
 
         # `spaces`: names by their hashes; `dropped`: calls that were not recorded, by process; `around`: start and end
@@ -176,6 +168,8 @@ module Larder
           @warnings = doubts(damaged, others)
           @requests = @calls.group_by(&:thread).flat_map { |thread, own| requests_of(thread, own.sort_by(&:start)) }
                             .sort_by!(&:start)
+          began = @requests.first&.start
+          @requests.each { |request| request.start -= began }
           find_warm
           names = { "0" => "other", **@spaces }
           @items.each { |item| item.space = names.fetch(item.space) { |hash| "keyspace #{hash}" } }
@@ -192,8 +186,7 @@ module Larder
 
         # Seconds from the first call to the end of the last request.
         def seconds
-          first, last = @requests.minmax_by(&:start)
-          [last.start + last.seconds - first.start, 1e-6].max
+          [@requests.last.start + @requests.last.seconds, 1e-6].max
         end
 
         private

@@ -21,7 +21,7 @@ module Larder
 
         def initialize(*, **)
           super
-          @recording = Replay.script.recording
+          @recording = Replay.recording
         end
 
         def to_chapter = super.tap { |chapter| chapter.title = "#{chapter.title}: #{@recording.name}" }

@@ -15,14 +15,14 @@ module Larder
         # Seconds that entries live in the store, at most: it may be in a server of the user's.
         LONGEST = 300
 
-        # The store gets what was there when recording began.
-        def initialize(store, script)
+        # `recording` was filled, see {Replay.fill}. The store gets what was there when recording began.
+        def initialize(store, recording)
           @store = store
-          @requests = script.requests
+          @requests = recording.requests
           @local = store.respond_to?(:with_local_cache)
           @reads = @hits = @saved = 0
           @stored_at = {}.compare_by_identity
-          script.entries.each { |entry| write([entry]) if entry.warm && entry.stored }
+          recording.items.each { |item| write([item]) if item.warm }
         end
 
         # Replays all requests. Values expire as they did by the recorded times. Answers reads, hits, and the seconds of
@@ -66,41 +66,43 @@ module Larder
 
         def run(steps)
           right = true
-          steps.each do |operation, entries, keys|
+          steps.each do |operation, items|
             case operation
-            when :get then right = false unless get(entries, keys)
-            when :set then write(entries)
-            when :delete then keys.size == 1 ? @store.delete(keys.first) : @store.delete_multi(keys.dup)
-            when :exist then @store.exist?(keys.first)
-            when :increment then @store.increment(keys.first, 1, expires_in: LONGEST)
+            when :get then right = false unless get(items)
+            when :set then write(items)
+            when :delete
+              items.size == 1 ? @store.delete(items.first.name) : @store.delete_multi(items.map(&:name))
+            when :exist then @store.exist?(items.first.name)
+            when :increment then @store.increment(items.first.name, 1, expires_in: LONGEST)
             end
           end
           right
         end
 
-        def get(entries, keys)
-          return @store.read(keys.first, raw: true) || true if entries.first.counter
+        def get(items)
+          first = items.first
+          return @store.read(first.name, raw: true) || true if first.counter
 
-          expire(entries) if @now
-          @reads += entries.size
-          return right?(entries.first, @store.read(keys.first)) if entries.size == 1
+          expire(items) if @now
+          @reads += items.size
+          return right?(first, @store.read(first.name)) if items.size == 1
 
-          found = @store.read_multi(*keys)
-          write(entries.reject { |entry| found.key?(entry.key) })
-          entries.all? { |entry| !found.key?(entry.key) || right?(entry, found[entry.key]) }
+          found = @store.read_multi(*items.map(&:name))
+          write(items.reject { |item| found.key?(item.name) })
+          items.all? { |item| !found.key?(item.name) || right?(item, found[item.name]) }
         end
 
-        def right?(entry, value)
-          return write([entry]) || true if value.nil?
+        def right?(item, value)
+          return write([item]) || true if value.nil?
 
           @hits += 1
-          @saved += entry.compute
-          value == entry.value
+          @saved += item.compute
+          value == item.value
         end
 
-        def write(entries)
-          entries.select(&:stored).group_by { |entry| lifetime(entry) }.each do |seconds, alike|
-            values = alike.to_h { |entry| [entry.key, entry.value] }
+        def write(items)
+          items.select(&:stored_value?).group_by { |item| lifetime(item) }.each do |seconds, alike|
+            values = alike.to_h { |item| [item.name, item.value] }
             next @store.write_multi(values, expires_in: seconds) if values.size > 1
 
             @store.write(*values.first, expires_in: seconds)
@@ -108,15 +110,15 @@ module Larder
         end
 
         # Entries of a rehearsal expire by the recorded times, see {#expire}.
-        def lifetime(entry)
-          @stored_at[entry] = @now if @now
-          @now ? LONGEST : [entry.ttl, LONGEST].compact.min
+        def lifetime(item)
+          @stored_at[item] = @now if @now
+          @now ? LONGEST : [item.ttl, LONGEST].compact.min
         end
 
-        def expire(entries)
-          entries.each do |entry|
-            at = entry.ttl && @stored_at[entry]
-            @store.delete(entry.key) if at && @now - at >= entry.ttl && @stored_at.delete(entry)
+        def expire(items)
+          items.each do |item|
+            at = item.ttl && @stored_at[item]
+            @store.delete(item.name) if at && @now - at >= item.ttl && @stored_at.delete(item)
           end
         end
       end

@@ -25,7 +25,7 @@ module Larder
         setting :calls, 20_000, "calls that are read"
         setting :speed, 1.0, "how many times as fast as recorded"
         setting :window, 10.0, "seconds at recorded times in a session", most: 60
-        preload { Replay.script.requests }
+        preload { Replay.fill }
         question "How long does the cache of a recorded request take on each store?"
         chapter { Replay::Chapter }
 
@@ -35,12 +35,12 @@ module Larder
           setup { |scene| Replay.open(scene) }
           call { |scene, i| scene[:player].play(i) }
           column("hits", "share", sentence: "Reads that were hits") { |found| found["hits"].fdiv(found["reads"]) }
-          column("saved a request", "seconds") { |found| found["saved"] / Replay.script.requests.size }
+          column("saved a request", "seconds") { |found| found["saved"] / Replay.recording.requests.size }
           column("on disk", "bytes") { |found| found["disk"] }
         end
 
         block(:timed, "at the recorded times", unit: "request", about: "by all stores at the same time") do
-          setup { |scene| scene[:player] = Replay::Player.new(scene.store, Replay.script) }
+          setup { |scene| scene[:player] = Replay::Player.new(scene.store, Replay.fill) }
           paced { |scene| scene[:player].play_on_time(**scene.settings.slice(:speed, :window)) }
           column("mean", "seconds", all: true) { |all| Histogram.of(all).mean }
           { "median" => 0.5, "99 %" => 0.99 }.each do |title, share|

@@ -125,11 +125,9 @@ module Larder
 
         test "the trace of the demonstration application is small and is replayed with the recorded hits" do
           assert_operator File.size(Lab::Replay::DEMO), :<=, 200 * 1024
-          recording = Reader.read(Lab::Replay::DEMO)
+          recording = Lab::Replay.fill(Reader.read(Lab::Replay::DEMO))
           assert_empty recording.warnings
-          player = Lab::Replay::Player.new(ActiveSupport::Cache::MemoryStore.new(size: 256 << 20),
-                                              Lab::Replay::Script.new(recording))
-          counted = player.rehearse
+          counted = Lab::Replay::Player.new(ActiveSupport::Cache::MemoryStore.new(size: 256 << 20), recording).rehearse
           assert_operator counted["reads"], :>, 2000
           assert_in_delta recording.reads.count { |_, hit| hit }, counted["hits"], counted["reads"] * 0.01
         end

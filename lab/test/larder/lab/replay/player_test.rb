@@ -13,9 +13,9 @@ module Larder
             sleep(stall).then { stall = 0 } if stall.positive?
             super(name, **options)
           end
-          entry = Script::Entry.new("key", "value", nil, 0.0, true)
-          requests = Array.new(20) { |number| Script::Request.new(number * 0.005, [[:get, [entry], ["key"]]]) }
-          player = Player.new(store, Struct.new(:requests, :entries).new(requests, [entry]))
+          item = Record::Recording::Item.new("1", "page", 5, 0.0, nil, true, nil, nil, "page/1", "value")
+          requests = Array.new(20) { |at| Record::Recording::Request.new(at * 0.005, 0.0, [[:get, [item]]]) }
+          player = Player.new(store, Struct.new(:requests, :items).new(requests, [item]))
           found = player.play_on_time(speed: 1.0, window: 1.0)
           assert_equal 20, found["calls"]
           assert_operator found["seconds"], :>, 0.04
