@@ -19,7 +19,7 @@ module Larder
           @bytes = 0
         end
 
-        def count = @sizes.size
+        def empty? = @sizes.empty?
 
         def include?(object) = @sizes.key?(object)
 
@@ -29,17 +29,14 @@ module Larder
           @sizes[object] = size
         end
 
-        # Removes an object that is in it, and answers its bytes.
-        def delete(object) = @sizes.delete(object).tap { |size| @bytes -= size }
+        # Removes an object, and answers its bytes; nil if it is not in it.
+        def delete(object) = @sizes.delete(object)&.tap { |size| @bytes -= size }
 
         # Makes an object that is in it the newest.
         def renew(object) = @sizes[object] = @sizes.delete(object)
 
-        # Makes its oldest object the newest of another one.
-        def pass(other)
-          object = oldest
-          other.push(object, delete(object))
-        end
+        # Removes its oldest object, and answers that and its bytes.
+        def shift = @sizes.shift.tap { |_, size| @bytes -= size }
 
         # nil if it is empty
         def oldest = @sizes.first&.first
@@ -77,7 +74,7 @@ module Larder
         def chains(count) = Array.new(count) { Chain.new }
       end
 
-      # Eviction policies, by the names users type. A new one is a class in simulated.rb that registers itself.
+      # Eviction policies, by the names users type. A new one is a class in simulated.rb, and its name there.
       module Policies
         extend CLI::Registry
         holds "policy"

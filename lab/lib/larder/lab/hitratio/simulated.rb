@@ -13,7 +13,7 @@ module Larder
           def hit?(object) = @queue.include?(object)
 
           def store(object, size)
-            @queue.delete(@queue.oldest) while @queue.bytes + size > @capacity
+            @queue.shift while @queue.bytes + size > @capacity
             @queue.push(object, size)
           end
         end
@@ -25,15 +25,10 @@ module Larder
           def hit?(object) = super && @queue.renew(object)
         end
 
-        register("lru", Lru)
-        register("fifo", Fifo)
-
         # S3-FIFO as published (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023): a small
         # queue of a tenth, whose objects go to the main one if they were read twice; ghosts of as many bytes as the
         # main queue has.
         class S3Fifo < Policy
-          Policies.register("s3fifo", self)
-
           SMALL = 0.1
           PROMOTED_AT = 2
           MOST_READS = 3
@@ -55,7 +50,7 @@ module Larder
           end
 
           def store(object, size)
-            @ghosts.delete(object) if (known = @ghosts.include?(object))
+            known = @ghosts.delete(object)
             return if !known && size >= @small_capacity
 
             evict while @small.bytes + @main.bytes + size > @capacity
@@ -64,17 +59,16 @@ module Larder
           end
 
           def evict
-            return evict_main if @main.bytes > @main_capacity || @small.count.zero?
-            return @small.pass(@main) if @reads[@small.oldest] >= PROMOTED_AT
+            return evict_main if @main.bytes > @main_capacity || @small.empty?
+            return @main.push(*@small.shift) if @reads[@small.oldest] >= PROMOTED_AT
 
-            object = @small.oldest
-            remember(object, @small.delete(object))
+            remember(*@small.shift)
           end
 
           def remember(object, size)
             return if size > @main_capacity
 
-            @ghosts.delete(@ghosts.oldest) while @ghosts.bytes + size > @main_capacity
+            @ghosts.shift while @ghosts.bytes + size > @main_capacity
             @ghosts.push(object, size)
           end
 
@@ -91,8 +85,6 @@ module Larder
         # that were requested once (t1) and more often (t2), with ghosts of each that say which of the two should be
         # larger. Bytes take the place of the paper's pages.
         class Arc < Policy
-          Policies.register("arc", self)
-
           private
 
           def prepare
@@ -121,10 +113,10 @@ module Larder
 
           # t1 and its ghosts together are never larger than the cache.
           def come_in(object, size)
-            @once.delete(@once.oldest) while @once.count.positive? && @t1.bytes + @once.bytes + size > @capacity
-            @t1.delete(@t1.oldest) while @t1.count.positive? && @t1.bytes + size > @capacity
+            @once.shift while !@once.empty? && @t1.bytes + @once.bytes + size > @capacity
+            @t1.shift while !@t1.empty? && @t1.bytes + size > @capacity
             over = [@t1, @t2, @once, @often].sum(&:bytes) + size - (2 * @capacity)
-            over -= @often.delete(@often.oldest) while over.positive? && @often.count.positive?
+            over -= @often.shift.last while over.positive? && !@often.empty?
             room(size, often: false)
             @t1.push(object, size)
           end
@@ -133,7 +125,7 @@ module Larder
           def room(size, often:)
             while @t1.bytes + @t2.bytes + size > @capacity
               full = @t1.bytes > @target || (often && @t1.bytes >= @target)
-              @t1.count.positive? && (full || @t2.count.zero?) ? @t1.pass(@once) : @t2.pass(@often)
+              !@t1.empty? && (full || @t2.empty?) ? @once.push(*@t1.shift) : @often.push(*@t2.shift)
             end
           end
         end
@@ -143,8 +135,6 @@ module Larder
         # that has room for two at least. A stack of requests, whose bottom is pruned, says which objects came back
         # soon, also of evicted ones. It remembers evicted objects of twice as many bytes as the cache has.
         class Lirs < Policy
-          Policies.register("lirs", self)
-
           QUEUE = 0.01
           LEAST = 2
           REMEMBERED = 2
@@ -175,7 +165,7 @@ module Larder
 
           def store(object, size)
             make_room(size)
-            @ghosts.delete(object) if (recent = @ghosts.include?(object))
+            recent = @ghosts.delete(object)
             stack(object)
             recent || @stays.bytes + size <= @stays_capacity ? stay(object, size) : @queue.push(object, size)
           end
@@ -191,43 +181,33 @@ module Larder
           # The bottom of the stack is the object whose last return took longest.
           def leave_stay
             prune
-            bottom = @stack.oldest
-            @stack.delete(bottom)
+            bottom, = @stack.shift
             @queue.push(bottom, @stays.delete(bottom))
             prune
           end
 
           def prune
             while (bottom = @stack.oldest) && !@stays.include?(bottom)
-              @stack.delete(bottom)
-              @ghosts.delete(bottom) if @ghosts.include?(bottom)
+              @stack.shift
+              @ghosts.delete(bottom)
             end
           end
 
           def make_room(size)
             while @stays.bytes + @queue.bytes + size > @capacity
-              leave_stay if @queue.count.zero?
-              victim = @queue.oldest
-              bytes = @queue.delete(victim)
+              leave_stay if @queue.empty?
+              victim, bytes = @queue.shift
               next unless @stack.include?(victim)
 
               @ghosts.push(victim, bytes)
-              forget while @ghosts.bytes > REMEMBERED * @capacity
+              @stack.delete(@ghosts.shift.first) while @ghosts.bytes > REMEMBERED * @capacity
             end
-          end
-
-          def forget
-            object = @ghosts.oldest
-            @ghosts.delete(object)
-            @stack.delete(object)
           end
         end
 
         # Evicts, or does not store, the object whose next request is farthest away: the fewest misses that are possible
         # with objects of one size (Belady, 1966), and the usual yardstick with others.
         class Belady < Policy
-          Policies.register("belady", self)
-
           def request(object, size, following)
             if (hit = @held.include?(object))
               size = @held.delete(object)
@@ -251,6 +231,9 @@ module Larder
             @held.delete(@trace.requests[@next.shift]) while @held.bytes > @capacity
           end
         end
+
+        { "lru" => Lru, "fifo" => Fifo, "s3fifo" => S3Fifo, "arc" => Arc, "lirs" => Lirs, "belady" => Belady }
+          .each { |name, type| register(name, type) }
       end
     end
   end
