@@ -83,7 +83,7 @@ module Larder
         nil
       end
 
-      private_class_method :ticks, :cpu, :memory_bytes, :inside?, :first_line, :output
+      private_class_method :ticks, :cpu, :inside?, :first_line, :output
     end
   end
 end

@@ -70,11 +70,20 @@ module Larder
       end
 
       test "keyspaces are named if that is asked for, without numbers, but not after whole keys" do
-        store = ActiveSupport::Cache::MemoryStore.new(namespace: "shop")
+        store = ActiveSupport::Cache::MemoryStore.new(namespace: :shop)
         record(store, keyspaces: true)
         %w[orders/1 user:2 cart77/x ada 4711/y].each { |key| store.write(key, 1) }
         assert_equal %w[cart orders user], lines("s").map(&:last).sort
         assert_equal [*lines("s").map { |fields| fields[1] }, "0"].sort, lines("w").map { |fields| fields[5] }.uniq.sort
+      end
+
+      test "a time to live that has passed, or is infinite, is one that can be read" do
+        record(store = ActiveSupport::Cache::MemoryStore.new)
+        [{ expires_in: Float::INFINITY }, { expires_at: Time.now - 9 }].each do |life|
+          payload = { key: "a", store: store.class.name, **life }
+          ActiveSupport::Notifications.instrument("cache_write.active_support", payload)
+        end
+        assert_equal %w[100000000000000 1], lines("w").map(&:last)
       end
 
       test "a process that is forked records to the same file, and nothing twice" do

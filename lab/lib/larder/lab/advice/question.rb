@@ -31,7 +31,8 @@ module Larder
         end
         share = lambda do |text, option|
           found = Float(text.delete_suffix("%"), exception: false)
-          found && (0.0..100.0).cover?(found) ? found / 100 : refuse[text, option, "a share, such as 90%"]
+          found /= 100 if found && (text.end_with?("%") || found > 1)
+          found && (0.0..1.0).cover?(found) ? found : refuse[text, option, "a share, such as 90%"]
         end
         one_of = lambda do |names|
           ->(text, option) { names.include?(text) ? text : refuse[text, option, "one of #{names.join(", ")}"] }
@@ -51,7 +52,7 @@ module Larder
           [:hit_ratio, "--hit-ratio SHARE", "90%", nil, share, "reads that a copy on the machine answers"],
           [:stale, "--stale TIME", "5s", nil, Units.method(:duration), "age of a value that other machines may read"],
           [:size, "--size BYTES", "1gb", nil, Units.method(:size), "all that is cached, before compression"],
-          [:memory, "--memory BYTES", ->(_) { "#{(Environment.facts("/")[:memory_bytes] || 8e9).to_i / 2_000_000}mb" },
+          [:memory, "--memory BYTES", ->(_) { "#{(Environment.memory_bytes || 8e9).to_i / 2_000_000}mb" },
            "half of this machine", room, "that a cache may take"],
           [:disk, "--disk BYTES", "any", nil, room, "that it may take"],
           [:survive, "--survive WHAT", "nothing", nil, one_of[EVENTS],

@@ -44,6 +44,8 @@ module Larder
         AT_ONCE = 0.05
         TEMPLATE = %r{\Aviews/([\w/.-]+):\h{32}(?![^/])}
         FIRST_PART = %r{\A[/:]*([A-Za-z_][A-Za-z_.-]{0,39})(?=[/:\d])}
+        # Milliseconds that an entry lives, at least and at most: it may have expired before its line is made.
+        LIVES = 1.0..1e14
         HITS = { true => "\t1", false => "\t0", nil => "\t" }.freeze
 
         # `text`: hash and keyspace as they are written; `sized`: whether the size is known or about to be.
@@ -53,7 +55,8 @@ module Larder
           @store = store
           @keyspaces = keyspaces
           @began = now
-          @prefix = "#{store.options[:namespace]}:" if store && store.options[:namespace].is_a?(String)
+          namespace = store && store.options[:namespace]
+          @prefix = "#{namespace}:" if namespace && !namespace.respond_to?(:call)
           begin_process
         end
 
@@ -115,7 +118,7 @@ module Larder
 
         def set(hits, keys) = hits.size == keys.size || hits.to_h { |key| [key, true] }
 
-        def milliseconds(ttl) = ((ttl.is_a?(Time) ? ttl - Time.now : ttl.to_f) * 1000).to_i
+        def milliseconds(ttl) = ((ttl.is_a?(Time) ? ttl - Time.now : ttl.to_f) * 1000).clamp(LIVES).to_i
 
         def number(thread)
           [@threads, @latest].each(&:clear) if @threads.size >= MOST_THREADS

@@ -72,6 +72,7 @@ module Larder
       class MachinesTest < ActiveSupport::TestCase
         test "a read is a hit or a miss by the hit ratio, and a write goes everywhere" do
           found = machines(hit_ratio: "80%")
+          assert_equal [0.8] * 2, %w[80 0.8].map { |text| AdviceRuns.question({ hit_ratio: text }).hit_ratio }
           alone, front, told = found.ways.map { |way| [way.read, way.write].map { |cost| found.model.seconds(cost) } }
           assert_in_delta (0.8 * 35e-6) + (0.2 * (alone.first + 50e-6)), front.first, 1e-6
           assert_in_delta alone.last + 50e-6, front.last, 1e-6
