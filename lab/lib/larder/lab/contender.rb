@@ -16,14 +16,9 @@ module Larder
 
       include ContenderDeclaration
 
-      # @return [ActiveSupport::Cache::Store] after {#open}
-      attr_reader :store
-      # @return [Hash{Symbol=>Object}] what was given to `lookup_store`, for the record
-      attr_reader :recorded
-      # @return [Hash, nil] where its server listens, see {Server#endpoint}
-      attr_reader :endpoint
-      # @return [Integer] bytes of room that the store gets
-      attr_reader :size
+      # After {#open}, the ActiveSupport::Cache::Store, and what was given to `lookup_store`, for the record; where its
+      # server listens (nil: it has none), see {Server#endpoint}; bytes of room that the store gets.
+      attr_reader :store, :recorded, :endpoint, :size
 
       # @param dir [String] an empty directory of its own
       # @param endpoint [Hash, nil] where its server listens, see {Server#endpoint}
@@ -59,8 +54,7 @@ module Larder
       # @param endpoint [Hash, nil] where its server listens
       # @return [Contender] a second one, in that directory or on that server; not opened
       def another(name, endpoint: @endpoint)
-        own = File.join(dir, name)
-        FileUtils.mkdir_p(own)
+        own = File.join(dir, name).tap { |path| FileUtils.mkdir_p(path) }
         self.class.new(dir: own, endpoint: endpoint, threads: threads, size: size)
       end
 
@@ -71,9 +65,7 @@ module Larder
       def filled; end
 
       # @return [Integer, nil] bytes that the store occupies on disk; nil for a store without files
-      def disk_bytes
-        Dir.glob(File.join(dir, "**", "*"), File::FNM_DOTMATCH).sum { |path| Footprints.blocks(path) }.nonzero?
-      end
+      def disk_bytes = Footprint.files([dir]).sum.nonzero?
 
       # @return [Array<String>] where its files are, and after it those of its server
       def directories = [dir, endpoint && endpoint["dir"]].compact

@@ -10,8 +10,9 @@ module Larder
         with_directory do |dir|
           before = Footprint.take(dirs: [dir])
           File.binwrite(File.join(dir, "file"), "x" * 1_000_000)
-          growth = Footprint.take(dirs: [dir]) - before
+          growth = Footprint.take(pid: 2**22 + 1, dirs: [dir, dir, "#{dir}/gone"]) - before
           assert_in_delta 1_000_000, growth.disk + growth.tmpfs, 10_000
+          assert_equal 0, growth.server
         end
       end
 
@@ -25,18 +26,13 @@ module Larder
       end
 
       test "the memory of a process is with that of a child, and none where the process is gone" do
-        alone = Footprints.memory("self") or skip "there is no /proc/self/smaps_rollup here"
+        alone = Footprint.memory("self") or skip "there is no /proc/self/smaps_rollup here"
         child = IO.popen([RbConfig.ruby, "-e", "x = 'x' * 40_000_000; $stdout.syswrite(\"\\n\"); gets; x.size"], "r+")
         child.gets
-        assert_operator Footprints.memory(Process.pid) - alone, :>, 32_000_000
+        assert_operator Footprint.memory(Process.pid) - alone, :>, 32_000_000
         pid = child.pid
         child.close
-        assert_equal [nil, nil], [pid, nil].map { |gone| Footprints.memory(gone) }
-      end
-
-      test "what is not there takes nothing" do
-        nothing = Footprint.take(pid: 2**22 + 1, dirs: ["/there/is/no/such/place"])
-        assert_equal [0, 0], [nothing.server, nothing.disk]
+        assert_equal [nil, nil], [pid, nil].map { |gone| Footprint.memory(gone) }
       end
     end
   end

@@ -10,7 +10,7 @@ module Larder
           type = needs_server(name)
           with_directory do |dir|
             server = type.new(dir).start
-            assert_operator Footprints.memory(server.pid), :>, 100_000 if File.exist?("/proc/self/status")
+            assert_operator Footprint.memory(server.pid), :>, 100_000 if File.exist?("/proc/self/status")
             assert_predicate server.endpoint["url"], :present?
             assert_connects server.endpoint
             assert_match(/\d+\.\d+/, type.version)

@@ -63,7 +63,7 @@ module Larder
         end
 
         # Bytes of memory of its server; nil without one of the lab's.
-        def server_bytes = Footprints.memory(@hosting.server&.pid)
+        def server_bytes = Footprint.memory(@hosting.server&.pid)
 
         # Asks for a public method of {Service}, with plain data. Waits for nothing.
         def request(name, *arguments) = tell(do: name, arguments: arguments)

@@ -2,6 +2,7 @@
 
 require "uri"
 require_relative "../clock"
+require_relative "../contender_declaration"
 require_relative "../errors"
 
 module Larder
@@ -28,10 +29,9 @@ module Larder
         attr_reader :name
 
         # @param endpoint [Hash{String=>Object}] of the server
-        # @param shown [String] its URL without secrets
-        def initialize(endpoint, shown)
+        def initialize(endpoint)
           @endpoint = endpoint
-          @shown = shown
+          @shown = ContenderDeclaration.shown(endpoint["url"])
           number = endpoint["place"].to_i
           @name = number.zero? ? NAME : "#{NAME}_#{number}"
         end

@@ -13,7 +13,7 @@ module Larder
         attr_reader :place
 
         def connect
-          @place = self.class::PLACE.new(endpoint, shown(endpoint["url"])).settle
+          @place = self.class::PLACE.new(endpoint).settle
           super
         end
 

@@ -184,7 +184,7 @@ module Larder
         def initialize(store, dir, endpoint)
           raise Unavailable, MISSING unless File.exist?(File.join(ROOT, "config/environment.rb"))
 
-          @place = Contenders::OwnDatabase.new(endpoint, "the database").settle
+          @place = Contenders::OwnDatabase.new(endpoint).settle
           url = URI.parse(endpoint["url"]).tap { |uri| uri.path = "/#{@place.name}" }
           boot(store, File.join(dir, "application"), url.to_s)
           store.ready

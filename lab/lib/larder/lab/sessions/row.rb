@@ -51,7 +51,7 @@ module Larder
         def apart? = endpoint && !endpoint["private"]
 
         # Has the lab's schema or database. Answers options of Active Record.
-        def own_place(type) = type.new(endpoint, shown(endpoint["url"])).settle.database
+        def own_place(type) = type.new(endpoint).settle.database
 
         def no_answer(error) = Unavailable.new("its server does not answer: #{error.message.lines.first.to_s.strip}")
       end

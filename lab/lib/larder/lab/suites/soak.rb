@@ -125,8 +125,8 @@ module Larder
 
           # The bytes of this process and of the server.
           def memory
-            own = Footprints.memory("self")
-            own && (own + (@contender.endpoint ? Footprints.memory(@contender.endpoint["pid"]).to_i : 0))
+            own = Footprint.memory("self")
+            own && (own + (@contender.endpoint ? Footprint.memory(@contender.endpoint["pid"]).to_i : 0))
           end
 
           # The bytes of the store's files.
