@@ -4,7 +4,7 @@ require "larder/cli/registry"
 
 module Larder
   module Lab
-    # The stores that can take part, by the names users type. A new one is one file in contenders/ and one line at the
+    # The stores that can take part, by the names users type. A new one is one file in contenders/ and its name at the
     # end of this file, or a `row` of a store that it resembles.
     module Contenders
       extend CLI::Registry
@@ -35,12 +35,5 @@ end
 
 require_relative "clock"
 require_relative "contender"
-require_relative "contenders/larder_store"
-require_relative "contenders/rails_stores"
-require_relative "contenders/floor_store"
-require_relative "contenders/solid_cache_store"
-require_relative "contenders/solid_cache_server_stores"
-require_relative "contenders/litecache_store"
-require_relative "contenders/redis_store"
-require_relative "contenders/larder_redis_store"
-require_relative "contenders/memcached_store"
+%w[larder_store rails_stores floor_store solid_cache_store solid_cache_server_stores litecache_store redis_store
+   larder_redis_store memcached_store].each { |name| require_relative "contenders/#{name}" }

@@ -14,7 +14,4 @@ module Larder
 end
 
 require_relative "server"
-require_relative "servers/redis"
-require_relative "servers/memcached"
-require_relative "servers/postgresql"
-require_relative "servers/mariadb"
+%w[redis memcached postgresql mariadb].each { |name| require_relative "servers/#{name}" }
