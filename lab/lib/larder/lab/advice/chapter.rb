@@ -17,7 +17,6 @@ module Larder
         BYTES = { title: "bytes", format: "integer" }.freeze
         SUMS = "Sums of what was measured: a hit is a read of the file; a miss is a read of the server and a write " \
                "of the file. Other machines see a change after that time, and at most after the other, whatever fails."
-        private_constant :TITLE, :LEAD, :SHOWN, :NAMED, :CALLS, :BYTES, :SUMS
 
         def initialize(*run, question:, environment:)
           super(*run, environment: environment)

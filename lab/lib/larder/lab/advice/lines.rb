@@ -65,7 +65,6 @@ module Larder
         GEMS = { "message_pack" => "msgpack", "zstd-3" => "zstd-ruby", "snappy" => "snappy" }.freeze
         # Keys, index, and what is being written take room besides the values.
         MARGIN = 1.15
-        private_constant :GEMS, :MARGIN
 
         # @param bytes [Integer] of all cached values
         def initialize(choice, bytes: 0)

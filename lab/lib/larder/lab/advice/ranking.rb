@@ -185,7 +185,6 @@ module Larder
         NOTICED = 1.0
         # The store in front.
         FRONT = Choice.new("larder", "default", "default").freeze
-        private_constant :MESSAGE, :NOTICED
 
         # `read` and `write` are {Cost}s; `seen` and `bound` the seconds after which other machines see a change,
         # usually and whatever fails; `messages` says whether there is a backplane.

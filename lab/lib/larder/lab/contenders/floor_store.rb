@@ -20,7 +20,6 @@ module Larder
           PLAIN = [Integer, Float, Symbol, NilClass, TrueClass, FalseClass].freeze
           # A copy of an object, as bytes.
           Dumped = Struct.new(:bytes)
-          private_constant :PLAIN, :Dumped
 
           def initialize
             @entries = {}

@@ -42,7 +42,6 @@ module Larder
 
         # Seconds after which a backplane that does not answer is an error.
         PATIENCE = 10
-        private_constant :PATIENCE
 
         # @return [Float] (see LarderRedisStore#bound), whatever fails
         def bound = 60.0

@@ -8,7 +8,6 @@ module Larder
       class ServerStore < Contender
         # Seconds that an entry stays in a server of the user's, unless a call gives another time.
         LIFE = 300
-        private_constant :LIFE
 
         # Empties a private server.
         def clear

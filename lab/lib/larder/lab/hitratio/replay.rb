@@ -75,7 +75,6 @@ module Larder
         LEAST_CAPACITY = 16 << 20
         # As a first guess of how long it takes.
         SECONDS_A_REQUEST = 4e-6
-        private_constant :SECONDS_A_REQUEST
 
         # @param published [Boolean] is the trace with published results also replayed at the published sizes?
         def initialize(sizes:, policies:, progress:, published: false)
@@ -149,7 +148,6 @@ module Larder
         LOOP = /\A(loop|lirs-)/
         NAMES = ARTICLE.tables.first.rows.transform_values(&:first).freeze
         Figures = Reports::Figures
-        private_constant :LEAD, :NOTE, :NOTES, :LOOP, :NAMES, :FILE
 
         # `facts` say how it was run.
         def initialize(rows, facts: [])

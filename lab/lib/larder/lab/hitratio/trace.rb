@@ -59,7 +59,6 @@ module Larder
         }.freeze
         # Bytes of a record of oracleGeneral: time (32), object (64), size (32), next access (64), little-endian.
         RECORD = 24
-        private_constant :RECORD
 
         module_function
 
