@@ -9,26 +9,31 @@ module Larder
   module Lab
     # Instances live only in worker processes; the command itself reads the class methods and loads no store.
     module ContenderDeclaration
+      # What a class may declare, and what holds for one that does not. A reader of each says it.
+      FACTS = {
+        registry: nil, # where it is registered; nil: in {Contenders}
+        server: nil, # name in Servers of the server that it talks to
+        # Name of the Gemfile in lab/gemfiles that it has for itself: it excludes versions of others, or not everybody has
+        # its gems.
+        bundle: nil,
+        gems: {}, # names, and version requirements: one, several, or none (nil)
+        on_request: false, # true: it takes part only where it is asked for by name
+        slow_to_start: false, # true: a quick run goes without it, unless it is asked for by name
+        shared: true, # whether all processes of a machine see the same values
+        keeps_values: true # false: each read is a miss by design (the null store)
+      }.freeze
+
       # What a class says of itself. Everything but name and title holds for its subclasses, too.
       module Declarations
-        # @return [String] what users type
-        attr_reader :key
-        # @return [String] one line for `--list`
-        attr_reader :title
+        # @return [String] what users type; one line for `--list`
+        attr_reader :key, :title
 
         # @return [Hash{Symbol=>Object}] what it and its superclasses have declared
         def facts = @facts ||= superclass.respond_to?(:facts) ? superclass.facts.dup : {}
 
-        # Facts with the values of a class that does not say.
-        {
-          server: nil, # name in Servers of the server that it talks to
-          bundle: nil, # name of the Gemfile in lab/gemfiles that it has for itself
-          gems: {}, # names and version requirements
-          on_request?: false, # true: it takes part only where it is asked for by name
-          slow_to_start?: false, # true: a quick run goes without it, unless it is asked for by name
-          shared?: true, # whether all processes of a machine see the same values
-          keeps_values?: true # false: each read is a miss by design (the null store)
-        }.each { |name, usual| define_method(name) { facts.fetch(name, usual) } }
+        FACTS.each do |name, usual|
+          define_method([true, false].include?(usual) ? :"#{name}?" : name) { facts.fetch(name, usual) }
+        end
 
         # @return [Boolean] whether its times say something when they are divided by those of others
         def compared? = keeps_values?
@@ -39,40 +44,30 @@ module Larder
 
         # Declares a row that differs little from this one.
         # @yield in the class of that row
-        def row(key, title, &declaration)
+        def row(key, title, **declared, &methods)
           Class.new(self) do
-            class_eval(&declaration)
-            named key, title
+            class_eval(&methods) if methods
+            named key, title, **declared
           end
         end
 
         private
 
-        def named(key, title)
+        # Its name and title, and {FACTS}.
+        def named(key, title, **declared)
+          declares(**declared)
           @key = key
           @title = title
-          registry.register(key, self)
+          (registry || Contenders).register(key, self)
         end
 
-        # Where {named} puts it.
-        def registry = facts.fetch(:registry) { Contenders }
+        # Gems are added to those of the superclass.
+        def declares(**declared)
+          unknown = declared.keys - FACTS.keys
+          raise ArgumentError, "unknown fact #{unknown.first}; known: #{FACTS.keys.join(", ")}" if unknown.any?
 
-        def registered_in(registry) = facts[:registry] = registry
-
-        def needs_gem(name, *requirements) = facts[:gems] = { **gems, name => requirements }
-
-        def needs_server(name) = facts[:server] = name
-
-        # Its gems are resolved alone, because they exclude versions that others need, or not everybody has them.
-        def bundled_apart(name) = facts[:bundle] = name
-
-        def slow_to_start = facts[:slow_to_start?] = true
-
-        def only_on_request = facts[:on_request?] = true
-
-        def private_to_process = facts[:shared?] = false
-
-        def keeps_nothing = facts[:keeps_values?] = false
+          facts.update(declared) { |name, old, new| name == :gems ? { **old, **new } : new }
+        end
       end
 
       # @param base [Class]

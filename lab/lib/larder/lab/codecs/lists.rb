@@ -21,12 +21,9 @@ module Larder
 
           def declare(registry, name, codec, title, on_request: false, slow: false, **options)
             Class.new(self) do
-              registered_in registry
               @codec = codec.to_s
               @options = options
-              only_on_request if on_request
-              slow_to_start if slow
-              named name, title
+              named name, title, registry: registry, on_request: on_request, slow_to_start: slow
             end
           end
 
@@ -37,7 +34,7 @@ module Larder
         end
 
         # A codec has no entries that another process could read.
-        private_to_process
+        declares shared: false
 
         def initialize(endpoint: nil, **)
           @endpoint = endpoint
@@ -82,8 +79,7 @@ module Larder
         # Answers of the server whose mean is its own time.
         ASKED = 20
 
-        needs_server "redis" # another process finds the entries there
-        facts[:shared?] = true
+        declares server: "redis", shared: true # another process finds the entries there
 
         def open
           super

@@ -6,9 +6,7 @@ module Larder
       # The least that a cache in Ruby can do for a call, with a Hash in the process. A store's own time is its
       # difference from this row.
       class FloorStore < Contender
-        named "floor", "a Hash lookup and a copy: the least a cache in Ruby does"
-        private_to_process
-        only_on_request
+        named "floor", "a Hash lookup and a copy: the least a cache in Ruby does", shared: false, on_request: true
 
         # Does this, and nothing else: it joins the parts of a key and asks records for their `cache_key_with_version`;
         # copies a String when it is written and when it is read, and other objects by Marshal; and sends the events of
@@ -60,7 +58,11 @@ module Larder
 
           def write_multi(values, _options = nil) = values.each { |name, value| @entries[key_of(name)] = copy(value) }
 
+          def exist?(name, _options = nil) = @entries.key?(key_of(name))
+
           def delete(name, _options = nil) = @entries.delete(key_of(name)) ? true : false
+
+          def delete_multi(names, _options = nil) = names.count { |name| delete(name) }
 
           def increment(name, amount = 1, _options = nil)
             key = key_of(name)

@@ -10,8 +10,7 @@ module Larder
       class LarderRedisStore < RedisStore
         include WithLarder
 
-        named "larder-redis", "Larder in front of Redis (remote:)"
-        only_on_request
+        named "larder-redis", "Larder in front of Redis (remote:)", on_request: true
 
         # @param seconds [Float] how long a machine uses a copy without a backplane
         # @return [self] not yet opened

@@ -9,9 +9,8 @@ module Larder
       # that fail on Rails 8. litestack 0.4 also excludes sqlite3 2, which Rails 8 and with it Solid Cache demand; hence
       # a bundle of its own.
       class LitecacheStore < Contender
-        named "litecache", "Litecache on SQLite (gem litestack)"
-        needs_gem "litestack", ">= 0.4.3"
-        bundled_apart "litecache"
+        named "litecache", "Litecache on SQLite (gem litestack)", gems: { "litestack" => ">= 0.4.3" },
+                                                                  bundle: "litecache"
 
         private
 

@@ -7,9 +7,8 @@ module Larder
     module Contenders
       # memcached through `config.cache_store = :mem_cache_store` and dalli, with Rails' default pool.
       class MemcachedStore < ServerStore
-        named "memcached", "memcached through :mem_cache_store and dalli"
-        needs_gem "dalli", ">= 3.0.1"
-        needs_server "memcached"
+        named "memcached", "memcached through :mem_cache_store and dalli", gems: { "dalli" => ">= 3.0.1" },
+                                                                           server: "memcached"
 
         private
 
@@ -28,9 +27,8 @@ module Larder
       # memcached through dalli's own client, whose `fetch_with_lock` has one caller compute. Rails' store for memcached
       # does not call it.
       class MemcachedLockStore < MemcachedStore
-        registered_in SingleFlights
-        named "memcached-lock", "memcached through Dalli::Client#fetch_with_lock, without Rails' store"
-        needs_gem "dalli", ">= 4.1"
+        named "memcached-lock", "memcached through Dalli::Client#fetch_with_lock, without Rails' store",
+              gems: { "dalli" => ">= 4.1" }, registry: SingleFlights
 
         # The calls of Rails' stores that the lab makes, made of dalli's. It counts in whole seconds: a value is fresh
         # for `expires_in`, and after that is served for `race_condition_ttl` while one caller computes.

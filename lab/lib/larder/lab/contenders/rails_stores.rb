@@ -5,8 +5,7 @@ module Larder
     module Contenders
       # Rails' memory store: private to one process. Its default of 32 MB would evict during a published run.
       class MemoryStore < Contender
-        named "memory", "ActiveSupport::Cache::MemoryStore: private to one process"
-        private_to_process
+        named "memory", "ActiveSupport::Cache::MemoryStore: private to one process", shared: false
 
         private
 
@@ -25,9 +24,8 @@ module Larder
       # Rails' null store: keeps nothing, so what it takes is what Rails' cache API in Ruby takes around a store. One
       # that answers in C goes around that, too: it may be faster.
       class NullStore < Contender
-        named "null", "ActiveSupport::Cache::NullStore: keeps nothing; the API in Ruby"
-        keeps_nothing
-        private_to_process
+        named "null", "ActiveSupport::Cache::NullStore: keeps nothing; the API in Ruby", keeps_values: false,
+                                                                                         shared: false
 
         private
 

@@ -8,27 +8,19 @@ module Larder
       # Redis through `config.cache_store = :redis_cache_store`, with the gem's default driver and Rails' default pool;
       # and the servers that speak its protocol, through the same client and store.
       class RedisStore < ServerStore
-        named "redis", "Redis through :redis_cache_store"
-        needs_gem "redis", ">= 4.0.1"
-        needs_server "redis"
+        named "redis", "Redis through :redis_cache_store", gems: { "redis" => ">= 4.0.1" }, server: "redis"
 
-        row("valkey", "Valkey through :redis_cache_store") { needs_server "valkey" }
-        row("dicedb", "DiceDB through :redis_cache_store") { needs_server "dicedb" }
-        row("dragonfly", "Dragonfly through :redis_cache_store") { needs_server "dragonfly" }
+        row "valkey", "Valkey through :redis_cache_store", server: "valkey"
+        row "dicedb", "DiceDB through :redis_cache_store", server: "dicedb"
+        row "dragonfly", "Dragonfly through :redis_cache_store", server: "dragonfly"
 
         # As applications have it that name a host and a port. The Unix socket of the other is faster.
-        row("redis-loopback", "Redis through :redis_cache_store, over TCP on 127.0.0.1") do
-          needs_server "redis-loopback"
-          only_on_request
-        end
+        row "redis-loopback", "Redis through :redis_cache_store, over TCP on 127.0.0.1", server: "redis-loopback",
+                                                                                         on_request: true
 
         # With the driver that parses answers in C.
-        row("redis-hiredis", "Redis through :redis_cache_store, with the driver hiredis") do
-          needs_gem "redis", ">= 5.0"
-          needs_gem "hiredis-client"
-          bundled_apart "hiredis"
-          only_on_request
-
+        row("redis-hiredis", "Redis through :redis_cache_store, with the driver hiredis",
+            gems: { "redis" => ">= 5.0", "hiredis-client" => nil }, bundle: "hiredis", on_request: true) do
           private
 
           def load_code

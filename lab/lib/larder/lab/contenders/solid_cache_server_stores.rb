@@ -26,11 +26,8 @@ module Larder
 
       # Solid Cache on PostgreSQL as it comes.
       class SolidCachePostgresqlStore < SolidCacheInServer
-        named "solid_cache-postgresql", "Solid Cache on PostgreSQL as it comes"
-        slow_to_start
-        needs_gem "pg", ">= 1.1"
-        needs_server "postgresql"
-        bundled_apart "solid_cache_postgresql"
+        named "solid_cache-postgresql", "Solid Cache on PostgreSQL as it comes",
+              gems: { "pg" => ">= 1.1" }, server: "postgresql", bundle: "solid_cache_postgresql", slow_to_start: true
 
         ADAPTER = "postgresql"
         PLACE = OwnSchema
@@ -42,8 +39,8 @@ module Larder
       # Solid Cache on a PostgreSQL that is tuned for it: the settings of its server, and an unlogged table, which
       # writes no write-ahead log and is empty after a crash. pg_prewarm has a row of its own.
       class SolidCachePostgresqlTunedStore < SolidCachePostgresqlStore
-        named "solid_cache-postgresql-tuned", "Solid Cache on PostgreSQL: unlogged table, settings"
-        needs_server "postgresql-tuned"
+        named "solid_cache-postgresql-tuned", "Solid Cache on PostgreSQL: unlogged table, settings",
+              server: "postgresql-tuned"
 
         private
 
@@ -58,8 +55,7 @@ module Larder
       # The same with `pg_prewarm('solid_cache_entries')` after a block has stored what its calls read: only then the
       # table has pages that can be read into shared memory.
       class SolidCachePostgresqlPrewarmedStore < SolidCachePostgresqlTunedStore
-        named "solid_cache-postgresql-prewarmed", "Solid Cache on tuned PostgreSQL, with pg_prewarm"
-        only_on_request
+        named "solid_cache-postgresql-prewarmed", "Solid Cache on tuned PostgreSQL, with pg_prewarm", on_request: true
 
         # @raise [Invalid] if the table had no pages
         def filled
@@ -82,11 +78,8 @@ module Larder
 
       # Solid Cache on MariaDB as it comes, through Trilogy.
       class SolidCacheMariadbStore < SolidCacheInServer
-        named "solid_cache-mariadb", "Solid Cache on MariaDB as it comes"
-        needs_gem "trilogy", ">= 2.4"
-        needs_server "mariadb"
-        bundled_apart "solid_cache_mariadb"
-        only_on_request
+        named "solid_cache-mariadb", "Solid Cache on MariaDB as it comes",
+              gems: { "trilogy" => ">= 2.4" }, server: "mariadb", bundle: "solid_cache_mariadb", on_request: true
 
         ADAPTER = "trilogy"
         PLACE = OwnDatabase

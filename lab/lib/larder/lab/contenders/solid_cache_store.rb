@@ -8,9 +8,7 @@ module Larder
       # `preload_app!` of Puma has it, or in the process that measures; then each process gives it a database and a
       # cache. A subclass has a {#database}, and its ADAPTER.
       class SolidCacheApplication < Contender
-        needs_gem "activerecord"
-        needs_gem "railties"
-        needs_gem "solid_cache", ">= 1.0"
+        declares gems: { "activerecord" => nil, "railties" => nil, "solid_cache" => ">= 1.0" }
 
         # What `rails new` configures.
         MINIMUM_POOL = 5
@@ -93,9 +91,8 @@ module Larder
       # Before Rails 8 a thread waits for SQLite's lock without letting others run, the one that holds it included, so
       # five threads soon end in "database is locked". There the lab waits as Rails 8 does ({RailsEightWaiting}).
       class SolidCacheStore < SolidCacheApplication
-        named "solid_cache", "Solid Cache on SQLite, as `rails new` configures it"
-        needs_gem "sqlite3"
-        bundled_apart "solid_cache"
+        named "solid_cache", "Solid Cache on SQLite, as `rails new` configures it", gems: { "sqlite3" => nil },
+                                                                                    bundle: "solid_cache"
 
         ADAPTER = "sqlite3"
 

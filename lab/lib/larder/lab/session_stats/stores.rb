@@ -30,8 +30,7 @@ module Larder
         # Seconds of the questions about activity.
         WINDOWS = { active_5m: 300, active_1d: Sessions::Population::DAY }.freeze
 
-        registered_in Stores
-        bundled_apart "sessions"
+        declares registry: Stores, bundle: "sessions"
 
         # Loads the sessions.
         def open
@@ -274,9 +273,8 @@ module Larder
 
         # MariaDB by Trilogy, which prepares nothing on the server: values are put in by the adapter's quoting.
         class MariadbTable < Table
-          named "sql-mariadb", "a table on MariaDB, indexed by session_id, user_id and updated_at; SQL by hand"
-          needs_gem "trilogy", ">= 2.4"
-          needs_server "mariadb"
+          named "sql-mariadb", "a table on MariaDB, indexed by session_id, user_id and updated_at; SQL by hand",
+                gems: { "trilogy" => ">= 2.4" }, server: "mariadb"
 
           private
 
@@ -300,10 +298,8 @@ module Larder
 
         # PostgreSQL as initdb leaves it, with statements that it prepares once.
         class PostgresqlTable < Table
-          named "sql-postgresql", "the same table on PostgreSQL; SQL by hand, prepared on the server"
-          needs_gem "pg", ">= 1.1"
-          needs_server "postgresql"
-          bundled_apart "sessions_postgresql"
+          named "sql-postgresql", "the same table on PostgreSQL; SQL by hand, prepared on the server",
+                gems: { "pg" => ">= 1.1" }, server: "postgresql", bundle: "sessions_postgresql"
 
           private
 

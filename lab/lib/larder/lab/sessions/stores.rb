@@ -22,8 +22,7 @@ module Larder
         # Connections of a pool, where there is one: as many as Rails has by default.
         POOL = 5
 
-        registered_in Stores
-        bundled_apart "sessions"
+        declares registry: Stores, bundle: "sessions"
 
         class << self
           # @return [Symbol] as `config.session_store` takes it
@@ -97,9 +96,8 @@ module Larder
 
         # memcached through ActionDispatch's MemCacheStore, which is dalli's Rack::Session::Dalli.
         class MemcachedStore < Store
-          named "memcached", "memcached: :mem_cache_store, by dalli"
-          needs_gem "dalli", ">= 3.0.1"
-          needs_server "memcached"
+          named "memcached", "memcached: :mem_cache_store, by dalli", gems: { "dalli" => ">= 3.0.1" },
+                                                                      server: "memcached"
           configured :mem_cache_store
 
           private
@@ -146,9 +144,7 @@ module Larder
         # CacheStore over redis_cache_store: both are Rails' own and tested with each Rails, and sessions get the client
         # and the pool that its cache has. redis-session-store and redis-actionpack bring clients or stores beside it.
         class RedisStore < InCache
-          named "redis", "Redis: CacheStore over :redis_cache_store"
-          needs_gem "redis", ">= 4.0.1"
-          needs_server "redis"
+          named "redis", "Redis: CacheStore over :redis_cache_store", gems: { "redis" => ">= 4.0.1" }, server: "redis"
 
           private
 
@@ -166,7 +162,7 @@ module Larder
 
         # activerecord-session_store, in the application's database unless a subclass connects to another one.
         class InSql < Store
-          needs_gem "activerecord-session_store", ">= 2.0"
+          declares gems: { "activerecord-session_store" => ">= 2.0" }
           configured :active_record_store
 
           # Makes the table: the one of the gem's generator, or the one that SqlBypass makes for itself. Rows and their
@@ -230,8 +226,8 @@ module Larder
 
         # The gem's own defaults.
         class MariadbStore < InSql
-          named "activerecord-mariadb", "activerecord-session_store on MariaDB, a model"
-          needs_gem "trilogy", ">= 2.4"
+          named "activerecord-mariadb", "activerecord-session_store on MariaDB, a model",
+                gems: { "trilogy" => ">= 2.4" }
 
           # SqlBypass in place of the model, as the published comparison had it.
           row("sql-mariadb", "activerecord-session_store's SqlBypass on MariaDB: SQL by hand, as was published") do
@@ -243,10 +239,8 @@ module Larder
 
         # PostgreSQL as initdb leaves it.
         class PostgresqlStore < InSql
-          named "activerecord-postgresql", "activerecord-session_store on PostgreSQL, a model"
-          needs_gem "pg", ">= 1.1"
-          needs_server "postgresql"
-          bundled_apart "sessions_postgresql"
+          named "activerecord-postgresql", "activerecord-session_store on PostgreSQL, a model",
+                gems: { "pg" => ">= 1.1" }, server: "postgresql", bundle: "sessions_postgresql"
 
           # (see InSql#ready)
           def ready
