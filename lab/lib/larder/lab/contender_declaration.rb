@@ -13,8 +13,8 @@ module Larder
       FACTS = {
         registry: nil, # where it is registered; nil: in {Contenders}
         server: nil, # name in Servers of the server that it talks to
-        # Name of the Gemfile in lab/gemfiles that it has for itself: it excludes versions of others, or not everybody has
-        # its gems.
+        # Name of the Gemfile in lab/gemfiles that it has for itself: it excludes versions of others, or not everybody
+        # has its gems.
         bundle: nil,
         gems: {}, # names, and version requirements: one, several, or none (nil)
         on_request: false, # true: it takes part only where it is asked for by name

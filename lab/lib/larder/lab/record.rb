@@ -22,8 +22,7 @@ module Larder
     #   Larder::Lab.record("log/cache.trace")
     def self.record(path, store: nil, keyspaces: false, max_bytes: 64 << 20, seconds: 3600)
       store ||= ::Rails.cache if defined?(::Rails.cache)
-      Record::Recorder.new(path, Record::Lines.new(store, keyspaces: keyspaces), store: store, max_bytes: max_bytes,
-                                                                                 seconds: seconds).tap(&:start)
+      Record::Recorder.new(path, store, keyspaces: keyspaces, max_bytes: max_bytes, seconds: seconds).tap(&:start)
     end
   end
 end

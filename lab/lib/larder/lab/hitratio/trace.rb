@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "stringio"
 require "zlib"
 require_relative "../errors"
 require_relative "../record/reader"
@@ -69,7 +70,7 @@ module Larder
           return trace_of(Record::Reader.read(path)) if format == "larder" || Record::Reader.trace?(path)
 
           data = File.binread(path)
-          data = Zlib.gunzip(data) if data.start_with?("\x1f\x8b".b)
+          data = Zlib::GzipReader.zcat(StringIO.new(data)) if data.start_with?("\x1f\x8b".b)
           Trace.new(name, *(format == "oraclegeneral" ? records(name, data) : [integers(name, data)]))
         rescue SystemCallError, Zlib::Error => error
           raise UsageError, "cannot read the trace #{path}: #{error.message}; --list lists patterns and formats"

@@ -51,7 +51,7 @@ module Larder
         # `text`: hash and keyspace as they are written; `sized`: whether the size is known or about to be.
         Known = Struct.new(:text, :sized)
 
-        def initialize(store, keyspaces: false)
+        def initialize(store, keyspaces:)
           @store = store
           @keyspaces = keyspaces
           @began = now

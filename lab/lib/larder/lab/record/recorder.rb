@@ -21,14 +21,14 @@ module Larder
         private_constant :NOTE, :AT_ONCE, :MOST_NOTES, :PAUSE, :CHUNK, :PATIENCE
 
         # @see Lab.record
-        def initialize(path, lines, max_bytes:, seconds:, store: nil)
+        def initialize(path, store, keyspaces:, max_bytes:, seconds:)
           { max_bytes: max_bytes, seconds: seconds }.each do |name, value|
             raise ArgumentError, "#{name}: must be a number above 0, not #{value.inspect}" unless
               value.is_a?(Numeric) && value.positive?
           end
           @path = File.expand_path(path)
           @file = File.open(@path, File::WRONLY | File::APPEND | File::CREAT, 0o600)
-          @lines = lines
+          @lines = Lines.new(store, keyspaces: keyspaces)
           @store = store&.class&.name
           @max_bytes = max_bytes
           @until = now + seconds

@@ -8,8 +8,9 @@ module Larder
     module Hitratio
       class FormatsTest < ActiveSupport::TestCase
         test "integers, one a line, compressed or not" do
-          plain, packed = ["# made by hand\n7\n9\n7\n", Zlib.gzip("7\n9\n7\n")].map { |data| read("t.trace", data) }
-          [plain, packed].each do |trace|
+          plain, *packed = ["# made by hand\n7\n9\n7\n", Zlib.gzip("7\n9\n7\n"), Zlib.gzip("7\n") + Zlib.gzip("9\n7\n")]
+                           .map { |data| read("t.trace", data) }
+          [plain, *packed].each do |trace|
             assert_equal [[0, 1, 0], 2, nil], [trace.requests, trace.objects, trace.sizes]
             assert_equal [2, Trace::NEVER, Trace::NEVER], trace.following
           end
