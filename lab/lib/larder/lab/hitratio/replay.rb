@@ -113,7 +113,7 @@ module Larder
 
         # Where the cache is a share of them, as small as leaves it at LEAST_CAPACITY or more.
         def object_bytes(trace, size)
-          share = size.share ? size.bytes_of(trace.objects * OBJECT_BYTES) : LEAST_CAPACITY
+          share = size.share ? [size.bytes_of(trace.objects * OBJECT_BYTES), 1].max : LEAST_CAPACITY
           share >= LEAST_CAPACITY ? OBJECT_BYTES : (OBJECT_BYTES * LEAST_CAPACITY.fdiv(share) / 512).ceil * 512
         end
 
@@ -198,7 +198,7 @@ module Larder
             columns = rows.map { |row| { title: row.size, format: "share", group: "misses" } }
             lines = @policies.map { |policy| [policy, *rows.map { |row| row.miss_ratio(policy) }] }
             table = Document::Table.new(columns: ["policy", *columns], rows: lines,
-                                        notes: [*rows.map { |row| size(row) }, NOTE])
+                                        notes: [*rows.map { |row| size(row) }, *(NOTE if rows.one?)])
             Document::Section.new(title: "#{name}: #{Figures.thousands(rows.first.requests)} requests",
                                   blocks: [table, (curves(name, rows) if rows.size > 1)])
           end
@@ -219,7 +219,7 @@ module Larder
             { "label" => policy, "points" => points.select(&:last).sort }
           end
           Document::Curves.new(
-            title: "Misses by size of the cache: #{name}", sentence: "The table has the figures.",
+            title: "Misses by size of the cache: #{name}", sentence: NOTE,
             x: { title: "cache, of the bytes of all objects", scale: "log", format: "share" },
             y: { title: "misses, of all requests", format: "share" }, series: series
           )

@@ -40,6 +40,10 @@ module Larder
           assert_equal [["50%"], ["50%", "512MiB", "1GiB"]], (rows.map { |each| each.map(&:size) })
         end
 
+        test "in a share of less than a byte nothing is held" do
+          assert_equal 6, replay(Synthetic.make("loop", objects: 2, requests: 6), ["lru"], "0.001%").first.misses["lru"]
+        end
+
         test "misses are reported with those of LRU of equal net bytes" do
           requests = Array.new(40_000) { |i| ((i * 7919) % 997)**2 % 9000 }
           row = replay(Trace.new("any", requests, Array.new(requests.size, 2000)), %w[larder lru], "1MiB").first
