@@ -75,7 +75,6 @@ module Larder
       # Codecs are options of the store, see coded_by.
       attr_reader :dir, :threads, :codecs
 
-      # Overridden where code must be loaded before the store is looked up.
       def load_code; end
 
       # The entry format of a new Rails application; plain ActiveSupport starts with an older one.
@@ -89,7 +88,6 @@ module Larder
         ActiveSupport::Cache.lookup_store(name, *arguments)
       end
 
-      # Options as they are recorded.
       def plain(option)
         case option
         when Array then option.map { |part| plain(part) }

@@ -22,7 +22,6 @@ module Larder
       PATIENCE = 15
       # sockaddr_un has room for 103 bytes on macOS and 107 on Linux.
       LONGEST_SOCKET_PATH = 100
-      # Where a private server listens that has no socket.
       HOST = "127.0.0.1"
       # Seconds between the end of a server and its warden's.
       SHORT_WHILE = 0.5
@@ -69,9 +68,8 @@ module Larder
         end
       end
 
-      # @param dir [String] an empty directory of its own
-      # @param size [Integer] bytes of room for what is cached
-      # @param files [ServerFiles, nil] of the run; nil: it makes its own
+      # `dir` is empty and its own; `size` is the room for what is cached, in bytes; `files` are {ServerFiles} of the run
+      # (nil: it makes its own).
       def initialize(dir, size: Contender::SIZE, files: nil)
         @dir = dir
         @size = size
@@ -122,23 +120,18 @@ module Larder
         { "url" => url_by_port(host, port), "host" => host, "port" => port, "private" => true, "pid" => pid }
       end
 
-      # Version and arguments, for the record.
       def recorded = { "version" => self.class.version, "arguments" => arguments }
 
       private
 
       attr_reader :dir, :socket, :port, :size
 
-      # The room in megabytes of 1,048,576 bytes.
       def megabytes = [size / (1024 * 1024), 1].max
 
-      # Overridden where the directory must be made ready before the server starts.
       def prepare; end
 
-      # Name of the socket in the directory.
       def socket_name = "socket"
 
-      # What tells the server to end.
       def signal = "TERM"
 
       # Whom the server runs as; nil: as the lab.
@@ -154,7 +147,6 @@ module Larder
         @files ? @files.copy(File.basename(program), directory, &make) : yield(directory)
       end
 
-      # Runs a program to its end.
       def finish(*command)
         process = Guarded.new(command, dir: dir, log: log, user: user).start
         give_up(process, "#{File.basename(command.first)} fails") unless process.ended?(PATIENCE) && process.succeeded?
@@ -197,7 +189,6 @@ module Larder
     # server. Threads may ask at once.
     # @api private
     class ServerFiles
-      # @param dir [String] exists as long as the run
       def initialize(dir)
         @dir = dir
         @lock = Mutex.new

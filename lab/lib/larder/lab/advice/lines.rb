@@ -23,7 +23,6 @@ module Larder
                            keyword_init: true) do
           def initialize(options: {}, gems: [], **others) = super
 
-          # @return [Boolean] whether it is asked over a network
           def remote? = seen_by == "hosts"
         end
 
@@ -55,7 +54,6 @@ module Larder
         # @return [Array<String>] codecs that an application must configure
         def codecs = [serializer, compressor] - %w[default none]
 
-        # @return [String] "redis + message_pack + zstd-3"
         def to_s = [store, *codecs].join(" + ")
       end
 

@@ -16,7 +16,6 @@ module Larder
         # `default` is a text, or a proc that answers one for a question; `parse` makes a value of a text and the name
         # of the option. `help` says what the default is where that is a proc.
         Field = Struct.new(:key, :flag, :default, :help, :parse, :words) do
-          # @return [String] "--rtt"
           def option = flag[/--[a-z-]+/]
         end
 
@@ -79,7 +78,6 @@ module Larder
           FIELDS.reject { |field| @texts.key?(field.key) }.map { |field| "#{field.option} #{said(field.key)}" }
         end
 
-        # @return [Boolean] whether several machines share what is cached
         def several? = hosts > 1 && shared_by == "hosts"
 
         private

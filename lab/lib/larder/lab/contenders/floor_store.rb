@@ -14,9 +14,7 @@ module Larder
         # ignores the options for them. Its methods are those of ActiveSupport::Cache::Store.
         # @api private
         class Store
-          # Objects that need no copy.
           PLAIN = [Integer, Float, Symbol, NilClass, TrueClass, FalseClass].freeze
-          # A copy of an object, as bytes.
           Dumped = Struct.new(:bytes)
 
           def initialize

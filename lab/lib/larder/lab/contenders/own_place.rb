@@ -25,10 +25,8 @@ module Larder
         # Seconds that another process has for leaving its place.
         PATIENCE = 5
 
-        # The name of the schema or database.
         attr_reader :name
 
-        # @param endpoint [Hash{String=>Object}] of the server
         def initialize(endpoint)
           @endpoint = endpoint
           @shown = ContenderDeclaration.shown(endpoint["url"])
@@ -37,9 +35,7 @@ module Larder
         end
 
         # Has the place: in a private server whether or not another process has made it, in the user's alone, empty, or
-        # with everything in it that another process has stored for this one.
-        # @return [self]
-        # @raise [Unavailable]
+        # with everything in it that another process has stored for this one. Answers itself, or raises Unavailable.
         def settle
           require self.class::CLIENT
           @connection = explained("no answer from #{shown}") { connect }

@@ -22,7 +22,6 @@ module Larder
         # Overridden where the client is told more than where its server is.
         def client_options = {}
 
-        # Options of the client in the store.
         def options
           return client_options if endpoint["private"]
 

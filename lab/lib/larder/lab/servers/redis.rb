@@ -27,7 +27,6 @@ module Larder
       class RedisLoopback < Redis
         named "redis-loopback", "Redis, over TCP"
 
-        # @param dir [String] an empty directory of its own
         def initialize(dir, **)
           super
           @port ||= free_port
