@@ -68,8 +68,8 @@ module Larder
         end
       end
 
-      # `dir` is empty and its own; `size` is the room for what is cached, in bytes; `files` are {ServerFiles} of the run
-      # (nil: it makes its own).
+      # `dir` is empty and its own; `size` is the room for what is cached, in bytes; `files` are {ServerFiles} of the
+      # run (nil: it makes its own).
       def initialize(dir, size: Contender::SIZE, files: nil)
         @dir = dir
         @size = size

@@ -73,11 +73,6 @@ module Larder
           assert_in_delta 10.0, counts[0].fdiv(counts[9]), 1.0
         end
 
-        test "loop: all objects in a row" do
-          trace = Synthetic.make("loop", objects: 3, requests: 7)
-          assert_equal [[0, 1, 2, 0, 1, 2, 0], 3], [trace.requests, trace.objects]
-        end
-
         test "scan: rows of objects that are never asked for again" do
           trace = Synthetic.make("scan", objects: 50, every: 100, row: 30, requests: 260)
           rows = [100...130, 230...260].map { |range| trace.requests[range] }
