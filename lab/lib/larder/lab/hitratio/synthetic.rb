@@ -14,21 +14,23 @@ module Larder
           "loop"  => "all objects in a row, again and again: the worst for policies by recency",
           "shift" => "few objects often, and every so often other ones"
         }.freeze
-        # Requests of shift between two changes; of scan, between two rows of new objects, and of such a row.
-        EVERY = { "shift" => 50_000, "scan" => 20_000 }.freeze
-        ROW = 10_000
+        # Parts of all requests: of shift, between two changes; of scan, between two rows of new objects; of such a row.
+        EVERY = { "shift" => 0.2, "scan" => 0.08 }.freeze
+        ROW = 0.04
+        # The n-th object is asked for 1 / n ** SKEW times as often as the first (Zipf's law).
+        SKEW = 0.9
 
         module_function
 
         # Whether it names a pattern, and no file.
         def named?(name) = PATTERNS.key?(name) && !File.exist?(name)
 
-        # `every` and `row` are requests, see {EVERY} and {ROW}, and `skew` is that of the popularity of objects.
-        def make(pattern, objects: 100_000, requests: 250_000, seed: 1, skew: 0.9, every: EVERY[pattern], row: ROW)
+        def make(pattern, objects: 100_000, requests: 250_000, seed: 1)
           return Trace.new(pattern, Array.new(requests) { |i| i % objects }) if pattern == "loop"
 
+          every, row = [EVERY[pattern], ROW].map { |part| (part.to_f * requests).round }
           random = Random.new(seed)
-          ranks = zipf(objects, skew, random)
+          ranks = zipf(objects, random)
           offset = 0
           fresh = objects - 1
           Trace.new(pattern, Array.new(requests) do |i|
@@ -40,11 +42,10 @@ module Larder
           end)
         end
 
-        # Draws objects by how popular they are: the n-th is asked for 1 / n ** skew times as often as the first (Zipf's
-        # law), by inversion of the cumulated shares.
-        def zipf(count, skew, random)
+        # Draws objects by how popular they are, by inversion of the cumulated shares.
+        def zipf(count, random)
           sum = 0.0
-          cumulated = Array.new(count) { |i| sum += 1.0 / ((i + 1)**skew) }
+          cumulated = Array.new(count) { |i| sum += 1.0 / ((i + 1)**SKEW) }
           lambda do
             wanted = random.rand * sum
             cumulated.bsearch_index { |share| share >= wanted } || (count - 1)
