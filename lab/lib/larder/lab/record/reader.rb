@@ -14,8 +14,6 @@ module Larder
       class Reader
         # Calls that are read, unless the caller says otherwise.
         MOST_CALLS = 1_000_000
-        # Bytes of the lines of a member, at most.
-        MEMBER = 64 << 20
         GZIP = "\x1f\x8b\b".b
         LETTERS = OPERATIONS.values.uniq.freeze
         # Fields with a number.
@@ -59,8 +57,7 @@ module Larder
           file = StringIO.new(data)
           file.pos = at
           member = Zlib::GzipReader.new(file)
-          text = member.read(MEMBER).to_s.force_encoding(Encoding::UTF_8)
-          wrong("a part has more than #{MEMBER >> 20} MB") unless member.eof?
+          text = member.read.force_encoding(Encoding::UTF_8)
           following = file.pos - member.unused.to_s.bytesize
           member.finish
           @number = 0
