@@ -9,7 +9,7 @@ module Larder
   module Lab
     # Instances live only in worker processes; the command itself reads the class methods and loads no store.
     module ContenderDeclaration
-      # What a class may declare, and what holds for one that does not. A reader of each says it.
+      # Facts that a class may declare, with the values of one that does not. Each has a reader.
       FACTS = {
         registry: nil, # where it is registered; nil: in {Contenders}
         server: nil, # name in Servers of the server that it talks to

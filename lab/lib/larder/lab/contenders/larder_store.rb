@@ -24,8 +24,9 @@ module Larder
         named "larder", "Larder: one mapped file, shared by all processes (:larder_store)"
 
         # As its guide to stampedes configures it: one caller computes, and the others get the expired value.
-        row("larder-single-flight", "Larder with single_flight: true and stale_while_revalidate",
-            registry: SingleFlights) do
+        row("larder-single-flight", "Larder with single_flight: true and stale_while_revalidate") do
+          declares registry: SingleFlights
+
           private
 
           def options = { size: size, single_flight: true, stale_while_revalidate: SingleFlights::STALE }

@@ -19,8 +19,9 @@ module Larder
                                                                                          on_request: true
 
         # With the driver that parses answers in C.
-        row("redis-hiredis", "Redis through :redis_cache_store, with the driver hiredis",
-            gems: { "redis" => ">= 5.0", "hiredis-client" => nil }, bundle: "hiredis", on_request: true) do
+        row("redis-hiredis", "Redis through :redis_cache_store, with the driver hiredis") do
+          declares gems: { "redis" => ">= 5.0", "hiredis-client" => nil }, bundle: "hiredis", on_request: true
+
           private
 
           def load_code
