@@ -20,6 +20,16 @@ module Larder
           assert_equal 20, found["calls"]
           assert_operator found["seconds"], :>, 0.04
         end
+
+        test "the floor answers every call of a recording" do
+          item, other, counter = Array.new(3) do |number|
+            Record::Recording::Item.new("1", "page", 5, 0.0, nil, true, number == 2, nil, "page/#{number}", "value")
+          end
+          calls = [[:set, [item, other]], [:exist, [item]], [:get, [item, other]], [:delete, [item]],
+                   [:delete, [item, other]], [:increment, [counter]], [:get, [counter]]]
+          recording = Struct.new(:requests, :items).new([Record::Recording::Request.new(0.0, 0.0, calls)], [item])
+          assert Player.new(Contenders::FloorStore::Store.new, recording).play(0)
+        end
       end
     end
   end
