@@ -32,7 +32,7 @@ module Larder
             stat = File.lstat(path)
             next unless stat.file?
 
-            types[stat.dev] ||= Environment.file_system(path) || "unknown"
+            types[stat.dev] ||= Environment.file_system(File.dirname(path)).to_s
             sums[types[stat.dev] == "tmpfs"] += stat.blocks.to_i * 512
           rescue SystemCallError
             nil # gone meanwhile
