@@ -39,8 +39,7 @@ module SampleDocument
 
   def blocks
     [table, plot, curves, D::List.new(items: %w[one two]), D::Prose.new(text: "A paragraph."),
-     D::Code.new(text: "config.cache_store = :larder_store, \"tmp/cache/larder\", { serializer: :native }\n",
-                 language: "ruby")]
+     D::Code.new(text: "config.cache_store = :larder_store, \"tmp/cache/larder\", { serializer: :native }\n")]
   end
 
   def table

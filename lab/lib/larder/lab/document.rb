@@ -14,19 +14,30 @@ module Larder
     # command_line: as it was typed; elapsed_seconds: that the run took; environment: facts of the {Environment};
     # chapters: a {Chapter} for each command that took part.
     class Document
-      # Makes parts, and plain data of them, which can be written as JSON and read again; the formats in reports/ decide
-      # how they look. The parts of a part may be given as Hashes, as JSON has them.
+      # Parts are structs, and plain data that can be written as JSON and read again; the formats in reports/ decide how
+      # they look. The parts of a part may be given as Hashes, as JSON has them; nil is passed over in a list.
       module Part
-        # The classes of fields that are lists of parts, in which nil is passed over, and of those that are one, or nil.
-        LISTS = { chapters: :Chapter, sections: :Section, measures: :Measure, blocks: :Block, columns: :Column }.freeze
-        ONES = { answer: :Answer, chart: :Block, x: :Axis, y: :Axis }.freeze
+        # The classes of fields that are a part or nil, or, in brackets, a list of parts.
+        TYPES = { chapters: [:Chapter], sections: [:Section], measures: [:Measure], blocks: [:Block],
+                  columns: [:Column], answer: :Answer, chart: :Block, x: :Axis, y: :Axis }.freeze
         # The classes of blocks, by their names in JSON.
         KINDS = %i[Table Curves List Prose Code].to_h { |type| [type.to_s.downcase, type] }.freeze
-        private_constant :LISTS, :ONES, :KINDS
+        private_constant :TYPES, :KINDS
 
-        # @param type [Symbol] the name of a class of parts, or :Block
-        # @return [Part, nil] fields that are not known are passed over
+        # @param usual [Hash{Symbol=>Object}] the fields, with the values of those that are not given
+        # @return [Class] of parts
+        def self.with(**usual, &methods)
+          Struct.new(*usual.keys, keyword_init: true) do
+            include Part
+            const_set(:USUAL, usual)
+            class_eval(&methods) if methods
+          end
+        end
+
+        # @param type [Symbol, Array<Symbol>] see TYPES
+        # @return [Part, Array<Part>, nil] fields that are not known are passed over
         def self.of(type, given)
+          return given.compact.map { |each| of(*type, each) } if type.is_a?(Array)
           return given if given.nil? || given.is_a?(Part)
 
           fields = given.transform_keys(&:to_sym)
@@ -36,24 +47,34 @@ module Larder
 
         # @param fields [Hash] of the class
         def initialize(**fields)
-          LISTS.slice(*fields.keys).each do |name, type|
-            fields[name] = fields[name].compact.map { |each| Part.of(type, each) }
-          end
-          ONES.slice(*fields.keys).each { |name, type| fields[name] = Part.of(type, fields[name]) }
-          super
+          made = fields.to_h { |name, value| [name, TYPES.key?(name) ? Part.of(TYPES[name], value) : value] }
+          super(**self.class::USUAL.transform_values(&:dup), **made)
         end
 
         # @return [Hash{Symbol=>Object}] plain data
         def to_h
-          super.merge((LISTS.keys & members).to_h { |name| [name, self[name].map(&:to_h)] },
-                      (ONES.keys & members).to_h { |name| [name, self[name]&.to_h] })
+          super.to_h do |name, value|
+            next [name, value] unless TYPES.key?(name)
+
+            [name, value.is_a?(Array) ? value.map(&:to_h) : value&.to_h]
+          end
         end
+      end
+
+      # A part of a section.
+      module Block
+        # @return [String] the name that stands in JSON
+        def kind = self.class.name[/\w+\z/].downcase
+
+        # @return [Hash] plain data, with the kind
+        def to_h = { kind: kind, **super }
       end
 
       include Part
 
       # The version is raised whenever a field changes its meaning or goes; fields may be added without.
       SCHEMA = { name: "larder-lab", version: 1 }.freeze
+      USUAL = {}.freeze # see {Part}: fields that may be left out
 
       # The title of a report that has an answer.
       QUESTION = "How much of a request is the cache?"
@@ -148,31 +169,14 @@ module Larder
       # @return [Hash{Symbol=>Object}] plain data
       def to_h = { schema: SCHEMA, **super }
 
-      # A part of a section.
-      module Block
-        include Part
-
-        # @return [String] the name that stands in JSON
-        def kind = self.class.name[/\w+\z/].downcase
-
-        # @return [Hash] plain data, with the kind
-        def to_h = { kind: kind, **super }
-      end
-
       # A heading with blocks under it. headline: true for what a reader wants first; a page begins with it, a terminal
       # ends with it. folded: true for details, which a page shows when its reader asks.
-      Section = Struct.new(:title, :headline, :folded, :blocks, keyword_init: true) do
-        include Part
-
-        def initialize(title:, blocks:, headline: false, folded: false) = super
-      end
+      Section = Part.with(title: nil, headline: false, folded: false, blocks: [])
 
       # One column of a table. format: how its numbers are written (see {Reports::Figures}), nil for words; group: a
       # heading over neighbours; all groups of a table have as many; plot: "linear" or "log", the scale of a drawing
       # next to figures.
-      Column = Struct.new(:title, :format, :group, :plot, keyword_init: true) do
-        include Part
-
+      Column = Part.with(title: nil, format: nil, group: nil, plot: nil) do
         # @return [Hash]
         def to_h = super.compact
       end
@@ -184,13 +188,12 @@ module Larder
       #
       # caption: what the table shows; columns: {Column}s, titles, or titles with formats; rows: Arrays of cells; notes:
       # sentences under it.
-      Table = Struct.new(:caption, :columns, :rows, :notes, keyword_init: true) do
+      Table = Part.with(caption: nil, columns: [], rows: [], notes: []) do
         include Block
 
-        def initialize(columns:, rows:, caption: nil, notes: [])
+        def initialize(columns:, rows:, **words)
           columns = columns.map { |title, format| title.is_a?(String) ? { title: title, format: format } : title }
-          rows, notes = rows.map(&:to_a), notes.to_a
-          super
+          super(columns: columns, rows: rows.map(&:to_a), **words)
         end
 
         # @param at [Integer] a column
@@ -207,17 +210,13 @@ module Larder
 
       # An axis. scale: "linear", "log" or "percentile" (of a share from 0 to 1: 0.9, 0.99, 0.999 lie equally far
       # apart); format: of its numbers, see {Reports::Figures}.
-      Axis = Struct.new(:title, :scale, :format, keyword_init: true) do
-        include Part
-
-        def initialize(title: nil, scale: "linear", format: nil) = super
-      end
+      Axis = Part.with(title: nil, scale: "linear", format: nil)
 
       # Lines through points. series: `{ "label" =>, "points" => [[x, y], …] }`.
-      Curves = Struct.new(:title, :sentence, :x, :y, :series, keyword_init: true) do
+      Curves = Part.with(title: nil, sentence: nil, x: nil, y: nil, series: []) do
         include Block
 
-        def initialize(x:, y:, series:, **words) = super(x: x.to_h, y: y.to_h, series: series.map(&:to_h), **words)
+        def initialize(series:, **words) = super(series: series.map(&:to_h), **words)
 
         # @return [Table] a row for each x, a column for each series
         def data
@@ -229,19 +228,17 @@ module Larder
       end
 
       # Sentences, each by itself. items: Array of Strings.
-      List = Struct.new(:items, keyword_init: true) { include Block }
+      List = Part.with(items: []) { include Block }
 
       # A paragraph.
-      Prose = Struct.new(:text, keyword_init: true) { include Block }
+      Prose = Part.with(text: nil) { include Block }
 
-      # Something to paste. language: "ruby", "yaml", "sh".
-      Code = Struct.new(:text, :language, keyword_init: true) { include Block }
+      # Something to paste.
+      Code = Part.with(text: nil) { include Block }
 
       # The first screen of a report. sentences: `{ "about" => a kind of application, "text" =>, "verdict" => of
       # Bench::Verdict, or nil }`, for a reader who reads nothing else; chart: a block, or nil.
-      Answer = Struct.new(:sentences, :chart, keyword_init: true) do
-        include Part
-
+      Answer = Part.with(sentences: [], chart: nil) do
         # @return [Array<String>] each with its kind of application in front
         def lines = sentences.map { |sentence| "#{sentence["about"]}: #{sentence["text"]}" }
       end
@@ -250,22 +247,15 @@ module Larder
       # quantity in every run: suite, block and row, as "published-a/hit/redis", or suite, block, figure and row, as
       # "scaling/threads/4/redis"; label: for people; unit: "seconds", "bytes", "per second", "share" or "count";
       # better: "lower" or "higher"; samples: one for each session of a time, process of a figure, or round.
-      Measure = Struct.new(:key, :label, :unit, :better, :samples, keyword_init: true) { include Part }
+      Measure = Part.with(key: nil, label: nil, unit: nil, better: nil, samples: [])
 
       # What one command found out. key: its name; title; lead: what was done, in a sentence or two; facts: how it was
       # run, short ("n = 10,000", "5 sessions", "seed 7"); conclusions: what follows, in sentences with figures;
       # warnings: reasons for not believing it; sections: {Section}s; measures: {Measure}s; failed: whether a value was
       # wrong or nothing could be measured; failures: row, block and reason of each; details: raw samples and settings
       # as plain data, in a shape of the command's own; answer: the {Answer} of a chapter that has one.
-      Chapter = Struct.new(:key, :title, :lead, :facts, :conclusions, :warnings, :sections, :measures, :failed,
-                           :failures, :details, :answer, keyword_init: true) do
-        include Part
-
-        def initialize(key:, title:, lead: nil, facts: [], conclusions: [], warnings: [], sections: [], measures: [],
-                       failed: false, failures: [], details: {}, answer: nil)
-          super
-        end
-
+      Chapter = Part.with(key: nil, title: nil, lead: nil, facts: [], conclusions: [], warnings: [], sections: [],
+                          measures: [], failed: false, failures: [], details: {}, answer: nil) do
         # @return [Boolean]
         def failed? = failed == true
 

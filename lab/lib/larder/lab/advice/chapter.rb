@@ -130,7 +130,7 @@ module Larder
         def lines
           gems = [*("larder" if layered?), *own.gems, *("redis" if setting.include?("REDIS_URL"))].uniq
           text = ["# Gemfile", *gems.map { |gem| "gem \"#{gem}\"" }, "# config/environments/production.rb", setting]
-          Document::Code.new(language: "ruby", text: text.join("\n"))
+          Document::Code.new(text: text.join("\n"))
         end
 
         def setting = layered? ? own.in_front(messages: way.messages, seconds: way.bound) : own.store

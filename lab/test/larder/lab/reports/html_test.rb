@@ -138,7 +138,7 @@ module Larder
                                  rows: [[text, { "value" => 1 }], [text, text], [text]], notes: [text])
           lines = d::Curves.new(title: text, sentence: text, x: { title: text }, y: { title: text },
                                   series: [{ "label" => text, "points" => [[1, 2]] }])
-          blocks = [lines, table, d::Prose.new(text: text), d::Code.new(text: text, language: text)]
+          blocks = [lines, table, d::Prose.new(text: text), d::Code.new(text: text)]
           chapter = d::Chapter.new(key: text, title: text, lead: text, facts: [text], conclusions: [text],
                                    warnings: [text], answer: { "sentences" => [{ "about" => text, "text" => text }] },
                                    sections: [d::Section.new(title: text, blocks: blocks)])
