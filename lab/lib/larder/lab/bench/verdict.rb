@@ -29,16 +29,6 @@ module Larder
           unknown: "this machine was too busy to tell %<row>s from %<other>s",
           few: "too few sessions to tell %<row>s from %<other>s"
         }.freeze
-        # How an answer goes on that begins with "A page takes 180 µs with Larder". `other` is that store, `row` the
-        # fastest other one, and `kind` what both are.
-        SENTENCES = {
-          slower: "With %<row>s, the next %<kind>s, it takes %<times>s times as long.",
-          faster: "It takes less with %<row>s: %<other>s takes %<times>s times as long.",
-          negligible: "No difference that matters from %<row>s, the next %<kind>s: %<times>s times as long.",
-          alike: "No difference is shown from %<row>s, the next %<kind>s; one of %<detectable>s would have been.",
-          unknown: "This machine was too busy to tell whether %<row>s differs: measure again when nothing else runs.",
-          few: "This run had too few sessions to tell whether %<row>s differs."
-        }.freeze
         # Colors of the style sheet, for a row compared with the reader's own.
         COLORS = { slower: "own", faster: "warning", negligible: "soft", alike: "soft", unknown: "warning" }.freeze
 
@@ -62,10 +52,10 @@ module Larder
           estimate.low <= 1 / MATTERS || estimate.high >= MATTERS
         end
 
-        # The words of the verdict in {MARKS}, {CLAUSES} or {SENTENCES}. Too few sessions are not a busy machine.
-        def words(estimate, words, verdict = for_an_application(estimate))
+        # The words of the verdict in {MARKS} or {CLAUSES}. Too few sessions are not a busy machine.
+        def words(estimate, words)
           few = estimate.nil? || estimate.sessions < LEAST_SESSIONS
-          words[few ? :few : verdict]
+          words[few ? :few : for_an_application(estimate)]
         end
 
         # The verdict, and :negligible where no difference matters.

@@ -302,7 +302,7 @@ module Larder
           other = rivals(row).find { |each| candidate.call(Contenders.fetch(each)) }
           return "#{begun} No other #{kind} was measured." unless other
 
-          found = @findings.clause(other, row, @block, words: Bench::Verdict::SENTENCES, kind: kind)
+          found = "The next #{kind}: #{@findings.clause(other, row, @block)}."
           ["#{begun} #{found}#{shares(row, other)}#{more}",
            Bench::Verdict.for_an_application(@findings.ratio(other, @block, row))]
         end

@@ -108,13 +108,12 @@ module Larder
           { "value" => estimate.value, **interval, "verdict" => verdict.to_s, "same" => verdict == :alike }
         end
 
-        # "redis takes 58.1 (55.0–61.2) times as long as larder". `words` are those of each verdict, see
-        # {Bench::Verdict}, and `more` is what else they name.
-        def clause(row, other, block, words: Bench::Verdict::CLAUSES, **more)
+        # "Redis takes 58.1 (55.0–61.2) times as long as Larder".
+        def clause(row, other, block)
           estimate = ratio(row, block, other)
           verdict = Bench::Verdict.for_an_application(estimate)
           figures = verdict == :unknown ? {} : figures(estimate, ratio(other, block, row))
-          format(Bench::Verdict.words(estimate, words), row: name(row), other: name(other), **figures, **more)
+          format(Bench::Verdict.words(estimate, Bench::Verdict::CLAUSES), row: name(row), other: name(other), **figures)
         end
 
         # @return [String] the store for a reader who does not know its key: "Solid Cache on SQLite"; the key itself if
