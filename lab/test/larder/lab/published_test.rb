@@ -55,6 +55,13 @@ module Larder
         "snappy/none: bytes, books" => "1.14 ×", "brotli-5/none: bytes, books" => "1.77 ×"
       }.freeze
 
+      # How often each factor is that of a finding which follows from no table.
+      FACTORS = { "published-a" => { "4 ×" => 3, "2.5 ×" => 1, "2 ×" => 2, "1.5 ×" => 6, "far more" => 2, "more" => 8,
+                                     "alike" => 11, "not given" => 1 },
+                  "published-e" => { "0.97 ×" => 1, "0.98 ×" => 3, "1.18 ×" => 1, "1.26 ×" => 1, "2.2 ×" => 1,
+                                     "2.23 ×" => 1 },
+                  "published-d" => { "not given" => 2 }, "matrix" => { "recommended" => 3 } }.freeze
+
       # Rows of the published tables, transcribed from the articles, not from {Published}, with each figure as it is
       # printed; nil is what was not given.
       ROWS = {
@@ -119,6 +126,9 @@ module Larder
           assert_equal names.uniq, names, key
           assert_equal Published.of(key).findings.map(&:words), published, key
           assert_equal ["not measured"], here.uniq, key
+        end
+        FACTORS.each do |key, factors|
+          assert_equal factors, Published.of(key).findings.first(factors.values.sum).map(&:words).tally, key
         end
         assert_equal DERIVED, comparison(chapter("published-b")).rows.to_h { |name, words, *| [name, words] }
       end

@@ -147,26 +147,17 @@ module Larder
           @findings = findings
         end
 
-        # Ends of a sentence about the number of findings, by their outcome here.
-        OUTCOMES = { "as published" => "hold here", "less so" => "hold to a lesser degree",
-                     "more so" => "hold to a greater degree", "otherwise" => "do not hold",
-                     "reversed" => "are the other way round", "not measured" => "were not measured",
-                     Bench::Verdict::MARKS.fetch(:unknown) => "stay open, because this machine was too busy",
-                     Bench::Verdict::MARKS.fetch(:few) => "stay open, because there were too few sessions",
-                     Published::NOT_GIVEN => "had no published factor" }.freeze
-        SINGULAR = { "hold" => "holds", "do" => "does", "are" => "is", "were" => "was", "stay" => "stays",
-                     "had" => "had" }.freeze
         # The decisive part of a reason: the name is that of the row, and all of it is in the list of rows that were not
         # measured.
         REASON = /(?:\A\w+ :\w+ )?(.+?)(?:[:;,] | \(|\z)/m
         FIRST = "first: the first call of a process; warm: later ones."
-        private_constant :OUTCOMES, :SINGULAR, :REASON, :FIRST
+        private_constant :REASON, :FIRST
 
         # @return [String] a sentence with how many findings hold
         def summary
           counts = @article.findings.map { |finding| outcome(*cells(finding).last(2)) }.tally
-          found = OUTCOMES.filter_map { |outcome, words| counted(counts[outcome], words) if counts[outcome] }
-          "The article has #{@article.findings.size} findings: #{found.join(", ")}."
+          found = counts.sort_by { |_, count| -count }.map { |outcome, count| "#{count} #{outcome}" }
+          "The article has #{@article.findings.size} findings; here: #{found.join(", ")}."
         end
 
         # @return [Array<Document::Table>] the published tables, each figure with the same one here
@@ -201,13 +192,11 @@ module Larder
 
         private
 
-        def counted(count, words) = "#{count} #{count == 1 ? words.sub(/\A\w+/, SINGULAR) : words}"
-
-        # A key of {OUTCOMES}, by the last cells of a finding.
+        # By the last cells of a finding.
         def outcome(here, agreement)
           return agreement unless agreement.empty?
 
-          here.is_a?(Hash) ? Published::NOT_GIVEN : here
+          here.is_a?(Hash) ? "without a published factor" : here
         end
 
         # The pair that differs least, where a finding has several: if it shows a difference, all do.

@@ -122,7 +122,7 @@ module Larder
           rows = { "solid_cache-postgresql-prewarmed" => 1.0, "solid_cache-postgresql-tuned" => 1.3 }
           assert_agrees "", 1.3, comparison(rows)["pg-tuned, hit: with pg_prewarm/without"]
           summary = published(rows).summary
-          assert_match(/, 1 had no published factor\.\z/, summary)
+          assert_match(/, 1 without a published factor\.\z/, summary)
           counts = summary.scan(/\d+/).map(&:to_i)
           assert_equal counts.first, counts.drop(1).sum
         end
