@@ -178,16 +178,7 @@ module Larder
                      { title: "page faults/#{block.unit}", format: "number" }]
           ranking = @findings.ranking(block)
           missing = (@plan.rows - ranking).map { |row| @findings.missing(row, block) }
-          Document::Table.new(columns: columns, rows: ranking.map { |row| cells(row, block) } + missing,
-                              notes: [*alike(block, *ranking)])
-        end
-
-        # The table has the other ratios.
-        def alike(block, fastest = nil, *others)
-          slowest = others.last or return
-          return if Bench::Verdict.for_an_application(@findings.ratio(slowest, block, fastest)) == :slower
-
-          "#{Figures.begun(block.title)}: #{@findings.clause(slowest, fastest, block)}."
+          Document::Table.new(columns: columns, rows: ranking.map { |row| cells(row, block) } + missing)
         end
 
         def cells(row, block)
