@@ -59,9 +59,10 @@ module Larder
         end
 
         def facts
+          seconds = @conductor.spent.each_value.sum
           ["#{sessions} #{sessions == 1 ? "session" : "sessions"} of fresh processes",
            ("turns of #{Figures.duration(@plan.turn_seconds)}" unless @plan.blocks.all?(&:paced)), *settings,
-           "seed #{@plan.seed}", *spent].compact
+           "seed #{@plan.seed}", ("#{Figures.span(seconds)} in all" if seconds.positive?)].compact
         end
 
         def sessions = @samples.map(&:session).uniq.size
@@ -71,15 +72,6 @@ module Larder
             value = @plan.suite.settings[setting.name]
             "#{setting.name.to_s.tr("_", " ")} #{value.is_a?(Float) ? Figures.significant(value) : value}"
           end
-        end
-
-        # Where the time of this run went.
-        def spent
-          whole = @conductor.spent.each_value.sum
-          return [] unless whole.positive?
-
-          parts = @conductor.spent.map { |kind, seconds| "#{kind} #{Figures.percent(seconds / whole)}" }
-          ["#{Figures.duration(whole)}: #{parts.join(", ")}"]
         end
 
         # Only a suite about applications has one.

@@ -242,7 +242,7 @@ module Larder
           return pairs(table) if table.ratio
 
           rows = table.rows.map do |row, (title, *there)|
-            [title, *table.columns.zip(there).flat_map { |column, figure| [printed(figure), *here(row, column)] }]
+            [title, *table.columns.zip(there).flat_map { |column, figure| figures(table, row, column, figure) }]
           end
           reasons = table.rows.keys.map { |row| @findings.reason(row)&.slice(REASON, 1) }
           rows = rows.zip(reasons).map { |cells, reason| [*cells, reason.to_s] } if reasons.any?
@@ -254,20 +254,20 @@ module Larder
 
         # A line for each column of the article, with the figures of two rows and their ratio.
         def pairs(table)
-          titles = [*table.ratio.map { |row| table.rows.fetch(row).first }, "a/b"]
-          columns = titles.zip(["number", "number", "ratio"]).flat_map do |title, format|
-            [{ title: "there", group: title, format: "number" }, { title: "here", group: title, format: format }]
+          titles = [*table.rows.values_at(*table.ratio).map(&:first), "a/b"]
+          columns = titles.zip(%w[number number ratio]).flat_map do |title, format|
+            %w[there here].zip(["number", format]).map { |name, kind| { title: name, group: title, format: kind } }
           end
-          rows = table.columns.each_with_index.map { |column, at| [column.title, *pair(table, column, at + 1)] }
+          rows = table.columns.each.with_index(1).map { |column, at| [column.title, *pair(table, column, at)] }
           Document::Table.new(caption: table.caption, columns: ["", *columns], rows: rows,
                               notes: ["a/b: #{titles.first(2).join("/")}, as the published ratio is."])
         end
 
         def pair(table, column, at)
-          there = table.ratio.map { |row| table.rows.fetch(row)[at] }
-          block = @suite.fetch(column.of.first)
-          estimate = @findings.ratio(table.ratio.first, block, table.ratio.last)
-          [*table.ratio.zip(there).flat_map { |row, figure| [figure.to_s, here(row, column).first&.*(table.calls)] },
+          there = table.rows.values_at(*table.ratio).map { |row| row[at] }
+          one, other = table.ratio
+          estimate = @findings.ratio(one, @suite.fetch(column.of.first), other)
+          [*table.ratio.zip(there).flat_map { |row, figure| figures(table, row, column, figure) },
            format("%.2f", there.reduce(:/)), estimate ? @findings.shown(estimate) : "not measured"]
         end
 
@@ -277,13 +277,14 @@ module Larder
           [[column.title, "number"], *titles.product([column.format])]
         end
 
-        # With the digits of the article.
-        def printed(figure) = figure.is_a?(Integer) ? Figures.thousands(figure) : figure&.to_s
+        # The published one, with the digits of the article, and those measured here.
+        def figures(table, row, column, there)
+          here = column.of.map { |key| @suite.fetch(key) }.map do |block|
+            next @findings.figure(row, block, column.here) if column.here
 
-        def here(row, column)
-          column.of.map { |key| @suite.fetch(key) }.map do |block|
-            column.here ? @findings.figure(row, block, column.here) : @findings.seconds(row, block)
+            @findings.seconds(row, block)&.*(table.calls)
           end
+          [there.is_a?(Integer) ? Figures.thousands(there) : there&.to_s, *here]
         end
       end
     end
