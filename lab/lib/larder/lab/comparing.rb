@@ -16,7 +16,6 @@ module Larder
       # Reads the reports of one side of a comparison, and takes the values from them that are compared.
       class Runs
         LOOP = Bench::ReferenceLoop::KEY
-        private_constant :LOOP
 
         attr_reader :documents
 
@@ -94,7 +93,6 @@ module Larder
                    ["found from", "percent"]].freeze
         BLIND = "--fail-on decides nothing, because the machine was too busy to tell in every measure: measure both " \
                 "sides again when nothing else runs."
-        private_constant :NAMED, :ALIKE, :FORMATS, :WORDS, :COLUMNS, :BLIND
 
         # @param fail_on [Float, nil] share by which a measure may be worse
         def initialize(before, after, fail_on: nil)

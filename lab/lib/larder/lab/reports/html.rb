@@ -31,7 +31,6 @@ module Larder
           SPECIAL = /(`[^`]+`|(?<![\w-])--[a-z][\w-]*|\([\d.,]+[^()–]{0,8}–[\d.,]+[^()–]{0,8}\))/
           # The blank between a number and its unit.
           UNIT = %r{(?<=\d) (?=(?:%|[nµm]?s|[kMGT]?B|[kMGT]?bit/s)(?!\w))}
-          private_constant :IMPOSSIBLE, :SPECIAL, :UNIT
 
           module_function
 
@@ -75,7 +74,6 @@ module Larder
         NAMES = { "yjit" => "YJIT", "cpu" => "Processor", "memory_bytes" => "Memory",
                   "busy_processors" => "Busy processors before the run" }.freeze
         FAILED = "A value was wrong, or nothing could be measured. Do not use the figures before you know why."
-        private_constant :PAGE, :STYLE, :DECISIVE, :NAMES, :FAILED
 
         def self.ours?(label) = label.to_s.match?(/\Alarder\b/i)
 

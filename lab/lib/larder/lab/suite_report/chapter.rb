@@ -24,7 +24,6 @@ module Larder
         BUSY = 0.7
         MEMORY = "Resident memory of a server and all processes that it has started, what they share counted once; " \
                  "median of sessions and copies."
-        private_constant :MEMORY
 
         # @param conductor [Bench::Conductor, Run] after its run
         # @param environment [Hash{Symbol=>Object}] see {Environment}, from before the run

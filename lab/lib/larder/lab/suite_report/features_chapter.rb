@@ -12,7 +12,6 @@ module Larder
                "other machines use, too.".freeze
         OPEN = [Suites::Features::UNKNOWN, Suites::Features::UNTRIED].freeze
         YES = [true, "no server"].freeze
-        private_constant :DIFFERENT, :NOTE, :OPEN, :YES
 
         # An answer of a row to a question, which is the title of its column, with what was seen; and the published one.
         Answer = Struct.new(:row, :title, :answer, :note, :there) do

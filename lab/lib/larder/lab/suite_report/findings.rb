@@ -151,7 +151,6 @@ module Larder
         # measured.
         REASON = /(?:\A\w+ :\w+ )?(.+?)(?:[:;,] | \(|\z)/m
         FIRST = "first: the first call of a process; warm: later ones."
-        private_constant :REASON, :FIRST
 
         # @return [String] a sentence with how many findings hold
         def summary

@@ -14,7 +14,6 @@ module Larder
         # Figures besides times: title and format.
         FIGURES = { "bytes" => %w[bytes integer], "memory" => ["server holds", "bytes"],
                     "answering" => ["server's read", "seconds"], "computed" => %w[computed integer] }.freeze
-        private_constant :LIKENESS, :FIGURES
 
         def initialize(plan, findings)
           @rows = plan.rows
@@ -82,7 +81,6 @@ module Larder
       class Wire
         NOTES = ["On a wire outside of a cell's bandwidths another compressor is faster. Published, and here, " \
                  "compressing: with the time of compressing alone, as the article measured it."].freeze
-        private_constant :NOTES
 
         def initialize(plan, findings)
           @article = Published.of(plan.suite.key)

@@ -17,7 +17,6 @@ module Larder
           SHORT = 3.0
           MANTISSAS = [1, 2, 5, 10].freeze
           NINES = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999].freeze
-          private_constant :STEPS, :ROOM, :LEVELS, :SHORT, :MANTISSAS, :NINES
 
           attr_reader :ticks, :title
 
@@ -28,7 +27,8 @@ module Larder
             @kind = kind(axis.scale)
             @format = @kind == "percentile" ? "percentile" : axis.format
             @title = [axis.title, ("logarithmic" if @kind == "log")].compact.reject(&:empty?).join(", ")
-            @ticks = named.map { |value| tick(value) }
+            named = { "log" => :decades, "percentile" => :nines }.fetch(@kind, :steps)
+            @ticks = send(named).map { |value| tick(value) }
             @ticks = @ticks.each_slice(2).map(&:first) until @ticks.size < 2 || apart?(vertical)
           end
 
@@ -45,15 +45,6 @@ module Larder
             scale == "log" && (low.nil? || high / low < SHORT) ? "linear" : scale
           end
 
-          # Sets the ends of the axis.
-          def named
-            case @kind
-            when "log" then decades
-            when "percentile" then nines
-            else steps
-            end
-          end
-
           def project(value)
             case @kind
             when "log" then Math.log10([value, @low].max)
@@ -62,7 +53,8 @@ module Larder
             end
           end
 
-          # Steps of 1, 2 or 5 times a power of ten, which begin at 0 if that is not far.
+          # Sets the ends of the axis, as the two below. Steps of 1, 2 or 5 times a power of ten, which begin at 0 if that
+          # is not far.
           def steps
             low, high = @values.minmax
             low = 0.0 if low.positive? && low <= high * 0.6
@@ -90,12 +82,11 @@ module Larder
             NINES.select { |value| value.between?(@low, @high) }
           end
 
-          def above(value) = round(value).find { |each| each >= value * 0.999_999 }
+          def above(value) = around(value).find { |each| each >= value * 0.999_999 }
 
-          def below(value) = round(value).reverse.find { |each| each <= value * 1.000_001 }
+          def below(value) = around(value).reverse.find { |each| each <= value * 1.000_001 }
 
-          # Values around this one.
-          def round(value) = MANTISSAS.map { |mantissa| mantissa * (10.0**Math.log10(value).floor) }
+          def around(value) = MANTISSAS.map { |mantissa| mantissa * (10.0**Math.log10(value).floor) }
 
           # Zeros at the end say nothing.
           def tick(value)
@@ -123,7 +114,6 @@ module Larder
           MARKED = 13
           # Units of the drawing in each direction.
           SIZE = 1000
-          private_constant :DASHES, :COLOURS, :MARKED, :SIZE
 
           def initialize(block)
             labels = block.series.map { |line| line["label"] }
