@@ -155,7 +155,7 @@ module Larder
       # @return [Answer, nil] of the first chapter that has one, with a sentence about sessions
       def answer
         found = answering&.answer or return
-        measured = chapters.find { |chapter| chapter.key == "published-e" }&.conclusions.to_a.last
+        _, measured = chapters.find { |chapter| chapter.key == "published-e" }&.conclusions
         Answer.new(sentences: [*found.sentences, { "about" => "Sessions", "text" => measured || SESSIONS }],
                    chart: found.chart)
       end

@@ -44,8 +44,8 @@ module Larder
       # with their figures and ratio.
       Table = Struct.new(:caption, :columns, :rows, :calls, :ratio, keyword_init: true) do
         def self.from_h(hash)
-          new(caption: hash["caption"], rows: hash["rows"], calls: hash.fetch("calls", 1), ratio: hash["ratio"],
-              columns: hash["columns"].map { |column| Column.new(**column.transform_keys(&:to_sym)) })
+          columns = hash["columns"].map { |column| Column.new(**column.transform_keys(&:to_sym)) }
+          new(calls: 1, **hash.transform_keys(&:to_sym), columns: columns)
         end
 
         # In each column, each row and the next worse one, and the best and the worst, as they compare in each block.
@@ -74,9 +74,8 @@ module Larder
         def self.from_h(hash)
           tables = hash.fetch("tables", []).map { |table| Table.from_h(table) }
           given = hash.fetch("findings", []).flat_map { |row| Finding.of(row) }
-          new(source: hash["source"], remarks: hash.fetch("remarks", []), tables: tables,
-              findings: given + tables.flat_map(&:findings), short: hash.fetch("short", {}),
-              **hash.slice("totals", "wire", "trace").transform_keys(&:to_sym))
+          new(remarks: [], short: {}, **hash.transform_keys(&:to_sym), tables: tables,
+              findings: given + tables.flat_map(&:findings))
         end
       end
 

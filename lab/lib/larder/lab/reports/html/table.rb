@@ -93,7 +93,7 @@ module Larder
 
           def range_width
             cells = @table.rows.flat_map { |row| row.zip(@table.columns) }.select { |cell, _| cell.is_a?(Hash) }
-            cells.map { |cell, column| Figures.text(cell, column.format)[/ .*/].to_s.size }.max.to_i
+            cells.map { |cell, column| Figures.text(cell, column.format)[/ [(#{Figures::SAME}].*/o].to_s.size }.max.to_i
           end
 
           # The first column of a group keeps a distance from the group before.
