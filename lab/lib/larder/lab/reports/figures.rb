@@ -8,9 +8,8 @@ module Larder
       # Writes numbers, with three significant digits, thousands apart and units; and the cells of a {Document::Table},
       # by the format of their column.
       module Figures
-        # Units of durations, and how many seconds they are.
-        UNITS = { 1.0 => "s", 1e-3 => "ms", 1e-6 => "µs", 1e-9 => "ns" }.freeze
-        PREFIXES = ["", "k", "M", "G", "T"].freeze
+        # Prefixes of units by their powers of 1,000.
+        PREFIXES = { -3 => "n", -2 => "µ", -1 => "m", 0 => "", 1 => "k", 2 => "M", 3 => "G", 4 => "T" }.freeze
         private_constant :PREFIXES
         # The text of an empty cell.
         NOTHING = "–"
@@ -72,18 +71,13 @@ module Larder
         def thousands(number) = number.to_s.gsub(/(?<=\d)(?=(\d{3})+\z)/, ",")
 
         # @return [String] in the unit that suits: "12 B", "1.02 kB", "256 MB"
-        def bytes(bytes) = bytes.abs < 1000 ? "#{bytes.round} B" : scaled(bytes, "B")
+        def bytes(bytes) = bytes.round.abs < 1000 ? "#{bytes.round} B" : scaled(bytes, "B", 1..4)
 
         # @return [String] in the unit that suits: "3.17 Gbit/s"
-        def bits(bits) = scaled(bits, "bit/s")
+        def bits(bits) = scaled(bits, "bit/s", 0..4)
 
         # @return [String] in the unit that suits: "1.31 µs", "12.5 ms", "3.2 s"
-        def duration(seconds)
-          return "0 s" if seconds.zero?
-
-          factor, unit = UNITS.find { |size, _| seconds.abs >= size } || UNITS.to_a.last
-          "#{significant(seconds / factor)} #{unit}"
-        end
+        def duration(seconds) = scaled(seconds, "s", -3..0)
 
         # @return [String] "45 s" or "3 min 20 s"
         def span(seconds)
@@ -106,10 +100,13 @@ module Larder
           "#{value}#{" (#{range(low, high)})" if low && high}#{" #{SAME}" if cell["same"]}"
         end
 
-        # Units go up by thousands, from a thousand.
-        def scaled(number, unit)
-          power = number.abs < 1000 ? 0 : (Math.log10(number.abs) / 3).floor.clamp(1, 4)
-          "#{significant(number.fdiv(1000**power))} #{PREFIXES[power]}#{unit}"
+        # What rounds to 1,000 has the next prefix.
+        def scaled(number, unit, powers)
+          return "0 #{unit}" if number.zero?
+
+          rounded = number.to_f.round(2 - Math.log10(number.abs).floor)
+          power = (Math.log10(rounded.abs) / 3).floor.clamp(powers)
+          "#{significant(rounded / (1000.0**power))} #{PREFIXES[power]}#{unit}"
         end
         private_class_method :interval, :scaled
       end

@@ -72,9 +72,11 @@ module Larder
           expected = { 0.0812 => "0.0812", 0.812 => "0.812", 1 => "1.00", 9.996 => "10.0", 28.23 => "28.2",
                        99.96 => "100", 131.4 => "131", 12_345 => "12,300", 0 => "0" }
           assert_equal expected.values, expected.keys.map { |number| Figures.significant(number) }
-          assert_equal ["0.812", "12 B", "1.02 kB", "3.17 Gbit/s", "1.31 µs", "9.4 %", "28,871 %"],
-                       [Figures.text(8.12e-7, "micros"), Figures.bytes(12), Figures.bytes(1024), Figures.bits(3.17e9),
-                        Figures.duration(1.31e-6), Figures.percent(0.0941), Figures.percent(288.71)]
+          assert_equal ["0.812", "12 B", "1.02 kB", "1.00 kB", "1.00 MB", "3.17 Gbit/s", "9.4 %", "28,871 %"],
+                       [Figures.text(8.12e-7, "micros"), *[12, 1024, 999.7, 999_950].map { |each| Figures.bytes(each) },
+                        Figures.bits(3.17e9), Figures.percent(0.0941), Figures.percent(288.71)]
+          assert_equal ["0 s", "0.0500 ns", "1.31 µs", "1.00 ms", "999 ms", "1.00 s", "300 s", "-2.00 ms"],
+                       [0, 5e-11, 1.31e-6, 1e-3, 0.9994, 0.9996, 300, -2e-3].map { |each| Figures.duration(each) }
         end
 
         test "the columns of all suites and all articles have formats that exist" do
