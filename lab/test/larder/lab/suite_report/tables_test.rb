@@ -71,11 +71,9 @@ module Larder
       # The table of wires.
       class WireTest < ActiveSupport::TestCase
         test "as measured here: with compressing alone, and with both directions" do
-          cells = table.rows.to_h { |name, _, *here| [name, here] }
-          # 400 bytes less take 3,200 bits; the work is 10 and 20 µs.
-          assert_equal ["above 320 Mbit/s", "above 160 Mbit/s"], cells["none"]
-          assert_equal ["up to 320 Mbit/s", "up to 160 Mbit/s"], cells["zstd-3"]
-          assert_equal [nil, nil], cells["brotli-5"]
+          # 400 bytes less take 3,200 bits; the work is 30 and 60 µs.
+          assert_equal [%w[zstd-3 zstd-3], %w[zstd-3 zstd-3], %w[zstd-3 none], %w[none none], %w[none none]],
+                       table.rows.map { |row| row.last(2) }
         end
 
         private
@@ -85,7 +83,7 @@ module Larder
           recorded = sizes.transform_values do |bytes|
             { "versions" => {}, "figures" => AxisTablesTest::BOOKS.to_h { |block| [block, { "bytes" => [bytes] }] } }
           end
-          chapter = SimulatedRuns.chapter({ "none" => 0.01, "zstd-3" => 1.0 }, suite: "published-b", recorded: recorded,
+          chapter = SimulatedRuns.chapter({ "none" => 0.01, "zstd-3" => 3.0 }, suite: "published-b", recorded: recorded,
                                           blocks: AxisTablesTest::BOOKS, pass: 0, process: 0, turn: 0, disturbed: 0)
           chapter.sections.flat_map(&:blocks).find { |block| block.kind == "table" && block.caption.to_s[/wire/] }
         end
