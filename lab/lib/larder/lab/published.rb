@@ -68,8 +68,8 @@ module Larder
       end
 
       # One published comparison: source, remarks without a figure, findings, tables; short: names of rows in findings;
-      # totals: "calls" of a run, the "runs" whose mean it was, and "blocks"; wire: "payload" of the compressors; trace:
-      # its "file", and the number of "requests" that identifies it.
+      # totals: "calls" of a run, and "blocks"; wire: "payload" of the compressors; trace: its "file", and the number of
+      # "requests" that identifies it.
       Article = Struct.new(:source, :remarks, :findings, :tables, :short, :totals, :wire, :trace, keyword_init: true) do
         def self.from_h(hash)
           tables = hash.fetch("tables", []).map { |table| Table.from_h(table) }

@@ -69,12 +69,6 @@ module Larder
           Bench::Stats.exact(one.fdiv(two), Published::ROUNDING) if one && two
         end
 
-        # @return [Float, nil] seconds that `calls` calls take, in the mean of the first `runs` sessions
-        def total(row, block, calls:, runs:)
-          found = series(row, block)
-          Bench::Stats.mean(found.session_seconds.first(runs)) * calls unless found.empty?
-        end
-
         def seconds(row, block)
           found = series(row, block)
           Bench::Stats.seconds(found) unless found.empty?
@@ -147,9 +141,6 @@ module Larder
           @findings = findings
         end
 
-        # The decisive part of a reason: the name is that of the row, and all of it is in the list of rows that were not
-        # measured.
-        REASON = /(?:\A\w+ :\w+ )?(.+?)(?:[:;,] | \(|\z)/m
         FIRST = "first: the first call of a process; warm: later ones."
 
         # @return [String] a sentence with how many findings hold
@@ -170,10 +161,9 @@ module Larder
                                       "Published: #{@article.source}.", *@article.remarks])
         end
 
-        # As the article gave them: seconds of all calls, means of runs.
-        # @return [Document::Table, nil] nil if the article gave none
+        # @return [Document::Table, nil] seconds of all calls, as the article gave them; nil if it gave none
         def totals
-          calls, runs, blocks = @article.totals&.values_at("calls", "runs", "blocks")
+          calls, blocks = @article.totals&.values_at("calls", "blocks")
           return unless calls
 
           blocks = blocks.map { |key| @suite.fetch(key) }
@@ -181,12 +171,9 @@ module Larder
             operation, threads = block.short.split(", ")
             { title: operation, format: "seconds", group: threads }
           end
-          rows = @findings.rows.map do |row|
-            [row, *blocks.map { |block| @findings.total(row, block, calls: calls, runs: runs) }]
-          end
+          rows = @findings.rows.map { |row| [row, *blocks.map { |block| @findings.seconds(row, block)&.*(calls) }] }
           Document::Table.new(columns: ["", *columns], rows: rows,
-                              caption: "Seconds of #{Figures.thousands(calls)} calls, mean of the first " \
-                                       "#{runs} sessions")
+                              caption: "Seconds of #{Figures.thousands(calls)} calls")
         end
 
         private
@@ -243,12 +230,9 @@ module Larder
           rows = table.rows.map do |row, (title, *there)|
             [title, *table.columns.zip(there).flat_map { |column, figure| figures(table, row, column, figure) }]
           end
-          reasons = table.rows.keys.map { |row| @findings.reason(row)&.slice(REASON, 1) }
-          rows = rows.zip(reasons).map { |cells, reason| [*cells, reason.to_s] } if reasons.any?
           columns = ["", *table.columns.flat_map { |column| headings(column) }]
-          Document::Table.new(caption: table.caption, rows: rows,
-                              notes: columns.any? { |title, _| title == "first" } ? [FIRST] : [],
-                              columns: [*columns, *("not measured" if reasons.any?)])
+          Document::Table.new(caption: table.caption, columns: columns, rows: rows,
+                              notes: columns.any? { |title, _| title == "first" } ? [FIRST] : [])
         end
 
         # A line for each column of the article, with the figures of two rows and their ratio.
