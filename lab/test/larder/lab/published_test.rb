@@ -97,20 +97,8 @@ module Larder
       COUNTS = { "published-a" => [0, 0, 34], "published-b" => [7, 12, 12], "published-c" => [4, 8, 8],
                  "published-d" => [8, 20, 38], "published-e" => [4, 32, 24], "matrix" => [0, 0, 3],
                  "features" => [5, 35, 0], "hitratio" => [5, 10, 1] }.freeze
-      # Statements without a figure.
-      WORDS = { "published-a" => ["n = 100,000", "mean of 5 runs", "did not run on Rails 8", "a suite of gems",
-                                  "too young", "unlogged table", "autovacuum", "shared_buffers", "pg_prewarm",
-                                  "PostgreSQL's memory", "Dragonfly was left off the charts"],
-                "published-b" => ["MessagePack with Snappy or LZ4Flex in memcached", "where one deploys",
-                                  "Decompressing was not measured"],
-                "published-c" => ["Ruby 3.3.4", "network does to each", "in two levels"],
-                "published-d" => ["warns against binary", "id is an attribute", "strategy, which can change"],
-                "published-e" => ["10,000 sessions", "1,000 requests a page", "without spread",
-                                  "statistics of their use"],
-                "matrix" => ["store's call hides the rest"], "features" => ["whether memory or disk limits a store"],
-                "hitratio" => ["LIRS misses less often than LRU", "cloudPhysicsIO.oracleGeneral.bin"] }.freeze
 
-      test "each published row, figure and finding is printed by its chapter though nothing was measured" do
+      test "each published row, figure, finding and remark is printed by its chapter though nothing was measured" do
         assert_equal COUNTS, (Published.articles.transform_values do |article|
           rows = article.tables.flat_map { |table| table.rows.values }
           [rows.size, rows.sum { |_, *figures| figures.compact.size }, article.findings.size]
@@ -118,7 +106,7 @@ module Larder
         COUNTS.each_key do |key|
           lines, words = printed(chapter(key))
           ROWS[key].each { |row| assert(lines.any? { |line| holds?(line, row) }, "#{key}: #{row}") }
-          WORDS.fetch(key).each { |word| assert_includes words, word, key }
+          Published.of(key).remarks.each { |text| assert_includes words, text, key }
         end
         SUITES.each do |key|
           names, published, here = comparison(chapter(key)).rows.transpose
