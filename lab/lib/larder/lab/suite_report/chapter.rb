@@ -323,19 +323,12 @@ module Larder
           rows = @request ? @findings.ranking(@request).select { |row| keeps?(row) && part(row) } : []
           return if rows.none? { |row| share(row) }
 
-          Document::Table.new(
-            caption: "A page of #{READS} cached fragments: the cache's share of a request", notes: [sentence(rows)],
-            columns: ["", { title: "share of the request", format: "percent", plot: "linear" }, ["request", "seconds"]],
-            rows: rows.map { |row| cells(row) }
-          )
-        end
-
-        # Named for its extremes, where these are known.
-        def sentence(rows)
-          known = rows.select { |row| share(row) }.minmax_by { |row| part(row).value }.compact.uniq
-          found = known.map { |row| "#{share(row)} with #{@findings.name(row)}" }
           missing = "Not measured: #{@absent.map { |row| @findings.name(row) }.join(", ")}." if @absent.any?
-          ["#{READS} reads of 2 KB take #{found.join(", ")}.", without, *missing].compact.join(" ")
+          Document::Table.new(
+            caption: "A page of #{READS} cached fragments of 2 KB: the cache's share of a request",
+            columns: ["", { title: "share of the request", format: "percent", plot: "linear" }, ["request", "seconds"]],
+            rows: rows.map { |row| cells(row) }, notes: [*without, *missing]
+          )
         end
 
         # The same page without a cache.
