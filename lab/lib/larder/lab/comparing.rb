@@ -2,11 +2,9 @@
 
 require_relative "bench/changes"
 require_relative "bench/reference_loop"
-require_relative "bench/samples"
 require_relative "bench/stats"
 require_relative "document"
 require_relative "reports/figures"
-require_relative "suites"
 
 module Larder
   module Lab
@@ -15,8 +13,6 @@ module Larder
     module Comparing
       # Reads the reports of one side of a comparison, and takes the values from them that are compared.
       class Runs
-        LOOP = Bench::ReferenceLoop::KEY
-
         attr_reader :documents
 
         # @param path [String] a report that --json wrote, or a directory of them
@@ -26,53 +22,29 @@ module Larder
           raise UsageError, "#{path}: no JSON file in this directory; --json FILE writes one" if files.empty?
 
           @documents = files.map { |file| Document.load(file) }
-          suites = chapters.select { |chapter| Suites.names.include?(chapter.key) && chapter.measures.any? }
-          @turns = suites.to_h { |chapter| [chapter, turns_of(chapter, path)] }.compare_by_identity
+          @chapters = @documents.flat_map(&:chapters)
+          @all = @chapters.flat_map(&:measures).group_by(&:key)
         end
 
         # @return [Hash{String=>Document::Measure}] by key, of all reports
-        def measures = all.transform_values(&:last)
+        def measures = @all.transform_values(&:last)
 
-        # @return [Hash{String=>Array<Float>}] key of a measure => logarithms: of a suite, one for each session; of
-        #   other commands, one for each report
+        # @return [Hash{String=>Array<Float>}] key of a measure => logarithms of its values in all reports; none where
+        #   one is 0, which has no ratio
         def values
-          @values ||= chapters.each_with_object(Hash.new { |all, key| all[key] = [] }) do |chapter, values|
-            chapter.measures.each { |measure| values[measure.key].concat(of(measure, chapter)) }
+          @all.transform_values do |measures|
+            values = measures.flat_map { |measure| measure.by_session || Bench::Stats.median(measure.samples) }
+            values.all?(&:positive?) ? values.map { |value| Math.log(value) } : []
           end
         end
 
         # @return [Float] the median of its samples in all reports
-        def median(key) = Bench::Stats.median(all.fetch(key).flat_map(&:samples))
+        def median(key) = Bench::Stats.median(@all.fetch(key).flat_map(&:samples))
 
         # @return [Array<Float>] seconds of the laps of the reference loop
-        def laps = @turns.each_value.flat_map { |turns| turns.select { |turn| turn.row == LOOP }.map(&:seconds) }
-
-        private
-
-        def turns_of(chapter, path)
-          Bench::Samples.from(chapter.details.fetch("samples"))
-        rescue KeyError, ArgumentError, NoMethodError
-          raise UsageError, "#{path}: the turns of #{chapter.key} are missing or damaged; measure again"
-        end
-
-        def all = @all ||= chapters.flat_map(&:measures).group_by(&:key)
-
-        def chapters = documents.flat_map(&:chapters)
-
-        # Times relative to the reference loop, where it took turns with the row.
-        def of(measure, chapter)
-          turns = @turns[chapter] or return logarithms(measure, measure.samples.size)
-          _, block, *figure, row = measure.key.split("/")
-          return logarithms(measure, Bench::Suite::COPIES) if figure.any? # a sample for each process of a session
-
-          relative = Bench::Stats.session_values(turns.of(row, block), turns.of(LOOP, block))
-          relative.any? ? relative : logarithms(measure, 1)
-        end
-
-        # The logarithm of the median of each group of `samples` samples; none where a value is 0, which has no ratio.
-        def logarithms(measure, samples)
-          values = measure.samples.each_slice(samples).map { |some| Bench::Stats.median(some) }
-          values.all?(&:positive?) ? values.map { |value| Math.log(value) } : []
+        def laps
+          turns = @chapters.flat_map { |chapter| chapter.details["samples"].to_a }
+          turns.select { |turn| turn["row"] == Bench::ReferenceLoop::KEY }.map { |turn| turn["seconds"] }
         end
       end
 

@@ -246,8 +246,9 @@ module Larder
       # One measured quantity, which `compare` compares with the same quantity of another run. key: stands for the same
       # quantity in every run: suite, block and row, as "published-a/hit/redis", or suite, block, figure and row, as
       # "scaling/threads/4/redis"; label: for people; unit: "seconds", "bytes", "per second", "share" or "count";
-      # better: "lower" or "higher"; samples: one for each session of a time, process of a figure, or round.
-      Measure = Part.with(key: nil, label: nil, unit: nil, better: nil, samples: [])
+      # better: "lower" or "higher"; samples: one for each session of a time, process of a figure, or round; by_session:
+      # for `compare`, one for each session, where times are multiples of the reference loop's; nil: the median counts.
+      Measure = Part.with(key: nil, label: nil, unit: nil, better: nil, samples: [], by_session: nil)
 
       # What one command found out. key: its name; title; lead: what was done, in a sentence or two; facts: how it was
       # run, short ("n = 10,000", "5 sessions", "seed 7"); conclusions: what follows, in sentences with figures;

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../bench/reference_loop"
 require_relative "../bench/verdict"
 require_relative "../contenders"
 require_relative "../document"
@@ -216,11 +217,13 @@ module Larder
 
         def times
           @findings.rows.product(@plan.blocks).filter_map do |row, block|
-            series = @samples.of(row, block.key)
+            series, laps = [row, Bench::ReferenceLoop::KEY].map { |each| @samples.of(each, block.key) }
             next if series.empty?
 
+            relative = Bench::Stats.session_values(series, laps).map { |logarithm| Math.exp(logarithm) }
             Document::Measure.new(key: "#{@plan.suite.key}/#{block.key}/#{row}", label: "#{row}: #{block.title}",
-                                  unit: "seconds", better: "lower", samples: series.session_seconds)
+                                  unit: "seconds", better: "lower", samples: series.session_seconds,
+                                  by_session: relative.any? ? relative : series.session_seconds)
           end
         end
 

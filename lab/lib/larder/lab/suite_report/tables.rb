@@ -177,8 +177,9 @@ module Larder
           return if samples.any?(&:nil?)
 
           key = [@plan.suite.key, block.key, column.title.tr(" /", "-"), row].join("/")
+          sessions = samples.each_slice(@plan.suite.copies).map { |processes| Bench::Stats.median(processes) }
           Document::Measure.new(key: key, label: "#{row}: #{block.title}, #{column.title}", unit: column.unit,
-                                better: column.better, samples: samples)
+                                better: column.better, samples: samples, by_session: sessions)
         end
 
         # The time of a call comes first, where rows take turns.

@@ -131,7 +131,8 @@ module Larder
           assert_equal ["Reads a second: larder 15."], @tables.sentences
           assert_equal ["Has errors: larder."], @tables.warnings
           measure = @tables.measures.first.to_h
-          assert_equal ["trial/reads/rate/larder", "higher", [10, 20]], measure.values_at(:key, :better, :samples)
+          assert_equal ["trial/reads/rate/larder", "higher", [10, 20], [15.0]],
+                       measure.values_at(:key, :better, :samples, :by_session)
           assert_equal 1, @tables.measures.size
         end
       end
