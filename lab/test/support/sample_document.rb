@@ -21,8 +21,7 @@ module SampleDocument
   def environment
     { "ruby" => "ruby 3.1.2p20 (2022-04-12 revision 4491bb740a) [x86_64-linux-gnu]", "cores" => 2,
       "cpu" => "Intel(R) Xeon(R) Processor @ 2.10GHz", "kernel" => "Linux 6.1.0-18-amd64 x86_64", "governor" => nil,
-      "memory_bytes" => 8_245_678_080, "time" => "2026-03-04T12:30:00Z",
-      "versions" => { "redis" => "5.2.0", "dalli" => "3.2.8", "rails" => "7.2.2" } }
+      "memory_bytes" => 8_245_678_080, "time" => "2026-03-04T12:30:00Z" }
   end
 
   def chapter(number, figures)

@@ -163,8 +163,7 @@ module Larder
         # The environment in full.
         def machine
           @document.environment.compact.map do |name, value|
-            value = value.map { |each| [*each].join(" ") }.join(", ") if value.is_a?(Enumerable)
-            value = Figures.bytes(value) if value.is_a?(Numeric) && name.end_with?("_bytes")
+            value = Figures.bytes(value) if name.end_with?("_bytes")
             [NAMES.fetch(name) { name.tr("_", " ").capitalize }, value]
           end
         end

@@ -87,8 +87,7 @@ module Larder
           bytes = facts["memory_bytes"]
           ruby = [facts["ruby"], facts["yjit"] && "YJIT #{facts["yjit"]}"].compact.join(", ")
           machine = @document.machine(bytes && Figures.bytes(bytes), *facts.values_at("kernel", "file_system"))
-          versions = facts["versions"].to_h.map { |name, version| "#{name} #{version}" }.join(", ")
-          section("Environment", list([@document.command_line, ruby, machine, versions].reject(&:empty?))) if facts.any?
+          section("Environment", list([@document.command_line, ruby, machine].reject(&:empty?))) if facts.any?
         end
       end
 
