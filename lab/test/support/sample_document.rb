@@ -27,7 +27,6 @@ module SampleDocument
   def chapter(number, figures)
     measure = { key: "stores/hit/a", label: "a, \"hit\"", unit: "seconds", better: "lower", samples: figures }
     D::Chapter.new(key: "stores", title: number == 1 ? "Stores" : "Stores, number #{number}", failed: number == 2,
-                   failures: (number == 2 ? ["file, read of a fragment: a wrong value"] : []),
                    lead: "It was done | with *marks*, <b>all</b> & `Rails.cache.fetch([\"key\", i]) { \"Hello!\" }`.",
                    facts: ["n = 10,000", "5 sessions", "seed 7"],
                    conclusions: ["Larder’s hit takes 1.10 µs (1.05–1.14): 17.3 times (16.8–18.0) as fast as others’."],

@@ -253,10 +253,10 @@ module Larder
       # What one command found out. key: its name; title; lead: what was done, in a sentence or two; facts: how it was
       # run, short ("n = 10,000", "5 sessions", "seed 7"); conclusions: what follows, in sentences with figures;
       # warnings: reasons for not believing it; sections: {Section}s; measures: {Measure}s; failed: whether a value was
-      # wrong or nothing could be measured; failures: row, block and reason of each; details: raw samples and settings
-      # as plain data, in a shape of the command's own; answer: the {Answer} of a chapter that has one.
+      # wrong or nothing could be measured; details: raw samples and settings as plain data, in a shape of the command's
+      # own; answer: the {Answer} of a chapter that has one.
       Chapter = Part.with(key: nil, title: nil, lead: nil, facts: [], conclusions: [], warnings: [], sections: [],
-                          measures: [], failed: false, failures: [], details: {}, answer: nil) do
+                          measures: [], failed: false, details: {}, answer: nil) do
         # @return [Boolean]
         def failed? = failed == true
 

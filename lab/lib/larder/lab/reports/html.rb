@@ -73,7 +73,8 @@ module Larder
         DECISIVE = /(\d[\d.,]* \([\d.,]+–[\d.,]+\) times as long)/
         NAMES = { "yjit" => "YJIT", "cpu" => "Processor", "memory_bytes" => "Memory",
                   "busy_processors" => "Busy processors before the run" }.freeze
-        FAILED = "A value was wrong, or nothing could be measured. Do not use the figures before you know why."
+        FAILED = "A value was wrong, nothing could be measured, or a change is beyond --fail-on: do not use the " \
+                 "figures before you know why."
 
         def self.ours?(label) = label.to_s.match?(/\Alarder\b/i)
 
@@ -114,8 +115,8 @@ module Larder
         end
 
         # Nil without contents.
-        def box(kind, title, sentences, *more, level: heading)
-          tag(:div, tag(level, title), *more, list(sentences), class: kind) if sentences.any? || more.any?
+        def box(kind, title, sentences, level: heading)
+          tag(:div, tag(level, title), list(sentences), class: kind) if sentences.any?
         end
 
         def terms(pairs) = join(pairs.map { |name, value| tag(:div, tag(:dt, name), tag(:dd, value)) })

@@ -44,19 +44,13 @@ module Larder
           Document::Chapter.new(
             key: @plan.suite.key, title: @plan.suite.title, lead: @plan.suite.question, facts: facts,
             conclusions: conclusions, warnings: warnings, sections: sections.compact, measures: measures,
-            failed: failed?, failures: failures, details: details, answer: answer
+            failed: failed?, details: details, answer: answer
           )
         end
 
         private
 
-        def failed? = @findings.base.nil? || failures.any?
-
-        def failures
-          @conductor.absent.select { |_, absence| absence.state == :invalid }.map do |row, absence|
-            "#{row}, #{absence.block || "starting or ending"}: #{absence.reason}"
-          end
-        end
+        def failed? = @findings.base.nil? || @conductor.absent.each_value.any? { |absence| absence.state == :invalid }
 
         def facts
           seconds = @conductor.spent.each_value.sum
@@ -180,7 +174,10 @@ module Larder
         end
 
         def absences
-          items = @conductor.absent.keys.map { |row| "#{row}: #{@findings.reason(row)}" }
+          items = @conductor.absent.map do |row, absence|
+            place = " (#{absence.block || "starting or ending"})" if absence.state == :invalid
+            "#{row}: #{@findings.reason(row)}#{place}"
+          end
           items += @conductor.skipped.group_by { |(row, _), reason| [row, reason] }.map do |(row, reason), skipped|
             "#{row}: #{skipped.map { |(_, block), _| @plan.suite.fetch(block).title }.join("; ")}: #{reason}"
           end

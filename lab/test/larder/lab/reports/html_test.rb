@@ -61,11 +61,10 @@ module Larder
           assert_match(%r{<details id="\S+" class="fold"><summary>Page of ten fragments</summary>}, html)
         end
 
-        test "of several chapters the contents have the first finding and warnings, and one that failed says why" do
+        test "of several chapters the contents have the first finding and warnings, and one that failed says so" do
           html = page(SampleDocument.build(chapters: 2))
           assert_match(%r{number 2</a> <small>failed, 1 warning</small> <span>Larder’s hit takes 1\.10}, html)
           assert_equal 1, html.scan("This run failed").size
-          assert_includes html, "<li>file, read of a fragment: a wrong value</li>"
         end
 
         test "a document without anything in it is a page" do

@@ -49,9 +49,8 @@ module Larder
                                                                   blocks: %w[json counter],
                                                                   skipped: { %w[memory counter] => "cannot count" })
           assert_predicate chapter, :failed?
-          assert_equal ["file, page of ten: a wrong value"], chapter.failures
           list = chapter.sections.find { |each| each.title == "Not measured" }.blocks.first.items
-          assert_equal ["file: invalid, a wrong value", "redis: no server",
+          assert_equal ["file: invalid, a wrong value (page of ten)", "redis: no server",
                         "memory: increment of a counter: cannot count"], list
           rows = chapter.sections.find { |each| each.title == "Fetch of a JSON document" }.blocks[1].rows
           assert_includes rows, ["file", "not measured: invalid, a wrong value"]
