@@ -41,7 +41,7 @@ module Larder
 
         # @return [Numeric, nil] the figure with this name that the block has found out, the median of its processes
         def figure(row, block, name)
-          all = @recorded.dig(row, "figures", block.key, name)
+          all = @recorded.dig(row, "figures", block.key, name) unless invalid?(row)
           all&.sort&.at((all.size - 1) / 2)
         end
 
@@ -119,7 +119,9 @@ module Larder
 
         private
 
-        def series(row, block) = @absent[row]&.state == :invalid ? Bench::Series.new([]) : @samples.of(row, block.key)
+        def invalid?(row) = @absent[row]&.state == :invalid
+
+        def series(row, block) = invalid?(row) ? Bench::Series.new([]) : @samples.of(row, block.key)
 
         def figures(estimate, reverse)
           value, low, high = (estimate.value < 1 ? reverse : estimate).to_h.values_at(:value, :low, :high)

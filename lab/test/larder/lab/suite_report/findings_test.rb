@@ -59,22 +59,24 @@ module Larder
           assert_nil findings.cell("redis", MISS)
         end
 
-        test "a row that broke the rules in a later session has no times, and is not what others are compared with" do
+        test "a row that broke the rules in a later session has no figures, and is not what others are compared with" do
           absent = { "larder" => Bench::Absence.new(state: :invalid, reason: "a wrong value"),
                      "redis" => Bench::Absence.new(state: :unavailable, reason: "its server ended") }
-          findings = findings({ "larder" => 1.0, "memory" => 3.0, "redis" => 9.0 }, absent: absent)
+          recorded = absent.transform_values { { "figures" => { "hit" => { "bytes" => [1] } } } }
+          findings = findings({ "larder" => 1.0, "memory" => 3.0, "redis" => 9.0 }, absent: absent, recorded: recorded)
           assert_equal %w[memory redis], findings.rows
           assert_equal ["memory", %w[memory redis]], [findings.base, findings.ranking(HIT)]
           assert_nil findings.ratio("larder", HIT)
           assert_nil findings.seconds("larder", HIT)
+          assert_equal [nil, 1], %w[larder redis].map { |row| findings.figure(row, HIT, "bytes") }
         end
 
         private
 
-        def findings(factors, base: nil, absent: {}, **how)
+        def findings(factors, base: nil, absent: {}, recorded: {}, **how)
           plan = Bench::Plan.new(suite: Suites.fetch("published-a"), rows: %w[larder memory file redis] & factors.keys)
           samples = SimulatedTurns.new(factors, seed: 3, blocks: ["hit"], **how).samples
-          Findings.new(plan, samples, Run.new(absent: absent), base: base)
+          Findings.new(plan, samples, Run.new(absent: absent, recorded: recorded), base: base)
         end
       end
 
