@@ -169,9 +169,8 @@ module Larder
       # @return [Hash{Symbol=>Object}] plain data
       def to_h = { schema: SCHEMA, **super }
 
-      # A heading with blocks under it. headline: true for what a reader wants first; a page begins with it, a terminal
-      # ends with it. folded: true for details, which a page shows when its reader asks.
-      Section = Part.with(title: nil, headline: false, folded: false, blocks: [])
+      # A heading with blocks under it. folded: true for details, which a page shows when its reader asks.
+      Section = Part.with(title: nil, folded: false, blocks: [])
 
       # One column of a table. format: how its numbers are written (see {Reports::Figures}), nil for words; group: a
       # heading over neighbours; all groups of a table have as many; plot: "linear" or "log", the scale of a drawing
@@ -252,22 +251,13 @@ module Larder
 
       # What one command found out. key: its name; title; lead: what was done, in a sentence or two; facts: how it was
       # run, short ("n = 10,000", "5 sessions", "seed 7"); conclusions: what follows, in sentences with figures;
-      # warnings: reasons for not believing it; sections: {Section}s; measures: {Measure}s; failed: whether a value was
-      # wrong or nothing could be measured; details: raw samples and settings as plain data, in a shape of the command's
-      # own; answer: the {Answer} of a chapter that has one.
+      # warnings: reasons for not believing it; sections: {Section}s, what a reader wants first in front; measures:
+      # {Measure}s; failed: whether a value was wrong or nothing could be measured; details: raw samples and settings as
+      # plain data, in a shape of the command's own; answer: the {Answer} of a chapter that has one.
       Chapter = Part.with(key: nil, title: nil, lead: nil, facts: [], conclusions: [], warnings: [], sections: [],
                           measures: [], failed: false, details: {}, answer: nil) do
         # @return [Boolean]
         def failed? = failed == true
-
-        # @return [Array<Section>] as a page has them: headlines first
-        def reading_order = sections.partition(&:headline).flatten(1)
-
-        # @return [Array<Section>] as a terminal has them: the first headline last, on the screen when the run has ended
-        def scrolling_order
-          headlines, others = sections.partition(&:headline)
-          others + headlines.reverse
-        end
       end
     end
   end

@@ -93,9 +93,9 @@ module Larder
           details = [left_out, axes.tap { |section| section&.folded = true }, absences, software]
           return details unless @best
 
-          [section("Ranking", ranking, headline: true),
-           (section("Several machines", arrangements, headline: true) if @machines.any?),
-           section("To paste", lines, Document::Prose.new(text: about_lines), headline: true), *details]
+          [section("Ranking", ranking),
+           (section("Several machines", arrangements) if @machines.any?),
+           section("To paste", lines, Document::Prose.new(text: about_lines)), *details]
         end
 
         def ranking

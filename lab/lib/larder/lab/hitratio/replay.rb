@@ -172,7 +172,7 @@ module Larder
             [NAMES.fetch(policy, policy), *SIZES.each_index.flat_map { |at| pair(policy, at) }]
           end
           table = Document::Table.new(columns: ["policy", *columns], rows: cells, notes: [*NOTES, loops])
-          Document::Section.new(title: "The published misses", headline: true, blocks: [table])
+          Document::Section.new(title: "The published misses", blocks: [table])
         end
 
         def pair(policy, at)

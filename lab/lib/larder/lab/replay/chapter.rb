@@ -39,7 +39,7 @@ module Larder
 
         def conclusions = [*super, recorded, suiting]
 
-        def sections = [*super, section(SIZED, *misses, headline: true), section("Keyspaces", keyspaces, folded: true)]
+        def sections = [section(SIZED, *misses), *super, section("Keyspaces", keyspaces, folded: true)]
 
         def recorded
           hits = @recording.reads.select(&:last)

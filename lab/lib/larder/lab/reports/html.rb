@@ -105,7 +105,7 @@ module Larder
 
         # Sections with the ids that links name.
         def sections(chapter, id)
-          chapter.reading_order.each_with_index.map { |section, at| [section, "#{id}-#{at + 1}"] }
+          chapter.sections.each_with_index.map { |section, at| [section, "#{id}-#{at + 1}"] }
         end
 
         def warnings(chapter)

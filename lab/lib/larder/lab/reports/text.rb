@@ -34,11 +34,13 @@ module Larder
            section("Warnings", list(@document.answering.warnings))]
         end
 
+        # The first section is the last, on the screen when the run has ended.
         def chapter(chapter)
+          folded, open = chapter.sections.partition(&:folded)
           warnings = chapter.equal?(@document.answering) ? [] : chapter.warnings
           [part(chapter.title, paragraph(chapter.lead), paragraph(chapter.facts.join(", "))),
            section("Findings", list(chapter.conclusions)), section("Warnings", list(warnings)),
-           *chapter.scrolling_order.map { |each| section(each.title, *each.blocks.map { |block| block(block) }) }]
+           *[*folded, *open.reverse].map { |each| section(each.title, *each.blocks.map { |block| block(block) }) }]
         end
 
         # Nil without contents.

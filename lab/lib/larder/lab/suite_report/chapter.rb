@@ -110,7 +110,7 @@ module Larder
           return [*published, axes, absences] unless @findings.base
           return [*@figures.sections, memory, absences, software] if @plan.suite.sessions
 
-          [*@figures.sections, section("Times as long as #{@findings.base}", decisive, headline: true), *published,
+          [*@figures.sections, section("Times as long as #{@findings.base}", decisive), *published,
            axes, absences, *(block_sections unless @axes.together?), memory, software]
         end
 
@@ -126,8 +126,8 @@ module Larder
         def published
           return [] unless @published
 
-          [section("Compared with the published findings", @published.comparison, headline: true),
-           section("The published tables, with the same figures here", *@published.tables, headline: true),
+          [section("Compared with the published findings", @published.comparison),
+           section("The published tables, with the same figures here", *@published.tables),
            section("In seconds, as they were published", @published.totals, folded: true)]
         end
 

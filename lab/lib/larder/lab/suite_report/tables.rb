@@ -137,7 +137,7 @@ module Larder
           @blocks.map do |block|
             about = Document::Prose.new(text: "#{Figures.begun(block.about)}.") if block.about
             parts = [about, table(block), *block.curves.map { |curve| curve(block, curve) }]
-            Document::Section.new(title: Figures.begun(block.title), blocks: parts, headline: true)
+            Document::Section.new(title: Figures.begun(block.title), blocks: parts)
           end
         end
 
