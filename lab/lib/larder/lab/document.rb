@@ -20,7 +20,7 @@ module Larder
         # The classes of fields that are a part or nil, or, in brackets, a list of parts.
         TYPES = { chapters: [:Chapter], sections: [:Section], measures: [:Measure], blocks: [:Block],
                   columns: [:Column], answer: :Answer, chart: :Block, x: :Axis, y: :Axis }.freeze
-        # The classes of blocks, by their names in JSON.
+        # The classes of blocks, the parts of a section, by their kinds.
         KINDS = %i[Table Curves List Prose Code].to_h { |type| [type.to_s.downcase, type] }.freeze
         private_constant :TYPES, :KINDS
 
@@ -59,15 +59,6 @@ module Larder
             [name, value.is_a?(Array) ? value.map(&:to_h) : value&.to_h]
           end
         end
-      end
-
-      # A part of a section.
-      module Block
-        # @return [String] the name that stands in JSON
-        def kind = self.class.name[/\w+\z/].downcase
-
-        # @return [Hash] plain data, with the kind
-        def to_h = { kind: kind, **super }
       end
 
       include Part
@@ -187,9 +178,7 @@ module Larder
       #
       # caption: what the table shows; columns: {Column}s, titles, or titles with formats; rows: Arrays of cells; notes:
       # sentences under it.
-      Table = Part.with(caption: nil, columns: [], rows: [], notes: []) do
-        include Block
-
+      Table = Part.with(kind: "table", caption: nil, columns: [], rows: [], notes: []) do
         def initialize(columns:, rows:, **words)
           columns = columns.map { |title, format| title.is_a?(String) ? { title: title, format: format } : title }
           super(columns: columns, rows: rows.map(&:to_a), **words)
@@ -212,9 +201,7 @@ module Larder
       Axis = Part.with(title: nil, scale: "linear", format: nil)
 
       # Lines through points. series: `{ "label" =>, "points" => [[x, y], …] }`.
-      Curves = Part.with(title: nil, sentence: nil, x: nil, y: nil, series: []) do
-        include Block
-
+      Curves = Part.with(kind: "curves", title: nil, sentence: nil, x: nil, y: nil, series: []) do
         def initialize(series:, **words) = super(series: series.map(&:to_h), **words)
 
         # @return [Table] a row for each x, a column for each series
@@ -227,13 +214,13 @@ module Larder
       end
 
       # Sentences, each by itself. items: Array of Strings.
-      List = Part.with(items: []) { include Block }
+      List = Part.with(kind: "list", items: [])
 
       # A paragraph.
-      Prose = Part.with(text: nil) { include Block }
+      Prose = Part.with(kind: "prose", text: nil)
 
       # Something to paste.
-      Code = Part.with(text: nil) { include Block }
+      Code = Part.with(kind: "code", text: nil)
 
       # The first screen of a report. sentences: `{ "about" => a kind of application, "text" =>, "verdict" => of
       # Bench::Verdict, or nil }`, for a reader who reads nothing else; chart: a block, or nil.
