@@ -51,12 +51,12 @@ module Larder
           super(**self.class::USUAL.transform_values(&:dup), **made)
         end
 
-        # @return [Hash{Symbol=>Object}] plain data
+        # @return [Hash{Symbol=>Object}] plain data, without fields that are nil
         def to_h
-          super.to_h do |name, value|
+          super.compact.to_h do |name, value|
             next [name, value] unless TYPES.key?(name)
 
-            [name, value.is_a?(Array) ? value.map(&:to_h) : value&.to_h]
+            [name, value.is_a?(Array) ? value.map(&:to_h) : value.to_h]
           end
         end
       end
@@ -166,10 +166,7 @@ module Larder
       # One column of a table. format: how its numbers are written (see {Reports::Figures}), nil for words; group: a
       # heading over neighbours; all groups of a table have as many; plot: "linear" or "log", the scale of a drawing
       # next to figures.
-      Column = Part.with(title: nil, format: nil, group: nil, plot: nil) do
-        # @return [Hash]
-        def to_h = super.compact
-      end
+      Column = Part.with(title: nil, format: nil, group: nil, plot: nil)
 
       # Cells are Strings, which are shown as they are, numbers in the format of their column, true and false, nil, or
       # an interval: `{ "value" =>, "low" =>, "high" =>, "same" =>, "verdict" =>, "dots" => }`, where "same" says that
