@@ -100,7 +100,7 @@ module Larder
           "#{value}#{" (#{range(low, high)})" if low && high}#{" #{SAME}" if cell["same"]}"
         end
 
-        # What rounds to 1,000 has the next prefix.
+        # A number that rounds to 1,000 has the next prefix.
         def scaled(number, unit, powers)
           return "0 #{unit}" if number.zero?
 

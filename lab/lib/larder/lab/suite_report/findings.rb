@@ -180,7 +180,7 @@ module Larder
 
         private
 
-        # By the last cells of a finding.
+        # The outcome of a finding, as its last two cells have it.
         def outcome(here, agreement)
           return agreement unless agreement.empty?
 

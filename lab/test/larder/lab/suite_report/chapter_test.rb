@@ -125,7 +125,7 @@ module Larder
           assert_match(/µs with Redis\. The next .*: Larder takes 3\.\d+ \(\S+\) times as long as R/, based["text"])
         end
 
-        test "what does not matter, is not shown or is not known has its verdict, and a busy machine no chart" do
+        test "a difference that does not matter, is not shown or not known has its verdict; if busy, no chart" do
           { [0.27, { turn: 0.01, process: 0.003 }] => "negligible", [0.2, { process: 0.1 }] => "alike",
             [0.2, BUSY] => "unknown", [4.4, { sessions: 4 }] => "unknown" }.each do |(read, how), verdict|
             assert_equal verdict, one({ "larder" => 0.2, "redis" => read }, **how)["verdict"]

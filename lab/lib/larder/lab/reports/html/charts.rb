@@ -53,8 +53,8 @@ module Larder
             end
           end
 
-          # Sets the ends of the axis, as the two below. Steps of 1, 2 or 5 times a power of ten, which begin at 0 if that
-          # is not far.
+          # Steps of 1, 2 or 5 times a power of ten, which begin at 0 if that is not far. Sets the ends of the axis, as
+          # the next two do.
           def steps
             low, high = @values.minmax
             low = 0.0 if low.positive? && low <= high * 0.6
