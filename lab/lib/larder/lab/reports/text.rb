@@ -147,9 +147,10 @@ module Larder
         end
 
         def group_line(columns)
-          runs = columns.chunk_while { |one, other| group(one) == group(other) }
-          runs.map { |run| group(run.first)[0, length(run)].center(length(run)) }.join(GAP).rstrip
+          runs(columns).map { |run| group(run.first)[0, length(run)].center(length(run)) }.join(GAP).rstrip
         end
+
+        def runs(columns) = columns.chunk_while { |one, other| group(one) == group(other) }
 
         def group(at) = @table.columns[at].group.to_s
 
@@ -172,10 +173,16 @@ module Larder
         def padded(cell, at) = @table.left?(at) ? cell.ljust(widths[at]) : cell.rjust(widths[at])
 
         def widths
-          @widths ||= @table.columns.each_with_index.map do |column, at|
+          return @widths if @widths
+
+          @widths = @table.columns.each_with_index.map do |column, at|
             cells = @cells.select { |row| at.zero? || row.size == @table.columns.size }
             [column.title.to_s.size, *cells.map { |row| row[at].size }].max
           end
+          runs(@table.columns.each_index).each do |run|
+            @widths[run.last] += [group(run.first).size - length(run), 0].max
+          end
+          @widths
         end
       end
     end

@@ -35,6 +35,8 @@ module Larder
                        lines(15, ["", "x", "y"], ["a", "1", "2"], ["b", "not measured: no such server"])
           columns = [{ title: "" }, { title: "first", group: "hits" }, { title: "warm", group: "hits" }]
           assert_equal ["      hits", "   first  warm", "a  1      2"], lines(80, columns, ["a", "1", "2"])
+          columns = ["", *%w[a b].map { |title| { title: title, group: "as published", format: "number" } }]
+          assert_equal ["   as published", "      a       b", "x  1.00    2.00"], lines(80, columns, ["x", 1, 2])
         end
 
         test "figures end in one place, also with a drawing, which a terminal goes without" do
