@@ -148,10 +148,10 @@ module Larder
                                 .merge(JSON.parse(ENV.fetch(SETTINGS, "{}")).fetch(key, {}).transform_keys(&:to_sym))
         end
 
-        # Adds a {Block}, which a {BlockBuilder} declares.
+        # Adds a {Block}, which a {BlockBuilder} declares; code that several blocks share may be among the fields.
         def block(key, title, **fields, &declaration)
           builder = BlockBuilder.new(key: key.to_s, title: title, **fields)
-          builder.instance_eval(&declaration)
+          builder.instance_eval(&declaration) if declaration
           blocks << builder.build
         end
 

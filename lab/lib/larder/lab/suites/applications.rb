@@ -20,42 +20,35 @@ module Larder
         preload { Shop.load }
         question "How long does a cache take in what Rails applications do?"
 
-        block(:page, "page of ten fragments", unit: "request", about: "`cache product do` ten times, 2 KB each") do
-          setup { |scene| Shop.open_page(scene, :ten) }
-          call { |scene, _| Shop.page?(scene) }
-        end
+        html = "2 KB of HTML; the key holds a template and a record"
+        model = "an Active Record object with its association"
+        fragments = Shop.method(:write_fragments)
+        records = Shop.method(:write_records)
+        read = proc { |scene, i| scene.store.read(Shop.key(i)) == Shop.html(i) }
 
-        block(:index, "index of 50 fragments", unit: "request", about: "`render collection, cached: true`") do
-          setup { |scene| Shop.open_page(scene, :index) }
-          call { |scene, _| Shop.page?(scene) }
-        end
-
-        block(:fragment, "read of a fragment", about: "2 KB of HTML; the key holds a template and a record") do
-          setup { |scene| Shop.write_fragments(scene) }
-          call { |scene, i| scene.store.read(Shop.key(i)) == Shop.html(i) }
-        end
-
-        block(:monitored, "read of a fragment, monitored", about: "with a subscriber to all events of the cache") do
-          setup do |scene|
-            Shop.write_fragments(scene)
-            scene[:subscriber] = ActiveSupport::Notifications.subscribe(/\Acache_.*\.active_support\z/) { |_event| nil }
+        { page: ["page of ten fragments", :ten, "`cache product do` ten times, 2 KB each"],
+          index: ["index of 50 fragments", :index, "`render collection, cached: true`"] }
+          .each do |key, (title, page, about)|
+          block(key, title, unit: "request", about: about) do
+            setup { |scene| Shop.open_page(scene, page) }
+            call { |scene, _| Shop.page?(scene) }
           end
-          call { |scene, i| scene.store.read(Shop.key(i)) == Shop.html(i) }
-          teardown { |scene| ActiveSupport::Notifications.unsubscribe(scene[:subscriber]) }
         end
 
-        block(:fragment_write, "write of a fragment", about: "2 KB of HTML; the key holds a template and a record") do
-          setup { |scene| Shop.write_fragments(scene) }
+        block(:fragment, "read of a fragment", about: html, setup: fragments, call: read)
+
+        block(:monitored, "read of a fragment, monitored", about: "with a subscriber to all events of the cache",
+                                                           call: read, **Shop.monitored(fragments))
+
+        block(:fragment_write, "write of a fragment", about: html, setup: fragments) do
           call { |scene, i| scene.store.write(Shop.key(i), Shop.html(i)) ? true : false }
         end
 
-        block(:record, "read of a record", about: "an Active Record object with its association") do
-          setup { |scene| Shop.write_records(scene) }
+        block(:record, "read of a record", about: model, setup: records) do
           call { |scene, i| scene.store.read("product/#{(i % Shop::SOME) + 1}")&.id == (i % Shop::SOME) + 1 }
         end
 
-        block(:record_write, "write of a record", about: "an Active Record object with its association") do
-          setup { |scene| Shop.write_records(scene) }
+        block(:record_write, "write of a record", about: model, setup: records) do
           call do |scene, i|
             product = Shop::Catalog::PRODUCTS[i % Shop::SOME]
             scene.store.write("product/#{product.id}", product) ? true : false
@@ -70,8 +63,8 @@ module Larder
           end
         end
 
-        block(:json, "fetch of a JSON document", about: "5 KB, as an API answers it, with expires_in:") do
-          setup { |scene| Shop.write_documents(scene) }
+        block(:json, "fetch of a JSON document", about: "5 KB, as an API answers it, with expires_in:",
+                                                 setup: Shop.method(:write_documents)) do
           call do |scene, i|
             number = i % Shop::SOME
             scene.store.fetch("orders/#{number}.json", expires_in: 300) { "missed" } == scene[:documents][number]
@@ -82,10 +75,9 @@ module Larder
           call { |scene, i| scene.store.increment("limit/#{i % Shop::SOME}", 1, expires_in: 300) ? true : false }
         end
 
-        block(:cold, "first reads of a process", cold: 50, about: "fragments that another process has stored") do
+        block(:cold, "first reads of a process", cold: 50, about: "fragments that another process has stored",
+                                                 setup: fragments, call: read) do
           load { Shop.html(0) && Shop.key(0).last.cache_key_with_version }
-          setup { |scene| Shop.write_fragments(scene) }
-          call { |scene, i| scene.store.read(Shop.key(i)) == Shop.html(i) }
         end
       end)
     end

@@ -25,8 +25,6 @@ module Larder
         # Options of a fetch whose cost beyond the plain call is measured.
         OPTIONS = { "version" => { version: "7" }, "namespace" => { namespace: "larder-lab:tenant" },
                     "raw" => { raw: true }, "race" => { expires_in: 300, race_condition_ttl: 10 } }.freeze
-        # Events of the cache, as monitoring subscribes to them.
-        EVENTS = /\Acache_.*\.active_support\z/
 
         # Texts under the keys of a block, each with bytes of its own.
         class Texts
@@ -106,40 +104,30 @@ module Larder
         fetch = lambda do |scene, i, _|
           scene[:texts].right?(i, scene.store.fetch(scene[:texts].key(i), expires_in: 300) { "missed" })
         end
+        fill = Calls.method(:fill)
+        overfill = Calls.method(:overfill)
+        write_new = proc { |scene, i| Calls.write_new(scene, i) }
 
         Calls::SIZES.each do |size, bytes|
           key = size.delete(" ").downcase
-          block("read_#{key}", "read, #{size}", short: "read #{size}", about: "a hit; HTML") do
-            setup { |scene| Calls.fill(scene, bytes) }
-            call(&read)
-          end
-
-          block("write_#{key}", "write, #{size}", short: "write #{size}", about: "over a stored value; HTML") do
-            setup { |scene| Calls.fill(scene, bytes) }
-            call(&write)
-          end
+          sized = ->(scene) { Calls.fill(scene, bytes) }
+          block("read_#{key}", "read, #{size}", about: "a hit; HTML", setup: sized, call: read)
+          block("write_#{key}", "write, #{size}", about: "over a stored value; HTML", setup: sized, call: write)
         end
 
-        block(:write_full, "write, 10 KB, full store", about: "uncompressed; a new key takes the room of others") do
-          setup { |scene| Calls.overfill(scene) }
-          call { |scene, i| Calls.write_new(scene, i) }
-        end
-
-        block(:write_cold, "first writes of a process, 10 KB", cold: 50, about: "the same in a new process") do
+        block(:write_full, "write, 10 KB, full store", about: "uncompressed; a new key takes the room of others",
+                                                       setup: overfill, call: write_new)
+        block(:write_cold, "first writes of a process, 10 KB", cold: 50, about: "the same in a new process",
+                                                               setup: overfill, call: write_new) do
           load { |scene| scene[:texts] = Calls::Texts.new(Calls::LONG) }
-          setup { |scene| Calls.overfill(scene) }
-          call { |scene, i| Calls.write_new(scene, i) }
         end
 
         block(:read_miss, "read of a missing key") { call { |scene, i| scene.store.read("missing/#{i}").nil? } }
 
-        block(:fetch_hit, "fetch, hit", about: "100 B, with `expires_in:`") do
-          setup { |scene| Calls.fill(scene) }
-          call(&fetch)
-        end
+        block(:fetch_hit, "fetch, hit", about: "100 B, with `expires_in:`", setup: fill, call: fetch)
 
         Calls::OPTIONS.each do |name, options|
-          block("fetch_#{name}", "fetch, hit, #{options.keys.last}:", short: "fetch #{name}", about: "100 B") do
+          block("fetch_#{name}", "fetch, hit, #{options.keys.last}:", about: "100 B") do
             setup { |scene| Calls.fill(scene, **options.except(:race_condition_ttl)) }
             call do |scene, i|
               scene[:texts].right?(i, scene.store.fetch(scene[:texts].key(i), **options) { "missed" })
@@ -149,14 +137,8 @@ module Larder
 
         { read: ["read, 100 B", read], fetch: ["fetch, hit", fetch], write: ["write, 100 B", write] }
           .each do |name, (title, code)|
-          block("#{name}_subscribed", "#{title}, with a subscriber", about: "100 B; to all events of the cache") do
-            setup do |scene|
-              Calls.fill(scene)
-              scene[:subscriber] = ActiveSupport::Notifications.subscribe(Calls::EVENTS) { |_event| nil }
-            end
-            call(&code)
-            teardown { |scene| ActiveSupport::Notifications.unsubscribe(scene[:subscriber]) }
-          end
+          block("#{name}_subscribed", "#{title}, with a subscriber", about: "100 B; to all events of the cache",
+                                                                     call: code, **Shop.monitored(fill))
         end
 
         Calls::SEVERAL.each do |count|

@@ -64,20 +64,19 @@ module Larder
         answers "restart", "emptied", "later"
         preload { Shop.load }
 
+        request = proc { |scene, number| Deploy.request?(scene, number) }
         { restart: [0, "after a restart"], emptied: [Deploy::PRODUCTS, "with an emptied cache"] }
           .each do |key, (first, title)|
           block(key, "first requests #{title}", cold: Deploy::REQUESTS, anywhere: true, unit: "request",
                                                 axes: { "first 50 requests" => title }, heading: "a request") do
             load { |scene| Deploy.prepare(scene, first) }
             setup { |scene| Deploy.fill(scene) if first.zero? }
-            call { |scene, number| Deploy.request?(scene, number) }
+            call(&request)
           end
         end
 
-        block(:later, "later requests", unit: "request", about: "the same pages, again and again") do
-          setup { |scene| Deploy.fill(scene) }
-          call { |scene, number| Deploy.request?(scene, number) }
-        end
+        block(:later, "later requests", unit: "request", about: "the same pages, again and again",
+                                        setup: Deploy.method(:fill), call: request)
       end)
     end
   end

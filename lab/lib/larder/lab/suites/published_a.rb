@@ -41,30 +41,22 @@ module Larder
         usual { [*Contenders.usual, "solid_cache-postgresql-prewarmed"] }
         question "How long does the published call take on each store?"
 
-        [["", "one thread", "1 thread", 1],
-         ["_published", "five threads, each from 0", "5 as published", PublishedA::THREADS]]
-          .each do |suffix, title, short, threads|
-          block("miss#{suffix}", "miss, #{title}", short: "miss, #{short}", threads: threads) do
-            call { |scene, i| PublishedA.fetch(scene, i) }
-          end
+        fill = PublishedA.method(:fill)
+        miss = proc { |scene, i| PublishedA.fetch(scene, i) }
+        hit = proc { |scene, i| PublishedA.hit(scene, i) }
+        five = { threads: PublishedA::THREADS }
 
-          block("hit#{suffix}", "hit, #{title}", short: "hit, #{short}", threads: threads) do
-            setup { |scene| PublishedA.fill(scene) }
-            call { |scene, i| PublishedA.hit(scene, i) }
-          end
-        end
-
-        block(:miss_corrected, "miss, five threads, keys of their own", short: "miss, 5 own keys",
-                                                                        threads: PublishedA::THREADS) do
+        block(:miss, "miss, one thread", short: "miss, 1 thread", call: miss)
+        block(:hit, "hit, one thread", short: "hit, 1 thread", setup: fill, call: hit)
+        block(:miss_published, "miss, five threads, each from 0", short: "miss, 5 as published", call: miss, **five)
+        block(:hit_published, "hit, five threads, each from 0", short: "hit, 5 as published", setup: fill, call: hit,
+                                                                **five)
+        block(:miss_corrected, "miss, five threads, keys of their own", short: "miss, 5 own keys", **five) do
           call { |scene, i, thread| PublishedA.fetch(scene, (i * PublishedA::THREADS) + thread) }
         end
-
-        block(:hit_corrected, "hit, five threads, shared keys", short: "hit, 5 shared keys",
-                                                                threads: PublishedA::THREADS) do
-          setup { |scene| PublishedA.fill(scene) }
+        block(:hit_corrected, "hit, five threads, shared keys", short: "hit, 5 shared keys", setup: fill, **five) do
           call { |scene, i, thread| PublishedA.hit(scene, i + (thread * PublishedA::KEYS / PublishedA::THREADS)) }
         end
-
         block(:write, "write, one thread", short: "write, 1 thread") do
           call { |scene, i| scene.store.write(["key", i], PublishedA::HELLO, expires_in: 5.minutes) ? true : false }
         end

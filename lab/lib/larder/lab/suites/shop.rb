@@ -15,6 +15,8 @@ module Larder
         SOME = 50
         # The bytes of a JSON document.
         DOCUMENT = 5000
+        # Events of the cache, as monitoring subscribes to them.
+        EVENTS = /\Acache_.*\.active_support\z/
 
         module_function
 
@@ -50,6 +52,15 @@ module Larder
         def write_documents(scene)
           scene[:documents] = Array.new(SOME) { |number| JSON.generate(Text.document(number, DOCUMENT)) }
           scene[:documents].each_with_index { |json, number| scene.store.write("orders/#{number}.json", json) }
+        end
+
+        # The code of a block with this setup that calls with a subscriber to all events of the cache.
+        def monitored(setup)
+          subscribe = lambda do |scene|
+            setup.call(scene)
+            scene[:subscriber] = ActiveSupport::Notifications.subscribe(EVENTS) { |_event| nil }
+          end
+          { setup: subscribe, teardown: ->(scene) { ActiveSupport::Notifications.unsubscribe(scene[:subscriber]) } }
         end
 
         # The HTML and JSON that suites cache, by a seed: different for each record, and as compressible as real pages

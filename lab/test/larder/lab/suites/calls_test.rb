@@ -82,7 +82,7 @@ module Larder
         def events(&calls)
           seen = []
           listener = ->(name, *_, payload) { seen << [name, payload.slice(:hit, :super_operation)] }
-          ActiveSupport::Notifications.subscribed(listener, Calls::EVENTS, &calls)
+          ActiveSupport::Notifications.subscribed(listener, Shop::EVENTS, &calls)
           seen
         end
       end
