@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "json"
-require "larder/cli/registry"
 require_relative "errors"
 require_relative "suites/shop"
 
@@ -11,19 +10,9 @@ module Larder
     # so that all rows get the same.
     # @api private
     module Payloads
-      extend CLI::Registry
-      holds "payload"
-
       # A value, and its bytes for compressors: Marshal's, unless it is text.
-      class Payload
-        attr_reader :value
-
-        def initialize(value, bytes = nil)
-          @value = value
-          @bytes = bytes
-        end
-
-        def bytes = @bytes ||= Marshal.dump(value).freeze
+      Payload = ::Struct.new(:value, :text) do
+        def bytes = @bytes ||= text || Marshal.dump(value).freeze
 
         # True if a copy that a codec brought back is as good as the original.
         def same?(copy) = copy == value
@@ -46,13 +35,38 @@ module Larder
       # A record of the published lists.
       Record = ::Struct.new(:id, :property_a, :property_b, :property_c, :property_d)
 
+      # What makes each payload, by name. Those but "given" are the same whatever the user gives.
+      MAKERS = {
+        # The published value of the stores.
+        "hello" => ->(_) { Payload.new("Hello World!") },
+        # 10 KB of HTML, as a view caches it.
+        "page" => ->(_) { Payload.new(Suites::Shop::Text.html(1, 10_000).byteslice(0, 10_000)) },
+        # One row: next to text, applications cache such Hashes most.
+        "hash" => lambda do |_|
+          Payload.new({ "id" => 12_345, "name" => "A product of some kind", "price" => 19.99, "stock" => 7,
+                        "active" => true, "sku" => "ABC-12345", "brand" => "Acme", "weight" => 1.25, "note" => nil,
+                        "views" => 100_234 })
+        end,
+        # The published lists: 50,000 records {Id, PropertyA to D}, or 50 of them.
+        "records" => ->(_) { Payload.new(records(50_000)) },
+        "records-50" => ->(_) { Payload.new(records(50)) },
+        "products" => ->(_) { Payload.new(products(50)) },
+        # A megabyte of JSON, as an API answers it.
+        "text" => ->(_) { JSON.generate(products(7000)).then { |json| Payload.new(json, json) } },
+        # The published Book.all.to_a: records with an association and random text.
+        "books" => ->(_) { Records.new(books) },
+        "given" => lambda do |source|
+          value = given(source.to_s)
+          Payload.new(value, (value.b if value.is_a?(String)))
+        end
+      }.freeze
+
       module_function
 
       # The payload of that name, the same for all blocks of a process; "given" is made of a source, see {given}. Raises
       # Unavailable if it cannot be made.
       def of(name, source = nil)
-        @made ||= {}
-        @made[name] ||= fetch(name).then { |maker| maker.arity.zero? ? maker.call : maker.call(source) }
+        (@made ||= {})[name] ||= MAKERS.fetch(name).call(source)
       rescue Unavailable
         raise
       rescue StandardError, ScriptError, SystemStackError => error # the user's own words need not be Ruby
@@ -88,29 +102,6 @@ module Larder
 
       # Products of an order as JSON has them: every serializer can take them.
       def products(count) = JSON.parse(JSON.generate(Suites::Shop::Text.document(1, 150 * count)))["items"]
-
-      # The published value of the stores.
-      register("hello", -> { Payload.new("Hello World!") })
-      # 10 KB of HTML, as a view caches it.
-      register("page", -> { Payload.new(Suites::Shop::Text.html(1, 10_000).byteslice(0, 10_000)) })
-      # One row: next to text, applications cache such Hashes most.
-      register("hash", lambda do
-        Payload.new({ "id" => 12_345, "name" => "A product of some kind", "price" => 19.99, "stock" => 7,
-                      "active" => true, "sku" => "ABC-12345", "brand" => "Acme", "weight" => 1.25, "note" => nil,
-                      "views" => 100_234 })
-      end)
-      # The published lists: 50,000 records {Id, PropertyA to D}, or 50 of them.
-      register("records", -> { Payload.new(records(50_000)) })
-      register("records-50", -> { Payload.new(records(50)) })
-      register("products", -> { Payload.new(products(50)) })
-      # A megabyte of JSON, as an API answers it.
-      register("text", -> { JSON.generate(products(7000)).then { |json| Payload.new(json, json) } })
-      # The published Book.all.to_a: records with an association and random text.
-      register("books", -> { Records.new(books) })
-      register("given", lambda do |source|
-        value = given(source.to_s)
-        Payload.new(value, value.is_a?(String) ? value.b : nil)
-      end)
     end
   end
 end

@@ -135,6 +135,10 @@ module Larder
       module Compressors
         extend CLI::Registry
         holds "compressor"
+
+        # The {Way} of that name.
+        def self.way(name) = fetch(name).new.open.way
+
         row = ->(*facts, **options) { Compressor.declare(self, *facts, **options) }
 
         row.call "none", :none, "no compression: the bytes as they are"

@@ -12,17 +12,25 @@ module Larder
     # back. Loads Larder's codecs, and their gems when one is needed.
     # @api private
     module Codecs
-      # there: value to bytes; back: bytes to value; keeps: whether the value itself comes back, and not a likeness
-      Way = Struct.new(:there, :back, :keeps) do
-        # false of "none"
-        def compresses? = !equal?(NONE)
+      # there: value to bytes; back: bytes to value; keeps: whether the value itself comes back, and not a likeness;
+      # asked: true once a store has used it as its serializer
+      Way = Struct.new(:there, :back, :keeps, :asked) do
+        # As Rails calls a serializer.
+        def dump(value)
+          self.asked = true
+          there.call(value)
+        end
+
+        def load(bytes) = back.call(bytes)
 
         # As Rails calls a compressor.
         def deflate(bytes) = there.call(bytes)
         def inflate(bytes) = back.call(bytes)
       end
 
-      NONE = Way.new(->(bytes) { bytes }, ->(bytes) { bytes }, true).freeze
+      NONE = Way.new(->(bytes) { bytes }, ->(bytes) { bytes }, true)
+      # Bytes from which a store compresses.
+      THRESHOLD = 1024
       # Serializers of lists and Hashes only.
       LIKENESSES = %w[json active_support_json xml protobuf message_pack_rows].freeze
 
@@ -94,35 +102,20 @@ module Larder
         types.each_key { |name| types[name] = :boolean if [true, false].include?(first[name]) }
         ::Larder::Serializers::ProtobufSchema.of(types)
       end
-      private_class_method :rails, :by_name, :both, :schema_of
 
-      # Codecs as Rails takes them.
-      class StoreOptions
-        # Bytes from which a store compresses.
-        THRESHOLD = 1024
-        # The serializer that a store calls.
-        Serializer = Struct.new(:way, :asked) do
-          def dump(value)
-            self.asked = true
-            way.there.call(value)
-          end
-
-          def load(bytes) = way.back.call(bytes)
-        end
-
-        def initialize(way, packing)
-          @packing = packing
-          @serializer = Serializer.new(way, false)
-        end
-
-        # True if the store has used the serializer.
-        def asked? = @serializer.asked
-
-        def to_options
-          { serializer: @serializer, compressor: @packing, compress: @packing.compresses?,
-            compress_threshold: THRESHOLD }
-        end
+      # Both as options of a store.
+      def options(serializer, compressor)
+        { serializer: serializer, compressor: compressor, compress: !compressor.equal?(NONE),
+          compress_threshold: THRESHOLD }
       end
+
+      # The bytes of a value in such a store: those that are not smaller when they are compressed stay as they are.
+      def bytes(value, serializer, compressor)
+        plain = serializer.there.call(value)
+        packed = plain.bytesize < THRESHOLD ? plain : compressor.there.call(plain)
+        [packed, plain].min_by(&:bytesize)
+      end
+      private_class_method :rails, :by_name, :both, :schema_of
     end
   end
 end

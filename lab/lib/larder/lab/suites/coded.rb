@@ -13,10 +13,31 @@ module Larder
         # The payload that the user gives.
         GIVEN = "given"
 
-        # The option for it, see {Bench::Suite#takes}.
-        OPTION = ["--payload SOURCE", "your data: a file (.json, .rb, any) or ruby:CODE"].freeze
+        # Calls of blocks. Each answers whether the codec made as many bytes as before, or as much came back.
+        THERE = proc { |scene| scene[:way].there.call(scene[:value]).bytesize == scene[:packed].bytesize }
+        BACK = proc { |scene| Coded.alike?(scene[:way].back.call(scene[:packed].dup), scene[:copy]) }
+        ROUND_TRIP = proc do |scene|
+          Coded.alike?(scene[:way].back.call(scene[:way].there.call(scene[:value])), scene[:copy])
+        end
 
         module_function
+
+        # Has a suite work on these payloads, or on the user's.
+        def choose(suite, *payloads)
+          suite.bundle Gemfiles::CODECS
+          suite.takes "--payload SOURCE", "your data: a file (.json, .rb, any) or ruby:CODE", method(:source)
+          suite.preload { load(*payloads) }
+        end
+
+        # The same, with a block for each of them and each call: heading => code. `setup` gets the payload, too.
+        def declare(suite, payloads, setup, calls)
+          choose(suite, *payloads)
+          [*payloads, GIVEN].product(calls.to_a) do |payload, (heading, call)|
+            suite.block("#{heading} #{payload}".tr(" -", "_"), "#{heading}, #{payload}",
+                        axes: { "payload" => payload }, heading: heading, given: payload == GIVEN,
+                        setup: ->(scene) { setup.call(scene, payload) }, call: call)
+          end
+        end
 
         # The text that the user has typed, with the whole path of a file.
         def source(text)
@@ -54,18 +75,6 @@ module Larder
 
         # True if a copy that came back is the value, or its likeness where a codec brings back no more.
         def same?(made, way, copy) = way.keeps ? made.same?(copy) : copy == Codecs.plain(made.value)
-
-        # True if the codec made as many bytes as before.
-        def there?(scene) = scene[:way].there.call(scene[:value]).bytesize == scene[:packed].bytesize
-
-        # True if as much came back as before.
-        def back?(scene) = alike?(scene[:way].back.call(scene[:packed].dup), scene[:copy])
-
-        # True if as much came back as before.
-        def round_trip?(scene)
-          way = scene[:way]
-          alike?(way.back.call(way.there.call(scene[:value])), scene[:copy])
-        end
 
         # True if both are of one class and size. Comparing all of a megabyte would be a large part of each figure.
         def alike?(copy, other)

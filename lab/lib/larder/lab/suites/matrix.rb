@@ -23,22 +23,22 @@ module Larder
           require_relative "../codecs/ways"
           made = Payloads.of(payload, scene.given)
           way, packing = codecs(scene, serializer, compressor, made.value)
-          coding = Codecs::StoreOptions.new(way, packing)
           own = serializer == DEFAULT
-          scene[:store] = store(scene, own ? {} : coding.to_options, "#{serializer}-#{compressor}")
+          scene[:store] = store(scene, own ? {} : Codecs.options(way, packing), "#{serializer}-#{compressor}")
           scene[:value] = made.value
           Coded.taken { write(scene) } || raise(Unavailable, "the store refuses the value")
-          raise Unavailable, "the store takes no serializer" unless own || coding.asked?
+          raise Unavailable, "the store takes no serializer" unless own || way.asked
 
           Coded.refuse(payload) unless Coded.same?(made, way, scene[:store].read(KEY))
-          pack(scene, way.there.call(made.value), packing)
+          scene[:packed] = Codecs.bytes(made.value, way, packing)
+          scene.figures["bytes"] = scene[:packed].bytesize
         end
 
         # As {.prepare}, with the bytes that the codecs made in place of the value, and no codecs.
         def prepare_bytes(scene, *cell)
           prepare(scene, *cell)
           scene[:value] = scene[:packed]
-          scene[:store] = store(scene, Codecs::StoreOptions.new(Codecs::NONE, Codecs::NONE).to_options, "bytes")
+          scene[:store] = store(scene, Codecs.options(Codecs::NONE, Codecs::NONE), "bytes")
           write(scene)
         end
 
@@ -51,20 +51,12 @@ module Larder
 
         # A store that has its own codecs is compared with them, so that its bytes are known.
         def codecs(scene, serializer, compressor, value)
-          return [Codecs.serializer(serializer, value), Codecs::Compressors.fetch(compressor).new.open.way] if
-            serializer != DEFAULT
+          return [Codecs.serializer(serializer, value), Codecs::Compressors.way(compressor)] if serializer != DEFAULT
 
           own = { "larder" => "larder", "memory" => "marshal" }.fetch(scene.contender.class.key, "rails")
           [Codecs.serializer(own, value), Codecs::NONE]
         end
-
-        # A store keeps what is not smaller when it is compressed as it is.
-        def pack(scene, bytes, packing)
-          packed = packing.there.call(bytes)
-          scene[:packed] = packed.bytesize < bytes.bytesize ? packed : bytes
-          scene.figures["bytes"] = scene[:packed].bytesize
-        end
-        private_class_method :store, :codecs, :pack
+        private_class_method :store, :codecs
       end
 
       register("matrix", Bench::Suite.define("matrix") do
@@ -74,11 +66,9 @@ module Larder
           a compressor, and the same bytes in the same stores without: the store's part.
         TEXT
         question "How long do reads and writes with codecs take, and how much of that is the store?"
-        bundle Gemfiles::CODECS
-        takes(*Coded::OPTION, Coded.method(:source))
         usual { %w[larder file redis memcached] }
         answers "read_native_none", "read_marshal_none", "read_message_pack_snappy"
-        preload { Coded.load(Matrix::PAYLOADS.first) }
+        Coded.choose(self, Matrix::PAYLOADS.first)
 
         Matrix::PAYLOADS.product(Matrix::CODECS) do |payload, codecs|
           given = payload == Coded::GIVEN
@@ -86,16 +76,15 @@ module Larder
           words = [codecs.uniq.join(" + "), *("your value" if given)].join(", ")
           cell = { axes: %w[serializer compressor].zip(codecs).to_h, given: given }
 
-          %w[read write].each do |operation|
-            block("#{operation}_#{name}", "#{operation}, #{words}", heading: operation, **cell) do
+          { read: proc { |scene| Matrix.read(scene) }, write: proc { |scene| Matrix.write(scene) } }
+            .each do |operation, call|
+            block("#{operation}_#{name}", "#{operation}, #{words}", heading: operation.to_s, call: call, **cell) do
               setup { |scene| Matrix.prepare(scene, *codecs, payload) }
-              call { |scene, _| Matrix.public_send(operation, scene) }
             end
 
-            block("#{operation}_bytes_#{name}", "#{operation} of the bytes, #{words}", heading: "store's #{operation}",
-                                                                                       **cell) do
+            block("#{operation}_bytes_#{name}", "#{operation} of the bytes, #{words}",
+                  heading: "store's #{operation}", call: call, **cell) do
               setup { |scene| Matrix.prepare_bytes(scene, *codecs, payload) }
-              call { |scene, _| Matrix.public_send(operation, scene) }
             end
           end
         end

@@ -16,21 +16,10 @@ module Larder
         TEXT
         question "How long do compressors take in each direction, and how many bytes do they leave?"
         registry Codecs::Compressors
-        bundle Gemfiles::CODECS
-        takes(*Coded::OPTION, Coded.method(:source))
         base "zstd-3"
         answers "compress_books", "decompress_books", "compress_text"
-        preload { Coded.load("books", "text") }
-
-        ["books", "text", Coded::GIVEN].each do |payload|
-          { "compress" => :there?, "decompress" => :back? }.each do |heading, calls|
-            block("#{heading}_#{payload}", "#{heading}, #{payload}", axes: { "payload" => payload }, heading: heading,
-                                                                     given: payload == Coded::GIVEN) do
-              setup { |scene| Coded.compress(scene, payload) }
-              call { |scene, _| Coded.public_send(calls, scene) }
-            end
-          end
-        end
+        Coded.declare(self, %w[books text], Coded.method(:compress),
+                      { "compress" => Coded::THERE, "decompress" => Coded::BACK })
       end)
     end
   end

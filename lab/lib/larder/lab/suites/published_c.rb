@@ -16,20 +16,9 @@ module Larder
         TEXT
         question "How long do serializers take there and back, and which bring back the value itself?"
         registry Codecs::Serializers
-        bundle Gemfiles::CODECS
-        takes(*Coded::OPTION, Coded.method(:source))
         answers "round_trip_books", "round_trip_records_50", "round_trip_hash"
-        preload { Coded.load("books", "records-50", "hash") }
-
-        ["books", "records-50", "hash", Coded::GIVEN].each do |payload|
-          { "dump" => :there?, "load" => :back?, "round trip" => :round_trip? }.each do |heading, calls|
-            block("#{heading} #{payload}".tr(" -", "_"), "#{heading}, #{payload}",
-                  axes: { "payload" => payload }, heading: heading, given: payload == Coded::GIVEN) do
-              setup { |scene| Coded.serialize(scene, payload) }
-              call { |scene, _| Coded.public_send(calls, scene) }
-            end
-          end
-        end
+        Coded.declare(self, %w[books records-50 hash], Coded.method(:serialize),
+                      { "dump" => Coded::THERE, "load" => Coded::BACK, "round trip" => Coded::ROUND_TRIP })
       end)
     end
   end

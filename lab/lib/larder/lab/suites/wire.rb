@@ -60,13 +60,10 @@ module Larder
         end
 
         def coding(scene, made, compressor)
-          scene.figures["bytes"] = made.bytes.bytesize unless compressor
-          return { compress: false } unless compressor
-
           way = Codecs.serializer("marshal", made.value)
-          packing = Codecs::Compressors.fetch(compressor).new.open.way
-          scene.figures["bytes"] = packing.there.call(way.there.call(made.value)).bytesize
-          Codecs::StoreOptions.new(way, packing).to_options
+          packing = compressor ? Codecs::Compressors.way(compressor) : Codecs::NONE
+          scene.figures["bytes"] = Codecs.bytes(made.value, way, packing).bytesize
+          compressor ? Codecs.options(way, packing) : { compress: false }
         end
         private_class_method :behind, :coding
       end
