@@ -54,22 +54,18 @@ module Larder
           nil # each block that needs it says so
         end
 
-        # Keeps bytes, and the same compressed.
+        # Keeps the bytes of a payload, and the same compressed.
         def compress(scene, payload)
-          bytes = taken { Payloads.of(payload, scene.given).bytes }
-          way = scene.contender.way
-          keep(scene, way, bytes, taken { way.there.call(bytes) })
-          scene[:copy] = bytes
-          refuse(payload) unless way.back.call(scene[:packed].dup) == bytes
+          serialize(scene, payload, Payloads::Payload.new(taken { Payloads.of(payload, scene.given).bytes }))
         end
 
         # Keeps a value, and the same serialized.
-        def serialize(scene, payload)
-          made = Payloads.of(payload, scene.given)
-          way = scene.contender.way(made.value)
-          keep(scene, way, made.value, taken { way.there.call(made.value) })
+        def serialize(scene, payload, made = Payloads.of(payload, scene.given))
+          way = scene[:way] = scene.contender.way(made.value)
+          scene[:value] = made.value
+          scene[:packed] = taken { way.there.call(made.value) }
           scene[:copy] = way.back.call(scene[:packed].dup)
-          scene.figures["keeps"] = way.keeps ? 1 : 0
+          scene.figures.update("bytes" => scene[:packed].bytesize, "keeps" => way.keeps ? 1 : 0)
           refuse(payload) unless same?(made, way, scene[:copy])
         end
 
@@ -93,14 +89,6 @@ module Larder
         def refuse(payload)
           raise Invalid, "a wrong value: the payload #{payload} did not come back as it was"
         end
-
-        def keep(scene, way, value, packed)
-          scene[:way] = way
-          scene[:value] = value
-          scene[:packed] = packed
-          scene.figures["bytes"] = packed.bytesize
-        end
-        private_class_method :keep
       end
     end
   end

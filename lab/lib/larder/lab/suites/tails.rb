@@ -31,13 +31,15 @@ module Larder
         def at_rate(scene, &key)
           rate, seconds = scene.settings.values_at(:rate, :block_seconds)
           schedule = Meter.schedule(rate, [(rate * seconds).ceil, 1].max, Random.new(SEED))
-          counted(schedule) { meter.open(schedule) { |number| fetch(scene, key.call(number)) } }
+          block = meter.open(schedule) { |number| fetch(scene, key.call(number)) }
+          found(block, asked: schedule.size, due: schedule.last.fdiv(1e9))
         end
 
         def closed(scene, &key)
           pause = ->(number) { scene.contender.clear if number.positive? && (number % MOST_KEYS).zero? }
           seconds = scene.settings[:block_seconds] * CLOSED
-          counted { meter.closed(seconds, pause: pause) { |number| fetch(scene, key.call(number)) } }
+          block = meter.closed(seconds, pause: pause) { |number| fetch(scene, key.call(number)) }
+          found(block, asked: block.calls, due: block.seconds)
         end
 
         # The seconds of a figure that are the lab's own.
@@ -55,14 +57,13 @@ module Larder
           Meter.new(VALUE, ->(number, found) { raise Invalid, "a wrong value: #{found.inspect} of call #{number}" })
         end
 
-        def counted(schedule = nil)
-          block = yield
-          asked, due = schedule ? [schedule.size, schedule.last.fdiv(1e9)] : [block.calls, block.seconds]
+        # `due` are the seconds in which `asked` calls were to be made.
+        def found(block, asked:, due:)
           { "calls" => block.calls, "seconds" => block.histogram.mean,
-            "figures" => { "histogram" => block.histogram.to_h, "asked" => asked, "due" => due,
-                           "taken" => block.seconds, "allocated" => block.allocated, "own" => own } }
+            "figures" => { histogram: block.histogram.to_h, asked: asked, due: due, taken: block.seconds,
+                           allocated: block.allocated, own: own } }
         end
-        private_class_method :fetch, :meter, :counted
+        private_class_method :fetch, :meter, :found
 
         # The columns and the curve of each block.
         SHOWN = lambda do
@@ -85,7 +86,7 @@ module Larder
           warning("Could not keep up with the rate of #{title}") { |all| Tails.late?(all) }
         end
 
-        # Times single calls, back to back or by a schedule. The loops below are the measured code: between the two
+        # Times single calls, back to back or by a schedule. The loop below is the measured code: between the two
         # readings of the clock there is the call alone. Latencies are counted in a histogram outside of that time.
         class Meter
           # Calls after which their latencies are counted.
@@ -107,24 +108,19 @@ module Larder
             Array.new(calls) { (at -= Math.log(1.0 - random.rand) * SECOND / rate).round }
           end
 
+          # Calls must answer `expected`; `wrong` gets the number of one that does not, and its answer.
           def initialize(expected, wrong)
             @expected = expected
             @wrong = wrong
-            @latencies = Array.new(CHUNK, 0)
           end
 
-          # Calls back to back.
-          # Between chunks, outside the time, `pause` gets the number of the next call.
+          # Calls back to back. Between chunks, outside the time, `pause` gets the number of the next call.
           def closed(seconds, pause: nil, &call)
             counted do |block|
               left = (seconds * SECOND).ceil
               while left.positive?
                 pause&.call(block.calls)
-                calls, time = chunk(block.calls, left, &call)
-                calls.times { |i| block.histogram.record(@latencies[i]) }
-                block.calls += calls
-                block.seconds += time.fdiv(SECOND)
-                left -= time
+                left -= take(block, CHUNK, left, &call)
               end
             end
           end
@@ -133,57 +129,39 @@ module Larder
           # time of the schedule: what a call waited for the one before is part of it, as its caller would have waited.
           # It makes fewer calls than the schedule has if it falls far behind.
           def open(schedule, &call)
-            latencies = Array.new(schedule.size, 0)
-            counted do |block|
-              block.calls, time = scheduled(schedule, latencies, &call)
-              block.seconds = time.fdiv(SECOND)
-              block.calls.times { |i| block.histogram.record(latencies[i]) }
-            end
+            counted { |block| take(block, schedule.size, (schedule.last.to_i * LATE) + SECOND, schedule, &call) }
           end
 
           private
 
           def clock = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
-          # Answers how many calls were made and nanoseconds from the first reading of the clock to the last one.
-          def chunk(first, left)
-            latencies = @latencies
+          # Makes calls, `most` of them, until `nanoseconds` are over. Answers how many it took.
+          def take(block, most, nanoseconds, schedule = nil)
             expected = @expected
-            i = 0
-            begun = finish = clock
-            limit = begun + left
-            while i < CHUNK && finish < limit
-              start = clock
-              value = yield first + i
+            latencies = Array.new(most, 0)
+            calls = 0
+            begun = finish = clock + (schedule ? AWAKE : 0)
+            while calls < most && finish < begun + nanoseconds
+              start = schedule ? wait_for(begun + schedule[calls]) : clock
+              value = yield block.calls + calls
               finish = clock
-              latencies[i] = finish - start
-              @wrong.call(first + i, value) unless value == expected
-              i += 1
+              latencies[calls] = finish - start
+              @wrong.call(block.calls + calls, value) unless value == expected
+              calls += 1
             end
-            [i, finish - begun]
+            latencies.first(calls).each { |latency| block.histogram.record(latency) }
+            block.calls += calls
+            block.seconds += (finish - begun).fdiv(SECOND)
+            finish - begun
           end
 
-          def scheduled(schedule, latencies)
-            expected = @expected
-            i = 0
-            finish = begun = clock + AWAKE
-            limit = begun + (schedule.last.to_i * LATE) + SECOND
-            while i < schedule.size && finish < limit
-              due = begun + schedule[i]
-              wait_for(due) if finish < due
-              value = yield i
-              finish = clock
-              latencies[i] = finish - due
-              @wrong.call(i, value) unless value == expected
-              i += 1
-            end
-            [i, finish - begun]
-          end
-
+          # Answers that time, also if it was over before.
           def wait_for(due)
             left = due - clock
             sleep((left - AWAKE).fdiv(SECOND)) if left > AWAKE
             nil while clock < due
+            due
           end
 
           def counted

@@ -2,7 +2,6 @@
 
 require_relative "coded"
 require_relative "../proxy"
-require_relative "../reports/figures"
 require_relative "../units"
 
 module Larder
@@ -11,11 +10,14 @@ module Larder
       # Reads and writes behind a proxy that adds a round-trip time and limits the bandwidth. A store without a server
       # has no network, and takes turns with the others.
       module Wire
-        # Seconds there and back, nil: without the proxy.
-        RTTS = [nil, 0.0, 0.5e-3, 5e-3].freeze
-        # Bits a second, nil: no limit. They are measured with a round trip of this many seconds.
-        LIMITS = [nil, 1e9, 100e6].freeze
-        MIDDLE = 0.5e-3
+        # Networks by the last part of a block's key: their names, and what a proxy does; nil: there is none.
+        RTTS = { "no_network" => ["no network", nil], "0us" => ["0 s", Proxy::Wire.new(rtt: 0.0)],
+                 "500us" => ["500 µs", Proxy::Wire.new(rtt: 0.5e-3)],
+                 "5000us" => ["5.00 ms", Proxy::Wire.new(rtt: 5e-3)], "yours" => ["yours", Coded::GIVEN] }.freeze
+        LIMITS = { "no_limit" => ["no limit", Proxy::Wire.new(rtt: 0.5e-3)],
+                   "1000mbit" => ["1.00 Gbit/s", Proxy::Wire.new(rtt: 0.5e-3, bandwidth: 1e9)],
+                   "100mbit" => ["100 Mbit/s", Proxy::Wire.new(rtt: 0.5e-3, bandwidth: 100e6)],
+                   "yours" => ["yours", Coded::GIVEN] }.freeze
         # Values that go as they are, by their headings; and codecs of a megabyte.
         SMALL = { "hello" => "12 B", "page" => "10 KB" }.freeze
         CODECS = %w[none snappy zstd-3].freeze
@@ -30,7 +32,7 @@ module Larder
           require_relative "../codecs/ways"
           made = Payloads.of(payload)
           scene[:value] = made.value
-          scene[:store] = behind(scene, wire).coded_by(**coding(scene, made, compressor)).open.store
+          scene[:store] = behind(scene, wire == Coded::GIVEN ? given(scene.given) : wire).coded_by(**coding(scene, made, compressor)).open.store
           KEYS.times { |number| write(scene, number) || raise(Unavailable, "it refuses #{payload}") }
           Coded.refuse(payload) unless made.same?(scene[:store].read("wire/0")) || !scene.keeps?
         end
@@ -84,29 +86,22 @@ module Larder
 
         answers "read_hello_500us", "read_page_500us", "write_page_500us"
 
-        add = lambda do |key, axes, heading, operation, given: false, &wire|
+        add = lambda do |key, axes, heading, operation, *network|
           block("#{operation}_#{key}".tr("-", "_"), "#{heading}, #{axes.values.join(", ")}",
-                axes: axes, heading: heading, given: given) do
-            setup { |scene| Wire.prepare(scene, *wire.call(scene)) }
+                axes: axes, heading: heading, given: network.first == Coded::GIVEN) do
+            setup { |scene| Wire.prepare(scene, *network) }
             call { |scene, number| Wire.public_send(operation, scene, number) }
             teardown { |scene| scene[:proxy]&.stop }
           end
         end
 
-        (Wire::RTTS + [:given]).product(Wire::SMALL.to_a, %w[read write]).each do |rtt, (payload, size), operation|
-          own = Proxy::Wire.new(rtt: rtt) if rtt.is_a?(Float)
-          place = own ? Reports::Figures.duration(rtt) : { nil => "no network", given: "yours" }[rtt]
-          key = own ? "#{(rtt * 1e6).round}us" : place.tr(" ", "_")
-          add.call("#{payload}_#{key}", { "round trip" => place }, "#{operation}, #{size}", operation,
-                   given: rtt == :given) { |scene| [rtt == :given ? Wire.given(scene.given) : own, payload] }
+        Wire::RTTS.to_a.product(Wire::SMALL.to_a, %w[read write]) do |(key, (name, wire)), (payload, size), operation|
+          add.call("#{payload}_#{key}", { "round trip" => name }, "#{operation}, #{size}", operation, wire, payload)
         end
 
-        (Wire::LIMITS + [:given]).product(Wire::CODECS, %w[read write]).each do |limit, codec, operation|
-          place = { nil => "no limit", given: "yours" }.fetch(limit) { Reports::Figures.bits(limit) }
-          own = Proxy::Wire.new(rtt: Wire::MIDDLE, bandwidth: limit) unless limit == :given
-          key = limit.is_a?(Float) ? "#{(limit / 1e6).round}mbit" : place.tr(" ", "_")
-          add.call("#{codec}_#{key}", { "bandwidth" => place, "compressor" => codec }, operation,
-                   operation, given: limit == :given) { |scene| [own || Wire.given(scene.given), Wire::LARGE, codec] }
+        Wire::LIMITS.to_a.product(Wire::CODECS, %w[read write]) do |(key, (name, wire)), codec, operation|
+          add.call("#{codec}_#{key}", { "bandwidth" => name, "compressor" => codec }, operation, operation,
+                   wire, Wire::LARGE, codec)
         end
       end)
     end
