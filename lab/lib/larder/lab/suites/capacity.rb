@@ -12,28 +12,7 @@ module Larder
         OBJECTS = { "1k" => ["Strings of 1,000 bytes", 1000], "100b" => ["Strings of 100 bytes", 100],
                     "10k" => ["Strings of 10,000 bytes", 10_000] }.freeze
         # Places where objects can be, and their names.
-        PLACES = { "disk" => "disk", "tmpfs" => "memory (tmpfs)", "server" => "memory (server)",
-                   "own" => "memory (own)" }.freeze
-
-        module_function
-
-        # The first place that has grown by half of the objects that are held, or by more.
-        def place(process) = PLACES.keys.find { |name| process[name] > process["held"] * process["payload"] / 2 }
-
-        # True if objects are gone that the store has taken.
-        def evicts?(process) = process["held"] < process["written"] - process["refused"]
-
-        # The bytes that the objects take in their place; nil if no place has grown.
-        def taken(process)
-          name = place(process)
-          name && process[name]
-        end
-
-        # The bytes that each object takes.
-        def bytes_each(process)
-          bytes = taken(process)
-          bytes.fdiv(process["held"]) if bytes && process["held"].positive?
-        end
+        PLACES = { disk: "disk", tmpfs: "memory (tmpfs)", server: "memory (server)", own: "memory (own)" }.freeze
 
         # Fills one store with more objects of one size than it has room for, and counts. Objects cannot be compressed,
         # and each is made from its number alone, so it can be verified when it is read back and need not be kept.
@@ -55,8 +34,8 @@ module Larder
           WARMTH = 0.01
           # Objects that are looked for at the end; of more, a random sample.
           CHECKED = 20_000
-          # Places in the noise where objects begin.
-          PLACES = 8192
+          # Where in the noise objects begin.
+          STARTS = 8192
           SEED = 1
 
           # The contender is open and empty; each object has `bytes` bytes.
@@ -64,7 +43,7 @@ module Larder
             @contender = contender
             @store = contender.store
             @bytes = bytes
-            @noise = Random.new(SEED).bytes(bytes + PLACES)
+            @noise = Random.new(SEED).bytes(bytes + STARTS)
             @refused = @count = 0
           end
 
@@ -76,8 +55,8 @@ module Larder
             @directories = [own, *servers]
             seconds = fill
             sleep SETTLING
-            { "calls" => @count, "seconds" => seconds / @count,
-              "figures" => { **growth.to_h.slice(:disk, :tmpfs, :server, :own), **counted } }
+            grown = growth.to_h.slice(*PLACES.keys)
+            { "calls" => @count, "seconds" => seconds / @count, "figures" => { **grown, **weighed(counted, grown) } }
           end
 
           private
@@ -121,8 +100,14 @@ module Larder
             numbers = (0...@count).to_a.reverse
             numbers = numbers.sample(CHECKED, random: Random.new(SEED)).sort.reverse if @count > CHECKED
             found = numbers.each_slice(BATCH).map { |some| there(some) }
-            { held: (found.sum.fdiv(numbers.size) * @count).round, written: @count, refused: @refused,
-              payload: @bytes, size: @contender.size }
+            (found.sum.fdiv(numbers.size) * @count).round
+          end
+
+          # With the first place that has grown by half of the objects that are held, or by more, as theirs.
+          def weighed(held, grown)
+            where, taken = grown.find { |_, bytes| bytes > held * @bytes / 2 } if held.positive?
+            { held: held, written: @count, refused: @refused, evicts: held < @count - @refused,
+              where: PLACES[where], taken: taken, each: taken&.fdiv(held), room: taken&.fdiv(@contender.size) }
           end
 
           def there(numbers)
@@ -140,7 +125,7 @@ module Larder
           # The number makes it the only one.
           def object(number)
             head = "#{number}:"
-            head + @noise.byteslice((number * 7919) % PLACES, @bytes - head.bytesize)
+            head + @noise.byteslice((number * 7919) % STARTS, @bytes - head.bytesize)
           end
 
           def growth = footprint(*@directories) - @before
@@ -177,11 +162,11 @@ module Larder
             column("objects", "integer", sentence: "#{name} that are held", better: "higher", unit: "count") do |found|
               found["held"]
             end
-            column("B each", "number", better: "lower", unit: "bytes") { |found| Capacity.bytes_each(found) }
-            column("where", "text") { |found| Capacity::PLACES[Capacity.place(found)] }
-            column("taken", "bytes") { |found| Capacity.taken(found) }
-            column("of its room", "percent") { |found| Capacity.taken(found)&.fdiv(found["size"]) }
-            column("evicts", "text") { |found| Capacity.evicts?(found) }
+            column("B each", "number", better: "lower", unit: "bytes") { |found| found["each"] }
+            column("where", "text") { |found| found["where"] }
+            column("taken", "bytes") { |found| found["taken"] }
+            column("of its room", "percent") { |found| found["room"] }
+            column("evicts", "text") { |found| found["evicts"] }
             column("refused", "integer") { |found| found["refused"] }
           end
         end
