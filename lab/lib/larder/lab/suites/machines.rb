@@ -170,7 +170,8 @@ module Larder
             each_key do |key|
               reads = {}
               while (began = now) < until_then
-                reads[@store.read("watched/#{key}")] = began
+                version = @store.read("watched/#{key}") or raise Invalid, "a wrong value: a watched key is lost"
+                reads[version] = began
                 sleep PAUSE
               end
               reads

@@ -70,9 +70,11 @@ module Larder
             slices = Array.new(SLICES) { slice(seconds / SLICES) }
             histograms, memory, disk = slices.transpose
             all = Histogram.merge(histograms)
+            raise Unavailable, "all of its calls fail: #{@failures.max_by(&:last).first}" if all.count.zero?
+
             { "calls" => all.count, "seconds" => all.mean,
-              "figures" => { histogram: all.to_h, misses: @misses, failures: @failures, memory: memory, disk: disk,
-                             rates: histograms.map { |each| each.mean && (1 / each.mean) },
+              "figures" => { histogram: all.to_h, misses: @misses.fdiv(@asked), failures: @failures,
+                             memory: memory, disk: disk, rates: histograms.map { |each| each.mean && (1 / each.mean) },
                              tails: histograms.map { |each| each.quantile(0.999) } } }
           end
 
@@ -166,7 +168,7 @@ module Larder
           end
           paced { |scene| scene[:full].use(scene.settings[:block_seconds]) }
           column("calls/s", "number", better: "higher", unit: "per second") { |found| 1 / Histogram.of([found]).mean }
-          column("misses", "percent") { |found| found["misses"].fdiv(found["histogram"]["count"]) }
+          column("misses", "percent") { |found| found["misses"] }
           column("p99.9", "seconds", better: "lower", unit: "seconds", all: true) do |all|
             Histogram.of(all).percentile(0.999)
           end

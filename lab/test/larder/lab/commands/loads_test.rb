@@ -48,12 +48,13 @@ module Larder
         end
 
         test "soak: a full store is measured over time, and one that does not limit itself is not" do
-          chapter, out = measured(*SOAK, "--require", fixture("liar"), "--only", "larder,file,flaky")
+          chapter, out = measured(*SOAK, "--require", fixture("liar"), "--only", "larder,file,flaky,broken")
           found = figures(chapter).dig("larder", "full")
           %w[rates tails memory disk].each { |name| assert_equal [20, 20], found[name].map(&:size) }
           assert(found["misses"].all?(&:positive?))
           assert_operator found["disk"].flatten.max, :<=, 6 << 20 # 4 MiB, and the statistics
           assert_match(/^  file +not measured: it does not limit itself: it takes \d+ MB on the disk/, out)
+          assert_match(/^  broken +not measured: all of its calls fail: RuntimeError: it is full/, out)
           assert_match(/Calls a second over time, least and most: larder/, out.gsub(/\s+/, " "))
           assert_includes measures(chapter), "soak/full/calls-s/larder"
           failures = figures(chapter).dig("flaky", "full", "failures").map { |all| all["RuntimeError: it is full"] }
@@ -100,10 +101,8 @@ module Larder
         slow_test "capacity: each kind of objects is in a fresh server" do
           needs_server("memcached")
           chapter, = measured(*CAPACITY, "--only", "memcached")
-          places = figures(chapter)["memcached"].values.flat_map do |block|
-            block.values.transpose.map { |values| Suites::Capacity.place(block.keys.zip(values).to_h) }
-          end
-          assert_equal ["memory (server)"], places.map { |place| Suites::Capacity::PLACES[place] }.uniq
+          places = figures(chapter)["memcached"].values.flat_map { |block| block["where"] }
+          assert_equal ["memory (server)"], places.uniq
         end
 
         test "deploy: a restart computes again what was in the process alone, an emptied cache everything" do

@@ -22,6 +22,11 @@ module Larder
             assert_equal [0.4, 0.2], ages([[0.9, 1.0], [1.1, 1.2]], 0 => 1.4, 2 => 3.0)
           end
 
+          test "a value that is lost is wrong, not old" do
+            ages = Ages.new(ActiveSupport::Cache::MemoryStore.new)
+            capture_io { assert_match(/a watched key is lost/, assert_raises(Invalid) { ages.watch(now + 1) }.message) }
+          end
+
           private
 
           def ages(changes, reads) = Ages.of(changes, reads).map { |age| age.round(9) }
