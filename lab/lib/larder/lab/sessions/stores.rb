@@ -26,11 +26,11 @@ module Larder
 
         class << self
           # @return [Symbol] as `config.session_store` takes it
-          def middleware = @middleware || superclass.middleware
+          def middleware = facts[:middleware]
 
           private
 
-          def configured(name) = @middleware = name
+          def configured(name) = facts[:middleware] = name
         end
 
         # An {Application} and {Visitors}, after {#open}.

@@ -44,25 +44,24 @@ module Larder
           nil # the reference loop has a Gemfile without them; a row says so when it is opened
         end
 
+        visit = proc { |scene, i| scene[:visit].call(i) }
         { unchanged: ["a session is read", "by the middleware alone, without an application"],
           changed: ["a value of a session is changed", "by the middleware alone"],
           new: ["a session begins", "by the middleware alone"],
           none: ["the same request without a session", "the part of the three before that is not the session's"] }
           .each do |key, (title, about)|
-          block(key, title, unit: "request", about: about) do
+          block(key, title, unit: "request", about: about, call: visit) do
             setup { |scene| scene[:visit] = scene.contender.visitors.work(key) }
-            call { |scene, i| scene[:visit].call(i) }
           end
         end
 
-        { "off" => "OFF", "on" => "ON" }.each do |suffix, word|
+        %w[off on].each do |suffix|
           PAGES.each do |key, (path, begins, note)|
-            block("#{key}_#{suffix}", "#{path}, query cache #{suffix}", unit: "request", about: note) do
+            block("#{key}_#{suffix}", "#{path}, query cache #{suffix}", unit: "request", about: note, call: visit) do
               setup do |scene|
-                scene.contender.application.query_cache(word)
+                scene.contender.application.query_cache(suffix.upcase)
                 scene[:visit] = scene.contender.visitors.page(path, begins)
               end
-              call { |scene, i| scene[:visit].call(i) }
             end
           end
         end

@@ -20,23 +20,22 @@ module Larder
         question "How long does it take to find out who is logged in and how many sessions are active?"
         registry SessionStats::Stores
         answers "logged_in", "active_5m", "use"
-        sessions = { "sessions" => "10,000" }
         preload { require "active_support/all" }
+        sessions = { "sessions" => "10,000" }
+        ask = proc { |scene, i| scene[:question].call(i) }
 
         SessionStats::QUESTIONS.each do |key, title|
-          block(key, title, axes: sessions, heading: title) do
+          block(key, title, axes: sessions, heading: title, call: ask) do
             setup do |scene|
               scene.figures["bytes"] = scene.contender.bytes_each
               scene[:question] = scene.contender.question(key)
             end
-            call { |scene, i| scene[:question].call(i) }
           end
         end
 
-        block(:use, "noting that a session was used", axes: sessions, heading: "noting a use",
+        block(:use, "noting that a session was used", axes: sessions, heading: "noting a use", call: ask,
                                                       about: "its last use was a minute ago") do
-          setup { |scene| scene[:noting] = scene.contender.noting }
-          call { |scene, i| scene[:noting].call(i) }
+          setup { |scene| scene[:question] = scene.contender.noting }
         end
       end)
     end

@@ -36,9 +36,7 @@ module Larder
 
         # A product of the shop. Its keys are those of an application's model: "products/1-20261123123000000000".
         class Product < Record
-          def self.model_name
-            @model_name ||= ActiveModel::Name.new(self, nil, "Product")
-          end
+          def self.model_name = @model_name ||= ActiveModel::Name.new(self, nil, "Product")
 
           belongs_to :maker, class_name: "Larder::Lab::Suites::Shop::Maker"
         end

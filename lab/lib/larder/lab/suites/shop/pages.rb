@@ -67,23 +67,11 @@ module Larder
             body.close if body.respond_to?(:close)
           end
 
-          # A page of ten fragments, each read by itself.
-          def ten
-            @products = Catalog::PRODUCTS.first(10)
-            render "shop/ten"
-          end
-
-          # An index page of 50, read together.
-          def index
-            @products = Catalog::PRODUCTS.first(50)
-            render "shop/index"
-          end
-
-          # A page whose fragments are computed if the cache has not got them.
-          def computed
-            @products = Pages.products
-            render "shop/computed"
-          end
+          # A page of ten fragments, each read by itself; an index page of 50, read together; and a page whose fragments
+          # are computed if the cache has not got them.
+          def ten = @products = Catalog::PRODUCTS.first(10)
+          def index = @products = Catalog::PRODUCTS.first(50)
+          def computed = @products = Pages.products
 
           # Templates belong to no application with routes.
           def self.controller_path = "shop"
