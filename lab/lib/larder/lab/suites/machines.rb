@@ -111,18 +111,6 @@ module Larder
         end
         private_class_method :too_old, :beside, :machine
 
-        # The columns of ages.
-        SEEN = lambda do |place|
-          { "50 %" => 0.5, "99 %" => 0.99 }.each do |name, share|
-            column(name, "seconds", all: true) { |all| Histogram.of(all).quantile(share) }
-          end
-          column("oldest", "seconds", all: true, sentence: "Oldest answer after changes, #{place}") do |all|
-            Histogram.of(all).slowest
-          end
-          column("bound", "seconds") { |process| process["bound"] }
-          column("changes", "integer", all: true) { |all| Histogram.of(all).count }
-        end
-
         # Changes keys on one machine and reads them on another all the time, each in a thread of its own. Versions of a
         # key go up from 1; 0 is the one before.
         class Ages
@@ -240,7 +228,14 @@ module Larder
                 unit: "change", given: rtt.nil?, alone: true) do
             setup { |scene| Machines::Ages.new(Machines.at(scene, rtt)).begin }
             paced { |scene| Machines.seen(scene) }
-            instance_exec(place, &Machines::SEEN)
+            { "50 %" => 0.5, "99 %" => 0.99 }.each do |name, share|
+              column(name, "seconds", all: true) { |all| Histogram.of(all).quantile(share) }
+            end
+            column("oldest", "seconds", all: true, sentence: "Oldest answer after changes, #{place}") do |all|
+              Histogram.of(all).slowest
+            end
+            column("bound", "seconds") { |process| process["bound"] }
+            column("changes", "integer", all: true) { |all| Histogram.of(all).count }
           end
         end
       end)

@@ -54,7 +54,7 @@ module Larder
           scene[:documents].each_with_index { |json, number| scene.store.write("orders/#{number}.json", json) }
         end
 
-        # The code of a block with this setup that calls with a subscriber to all events of the cache.
+        # Setup and teardown of a block whose calls have a subscriber to all events of the cache.
         def monitored(setup)
           subscribe = lambda do |scene|
             setup.call(scene)

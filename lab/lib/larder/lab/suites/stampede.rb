@@ -20,22 +20,6 @@ module Larder
           parts.fdiv(wholes) if wholes.positive?
         end
 
-        # The columns of a block in which all want a key that is absent.
-        RUSH = lambda do |sentence|
-          column("runs of the block", "text", sentence: sentence, all: true) { |all| Stampede.range(all, "runs") }
-          column("median runs", "number", better: "lower", unit: "count") do |process|
-            Bench::Stats.median(process["runs"])
-          end
-          column("answers", "text", all: true) { |all| Stampede.range(all, "answers") }
-          column("no value", "text", all: true) { |all| Stampede.range(all, "none") }
-          column("p50", "millis", all: true) { |all| Histogram.of(all, "waits").percentile(0.5) }
-          column("p90", "millis", better: "lower", unit: "seconds", all: true) do |all|
-            Histogram.of(all, "waits").percentile(0.9)
-          end
-          column("slowest", "millis", all: true) { |all| Histogram.of(all, "waits").slowest }
-          column("CPU/wait", "percent", all: true) { |all| Stampede.share(all, "busy", "waited") }
-        end
-
         # Has the threads of several processes want one key at one moment, kills a process while it computes the value,
         # and reads a value again and again while it expires. Times are seconds of the monotonic clock, which all
         # processes share.
@@ -197,15 +181,8 @@ module Larder
             runs.any? { |first, last| slice.between?((first / SLICE).floor, (last / SLICE).floor) }
           end
 
-          # The number of runs, if those that overlap are one.
-          def united(runs)
-            busy = -Float::INFINITY
-            runs.sort.count do |first, last|
-              apart = first > busy
-              busy = [busy, last].max
-              apart
-            end
-          end
+          # The number of runs, if those that overlap are one: all take the same time.
+          def united(runs) = runs.sort.slice_when { |one, other| other.first > one.last }.count
         end
       end
 
@@ -228,18 +205,26 @@ module Larder
         setting :threads, 25, "threads of each"
         setting :block_ms, 50.0, "time that the value takes", most: 1000
 
-        block(:absent, "the key is absent", alone: true, unit: "caller",
-                                            about: "for each key, the least and the most; times in ms") do
-          paced { |scene| Stampede::Herd.new(scene).absent }
-          instance_exec("Computations of an absent key that all callers want", &Stampede::RUSH)
-        end
-
-        block(:killed, "the process that computes is killed", alone: true, unit: "caller",
-                                                              about: "without the computation that was killed") do
-          setup { |scene| Stampede::Herd.new(scene).must_compute_for_all }
-          paced { |scene| Stampede::Herd.new(scene).killed }
-          instance_exec("Computations after the process that computed was killed",
-                        &Stampede::RUSH)
+        { absent: ["the key is absent", "for each key, the least and the most; times in ms",
+                   "Computations of an absent key that all callers want"],
+          killed: ["the process that computes is killed", "without the computation that was killed",
+                   "Computations after the process that computed was killed"] }.each do |key, (title, about, sentence)|
+          block(key, title, alone: true, unit: "caller", about: about) do
+            setup { |scene| Stampede::Herd.new(scene).must_compute_for_all if key == :killed }
+            paced { |scene| Stampede::Herd.new(scene).public_send(key) }
+            column("runs of the block", "text", sentence: sentence, all: true) { |all| Stampede.range(all, "runs") }
+            column("median runs", "number", better: "lower", unit: "count") do |process|
+              Bench::Stats.median(process["runs"])
+            end
+            column("answers", "text", all: true) { |all| Stampede.range(all, "answers") }
+            column("no value", "text", all: true) { |all| Stampede.range(all, "none") }
+            column("p50", "millis", all: true) { |all| Histogram.of(all, "waits").percentile(0.5) }
+            column("p90", "millis", better: "lower", unit: "seconds", all: true) do |all|
+              Histogram.of(all, "waits").percentile(0.9)
+            end
+            column("slowest", "millis", all: true) { |all| Histogram.of(all, "waits").slowest }
+            column("CPU/wait", "percent", all: true) { |all| Stampede.share(all, "busy", "waited") }
+          end
         end
 
         block(:expired, "the value expires", alone: true, unit: "read",

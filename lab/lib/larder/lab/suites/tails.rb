@@ -8,8 +8,9 @@ module Larder
       # Times single calls of one thread, at times of their own and back to back.
       module Tails
         VALUE = "Hello World!"
-        # Keys that are read.
+        # Keys of hits; and of misses, more than there are calls.
         KEYS = 1000
+        ENDLESS = 1 << 60
         # Keys that are written back to back before the store is emptied: a fraction of the room of every store.
         MOST_KEYS = 50_000
         # Part of the time for calls back to back, and seconds for what the lab itself takes.
@@ -27,18 +28,18 @@ module Larder
 
         def fill(scene) = KEYS.times { |number| fetch(scene, number) }
 
-        # Calls with the key that the block answers for the number of the call, as {closed}, which calls back to back.
-        def at_rate(scene, &key)
+        # Calls that go round this number of keys, as {closed}, which calls back to back.
+        def at_rate(scene, keys)
           rate, seconds = scene.settings.values_at(:rate, :block_seconds)
           schedule = Meter.schedule(rate, [(rate * seconds).ceil, 1].max, Random.new(SEED))
-          block = meter.open(schedule) { |number| fetch(scene, key.call(number)) }
+          block = meter.open(schedule) { |number| fetch(scene, number % keys) }
           found(block, asked: schedule.size, due: schedule.last.fdiv(1e9))
         end
 
-        def closed(scene, &key)
+        def closed(scene, keys)
           pause = ->(number) { scene.contender.clear if number.positive? && (number % MOST_KEYS).zero? }
           seconds = scene.settings[:block_seconds] * CLOSED
-          block = meter.closed(seconds, pause: pause) { |number| fetch(scene, key.call(number)) }
+          block = meter.closed(seconds, pause: pause) { |number| fetch(scene, number % keys) }
           found(block, asked: block.calls, due: block.seconds)
         end
 
@@ -64,27 +65,6 @@ module Larder
                            allocated: block.allocated, own: own } }
         end
         private_class_method :fetch, :meter, :found
-
-        # The columns and the curve of each block.
-        SHOWN = lambda do
-          title = @block.title
-          { "p50" => 0.5, "p99" => 0.99, "p99.9" => 0.999 }.each do |name, share|
-            column(name, "seconds", all: true, sentence: ("p99 of #{title}" if name == "p99")) do |all|
-              Histogram.of(all).percentile(share)
-            end
-          end
-          column("slowest", "seconds", all: true) { |all| Histogram.of(all).slowest }
-          column("calls", "integer", all: true) { |all| Histogram.of(all).count }
-          column("objects/call", "number", all: true) do |all|
-            all.sum { |process| process["allocated"] }.fdiv(Histogram.of(all).count)
-          end
-          column("of that the lab", "seconds") { |process| process["own"] }
-          curve("Latency of #{title}", x: { title: "percentile", scale: "percentile", format: "percentile" },
-                                       y: { title: "latency", scale: "log", format: "seconds" }) do |all|
-            Tails::POINTS.filter_map { |share| (value = Histogram.of(all).percentile(share)) && [share, value] }
-          end
-          warning("Could not keep up with the rate of #{title}") { |all| Tails.late?(all) }
-        end
 
         # Times single calls, back to back or by a schedule. The loop below is the measured code: between the two
         # readings of the clock there is the call alone. Latencies are counted in a histogram outside of that time.
@@ -136,7 +116,7 @@ module Larder
 
           def clock = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
-          # Makes calls, `most` of them, until `nanoseconds` are over. Answers how many it took.
+          # Makes calls until `nanoseconds` are over, `most` of them. Answers the nanoseconds that it took.
           def take(block, most, nanoseconds, schedule = nil)
             expected = @expected
             latencies = Array.new(most, 0)
@@ -156,7 +136,7 @@ module Larder
             finish - begun
           end
 
-          # Answers that time, also if it was over before.
+          # Answers the same time, also if it is over.
           def wait_for(due)
             left = due - clock
             sleep((left - AWAKE).fdiv(SECOND)) if left > AWAKE
@@ -191,15 +171,29 @@ module Larder
 
         { at_rate: ["at a rate", "one thread, at the same times on every store"],
           closed: ["back to back", "each call begins when the one before has ended"] }.each do |way, (words, about)|
-          block("hit_#{way}", "hits #{words}", alone: true, about: about) do
-            setup { |scene| Tails.fill(scene) }
-            paced { |scene| Tails.public_send(way, scene) { |number| number % Tails::KEYS } }
-            instance_exec(&Tails::SHOWN)
-          end
-
-          block("miss_#{way}", "misses with a write, #{words}", alone: true, about: "each call has its own key") do
-            paced { |scene| Tails.public_send(way, scene) { |number| number } }
-            instance_exec(&Tails::SHOWN)
+          { "hit" => ["hits #{words}", about, Tails::KEYS],
+            "miss" => ["misses with a write, #{words}", "each call has its own key", Tails::ENDLESS] }
+            .each do |kind, (title, note, keys)|
+            block("#{kind}_#{way}", title, alone: true, about: note) do
+              setup { |scene| Tails.fill(scene) if kind == "hit" }
+              paced { |scene| Tails.public_send(way, scene, keys) }
+              { "p50" => 0.5, "p99" => 0.99, "p99.9" => 0.999 }.each do |name, share|
+                column(name, "seconds", all: true, sentence: ("p99 of #{title}" if name == "p99")) do |all|
+                  Histogram.of(all).percentile(share)
+                end
+              end
+              column("slowest", "seconds", all: true) { |all| Histogram.of(all).slowest }
+              column("calls", "integer", all: true) { |all| Histogram.of(all).count }
+              column("objects/call", "number", all: true) do |all|
+                all.sum { |process| process["allocated"] }.fdiv(Histogram.of(all).count)
+              end
+              column("of that the lab", "seconds") { |process| process["own"] }
+              curve("Latency of #{title}", x: { title: "percentile", scale: "percentile", format: "percentile" },
+                                           y: { title: "latency", scale: "log", format: "seconds" }) do |all|
+                Tails::POINTS.filter_map { |share| (value = Histogram.of(all).percentile(share)) && [share, value] }
+              end
+              warning("Could not keep up with the rate of #{title}") { |all| Tails.late?(all) }
+            end
           end
         end
       end)
