@@ -25,8 +25,6 @@ module Larder
       # makes code that notes a use of a session and moves its last use between these times, and `grain(seconds)`: to
       # how many seconds an answer is right.
       class Row < Sessions::Row
-        # Uses that are noted to prove that they are counted.
-        USES = 50
         # Seconds of the questions about activity.
         WINDOWS = { active_5m: 300, active_1d: Sessions::Population::DAY }.freeze
 
@@ -45,7 +43,7 @@ module Larder
             question = question(name)
             count.times { |turn| question.call(turn) or raise Invalid, "a wrong value: #{title}" }
           end
-          prove_use(@population.of_a_minute_ago(USES))
+          prove_use(@population.of_a_minute_ago(50))
         end
 
         # Code that asks one of the {QUESTIONS}, and answers whether the answer is right.

@@ -16,8 +16,6 @@ module Larder
         MOST_BYTES = 10_000_000
         # Bytes at the beginning and the end of a String that each read compares, besides the length.
         ENDS = 32
-        # Keys of one call of read_multi and write_multi.
-        SEVERAL = [10, 100].freeze
         # Bytes of a value that is written into a full store, and the room of stores: to fill that takes each of them a
         # few seconds.
         LONG = 10_000
@@ -141,7 +139,7 @@ module Larder
                                                                      call: code, **Shop.monitored(fill))
         end
 
-        Calls::SEVERAL.each do |count|
+        [10, 100].each do |count|
           block("read_multi_#{count}", "read_multi of #{count}", about: "Strings of 1 KB") do
             setup do |scene|
               Calls.fill(scene, 1_000)

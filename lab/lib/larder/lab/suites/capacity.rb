@@ -8,9 +8,6 @@ module Larder
     module Suites
       # Fills a store with objects of one kind, counts those that are really there, and measures what has grown.
       module Capacity
-        # Objects, by the names users type: what they are, and their bytes.
-        OBJECTS = { "1k" => ["Strings of 1,000 bytes", 1000], "100b" => ["Strings of 100 bytes", 100],
-                    "10k" => ["Strings of 10,000 bytes", 10_000] }.freeze
         # Places where objects can be, and their names.
         PLACES = { disk: "disk", tmpfs: "memory (tmpfs)", server: "memory (server)", own: "memory (own)" }.freeze
 
@@ -24,8 +21,6 @@ module Larder
           # A store without a limit is stopped when it has FULL times its room; its size is looked at LOOKS times.
           FULL = 3
           LOOKS = 10
-          # Seconds that eviction in the background has.
-          SETTLING = 0.5
           # Objects written and read by one call.
           BATCH = 100
           # Objects that warm up code and connections, at most, and as a share of the room: the memory that they leave
@@ -54,7 +49,7 @@ module Larder
             @before = footprint(*servers) # the store's own files count in full: some take all their room at once
             @directories = [own, *servers]
             seconds = fill
-            sleep SETTLING
+            sleep 0.5 # eviction in the background comes to its end
             grown = growth.to_h.slice(*PLACES.keys)
             { "calls" => @count, "seconds" => seconds / @count, "figures" => { **grown, **weighed(counted, grown) } }
           end
@@ -154,7 +149,8 @@ module Larder
         sized true
         usual { Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? } }
 
-        Capacity::OBJECTS.each do |kind, (name, bytes)|
+        { "1k" => ["Strings of 1,000 bytes", 1000], "100b" => ["Strings of 100 bytes", 100],
+          "10k" => ["Strings of 10,000 bytes", 10_000] }.each do |kind, (name, bytes)|
           block(kind, name, alone: true, fresh: true, slow: kind != "1k", unit: "write",
                             about: "where: the place that grew by the objects; taken: by how much, overhead too") do
             setup(&:must_be_filled)

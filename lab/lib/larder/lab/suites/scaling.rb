@@ -15,9 +15,9 @@ module Larder
 
         module_function
 
-        # Yields each count of callers, and calls with as many processes and threads of each as the block answers.
-        def measure(scene, mix)
-          each = COUNTS.to_h { |count| [count.to_s, called(scene, mix, *yield(count))] }
+        # Calls with each count of :threads or :processes.
+        def measure(scene, mix, kind)
+          each = COUNTS.to_h { |count| [count.to_s, called(scene, mix, *(kind == :threads ? [1, count] : [count, 1]))] }
           rates = each.transform_values { |callers| callers.sum { |calls, seconds| calls / seconds } }
           slowest, fastest = each.values.last.map { |calls, seconds| calls / seconds }.minmax
           { "calls" => each.each_value.sum { |callers| callers.sum(&:first) }, "seconds" => 1 / rates.values.last,
@@ -106,11 +106,10 @@ module Larder
         question "How many calls a second does a store answer with more threads, and with more processes?"
         sessions 3
 
-        callers = { threads: ->(count) { [1, count] }, processes: ->(count) { [count, 1] } }
-        { hit: "hits", mixed: "95 hits to 5 writes" }.to_a.product(callers.to_a).each do |(mix, name), (kind, shape)|
+        { hit: "hits", mixed: "95 hits to 5 writes" }.to_a.product(%i[threads processes]) do |(mix, name), kind|
           block("#{mix}_#{kind}", "#{name}, by #{kind}", alone: true, about: "calls a second of 1, 2 and 4 #{kind}") do
             setup { |scene| Scaling::Mix.fill(scene) }
-            paced { |scene| Scaling.measure(scene, mix, &shape) }
+            paced { |scene| Scaling.measure(scene, mix, kind) }
             Scaling::COUNTS.each do |count|
               sentence = "Calls a second, #{name}, by #{count} #{kind}" if count == Scaling::COUNTS.last
               column(count.to_s, "number", sentence: sentence, better: "higher", unit: "per second") do |rates|

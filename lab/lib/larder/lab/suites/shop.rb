@@ -13,8 +13,6 @@ module Larder
         TEMPLATE = "shop/_product:5f8a4a3e1c7d2b9f0e6a8c4d1b3f7e92"
         # Records and documents of a block.
         SOME = 50
-        # The bytes of a JSON document.
-        DOCUMENT = 5000
         # Events of the cache, as monitoring subscribes to them.
         EVENTS = /\Acache_.*\.active_support\z/
 
@@ -50,7 +48,7 @@ module Larder
         end
 
         def write_documents(scene)
-          scene[:documents] = Array.new(SOME) { |number| JSON.generate(Text.document(number, DOCUMENT)) }
+          scene[:documents] = Array.new(SOME) { |number| JSON.generate(Text.document(number, 5000)) }
           scene[:documents].each_with_index { |json, number| scene.store.write("orders/#{number}.json", json) }
         end
 

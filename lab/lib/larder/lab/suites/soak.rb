@@ -10,12 +10,6 @@ module Larder
     module Suites
       # Rate, latency, memory and size of a full store that evicts, over time.
       module Soak
-        # Curves over time, by figures that have a number for each slice: title, and format of its axis.
-        CURVES = { "rates" => ["Calls a second over time", "number"],
-                   "tails" => ["The slowest call in a thousand over time", "seconds"],
-                   "memory" => ["Memory of process and server over time", "bytes"],
-                   "disk" => ["Blocks on the disk over time", "bytes"] }.freeze
-
         module_function
 
         # The median of the last slices as a multiple of that of the first, by halves (2) or quarters (4); nil without
@@ -188,7 +182,11 @@ module Larder
             failures = all.map { |found| found["failures"] }.reduce { |sum, more| sum.merge(more) { |_, a, b| a + b } }
             failures.map { |message, times| "#{times}: #{message}" }.join(", ") if failures.any?
           end
-          Soak::CURVES.each do |name, (title, format)|
+          # Figures that have a number for each slice.
+          { "rates" => ["Calls a second over time", "number"],
+            "tails" => ["The slowest call in a thousand over time", "seconds"],
+            "memory" => ["Memory of process and server over time", "bytes"],
+            "disk" => ["Blocks on the disk over time", "bytes"] }.each do |name, (title, format)|
             curve(title, x: { title: "slice", format: "integer" }, y: { title: title, format: format }) do |all|
               all.first[name].each.with_index(1).filter_map { |value, slice| [slice, value] if value }
             end

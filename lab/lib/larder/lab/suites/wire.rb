@@ -32,7 +32,8 @@ module Larder
           require_relative "../codecs/ways"
           made = Payloads.of(payload)
           scene[:value] = made.value
-          scene[:store] = behind(scene, wire == Coded::GIVEN ? given(scene.given) : wire).coded_by(**coding(scene, made, compressor)).open.store
+          wire = given(scene.given) if wire == Coded::GIVEN
+          scene[:store] = behind(scene, wire).coded_by(**coding(scene, made, compressor)).open.store
           KEYS.times { |number| write(scene, number) || raise(Unavailable, "it refuses #{payload}") }
           Coded.refuse(payload) unless made.same?(scene[:store].read("wire/0")) || !scene.keeps?
         end

@@ -137,8 +137,6 @@ module Larder
 
         # Asks what single calls do. Its methods answer the questions of {BLOCKS}, see {Asking}.
         class Calls < Asking
-          # Seconds between the end of a life and the look for its value.
-          AFTERWARDS = 0.2
           # Lengths of keys; of each, two keys that differ in the last byte are tried.
           LENGTHS = [251, 1024, 4096, 65_536].freeze
           # Bytes of the largest value that is tried, and to how many bytes it is found.
@@ -193,7 +191,7 @@ module Larder
             return [nil, "the machine is too busy to read within #{life} s"] if now - started > life / 2.0
             return [false, "a value of #{life} s is gone at once"] unless there
 
-            sleep life + AFTERWARDS
+            sleep life + 0.2
             gone = store.read("expiring").nil?
             [gone, "after #{life} s it #{gone ? "is gone" : "is still there"}"]
           end

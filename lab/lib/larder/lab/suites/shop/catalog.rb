@@ -45,8 +45,6 @@ module Larder
         module Catalog
           SIZE = 200
           NOW = Time.utc(2026, 11, 23, 12, 30)
-          # The bytes of a fragment.
-          FRAGMENT = 2048
 
           module_function
 
@@ -83,8 +81,8 @@ module Larder
 
           # @return [Array<Product>] loaded, each with its maker
           PRODUCTS = make(SIZE, SIZE) { |i| Text.html(i, 300) }
-          # @return [Array<String>] HTML of each product, each with its own bytes
-          HTML = PRODUCTS.map { |product| Text.html(product.id, FRAGMENT).freeze }.freeze
+          # @return [Array<String>] HTML of each product, 2 KB, each with its own bytes
+          HTML = PRODUCTS.map { |product| Text.html(product.id, 2048).freeze }.freeze
         end
       end
     end

@@ -24,8 +24,6 @@ module Larder
                         ActionDispatch::ContentSecurityPolicy::Middleware,
                         ActionDispatch::PermissionsPolicy::Middleware, Rack::Head, Rack::ConditionalGet,
                         Rack::ETag, Rack::TempfileReaper].freeze
-          # Seconds that the computation of a fragment waits for its queries.
-          QUERIES = 0.002
 
           class << self
             # Products of the page `computed`, and fragments that this process has computed for it.
@@ -37,7 +35,7 @@ module Larder
           helper do
             def compute
               Pages.computations += 1
-              sleep Pages::QUERIES
+              sleep 0.002 # as if it waited for its queries
             end
           end
 
