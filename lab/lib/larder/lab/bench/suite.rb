@@ -176,7 +176,7 @@ module Larder
 
         def store = @contender.store
 
-        # The text that the user gives to blocks that are `given`, or nil.
+        # What the user gives to blocks that are `given`, as {Suite#takes} has read it, or nil.
         def given = settings[:given]
 
         # False if each read is a miss by design.

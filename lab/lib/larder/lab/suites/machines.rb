@@ -36,10 +36,10 @@ module Larder
 
         module_function
 
-        # Both in seconds: "0.012,5.0".
+        # A round trip and a local_expires_in, in seconds.
         def parsed(text)
           given = [*text.split(",").map { |word| Units.duration(word, "--rtt") }, EXPIRES].first(2)
-          return given.join(",") if LIMITS.zip(given).all? { |limit, seconds| limit.cover?(seconds) }
+          return given if LIMITS.zip(given).all? { |limit, seconds| limit.cover?(seconds) }
 
           raise UsageError, "--rtt #{text}: a round trip of 450ms at most, and a local_expires_in of 100ms to 10s"
         end
@@ -47,7 +47,7 @@ module Larder
         # Has a machine at that distance from the server, one for all blocks of this process. Without an `rtt` it is the
         # user's; copies are used for `expires` seconds, or as the user says, or {EXPIRES}.
         def at(scene, rtt, expires = nil)
-          given = scene.given.to_s.split(",").map(&:to_f)
+          given = scene.given.to_a
           scene[:place] = [rtt || given.first, expires || given.last || EXPIRES]
           scene[:machine], = (@opened ||= {})[scene[:place]] ||= begin
             server = scene.contender.endpoint or raise Unavailable, "machines cannot share it"

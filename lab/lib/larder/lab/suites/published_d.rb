@@ -55,27 +55,23 @@ module Larder
         answers "read_50000", "write_50000", "read_50"
         preload { Payloads.of("records") }
 
-        PublishedD::LENGTHS.product(%i[read write]).each do |length, operation|
+        PublishedD::LENGTHS.product(%i[read write]) do |length, operation|
           thousands = Reports::Figures.thousands(length)
-          about = "#{thousands} records {Id, PropertyA..D}"
-          axes = { "records" => thousands }
+          fields = { about: "#{thousands} records {Id, PropertyA..D}", axes: { "records" => thousands },
+                     call: proc { |scene| PublishedD.public_send(operation, scene) } }
 
           unless length == PublishedD::LENGTHS[1]
             block("first_#{operation}_#{length}", "first #{operation} of a process, #{thousands} records",
-                  short: "first #{operation}, #{thousands}", about: about, cold: 1, axes: axes,
-                  heading: "first #{operation}", slow: length == PublishedD::LENGTHS.first) do
+                  short: "first #{operation}, #{thousands}", heading: "first #{operation}", cold: 1,
+                  slow: length == PublishedD::LENGTHS.first, **fields) do
               setup { |scene| PublishedD.store(scene, length) if operation == :read }
               load { |scene| PublishedD.prepare(scene, length) }
-              call { |scene, _| PublishedD.public_send(operation, scene) }
             end
           end
 
           block("#{operation}_#{length}", "#{operation}, #{thousands} records", short: "#{operation}, #{thousands}",
-                                                                                about: about, axes: axes,
-                                                                                heading: operation.to_s,
-                                                                                slow: length > 1000) do
+                heading: operation.to_s, slow: length > 1000, **fields) do
             setup { |scene| PublishedD.store(scene, length) }
-            call { |scene, _| PublishedD.public_send(operation, scene) }
           end
         end
       end)

@@ -32,21 +32,16 @@ module Larder
           require_relative "../codecs/ways"
           made = Payloads.of(payload)
           scene[:value] = made.value
-          wire = given(scene.given) if wire == Coded::GIVEN
+          wire = Proxy::Wire.new(rtt: scene.given.first, bandwidth: scene.given.last) if wire == Coded::GIVEN
           scene[:store] = behind(scene, wire).coded_by(**coding(scene, made, compressor)).open.store
           KEYS.times { |number| write(scene, number) || raise(Unavailable, "it refuses #{payload}") }
           Coded.refuse(payload) unless made.same?(scene[:store].read("wire/0")) || !scene.keeps?
         end
 
-        # Seconds and bits a second: "0.012,50000000.0".
+        # Seconds, and bits a second (nil: no limit).
         def parsed(text)
           rtt, bandwidth = text.split(",")
-          [Units.duration(rtt.to_s, "--wire"), Units.bandwidth(bandwidth || "none", "--wire")].join(",")
-        end
-
-        def given(given)
-          rtt, bandwidth = given.split(",")
-          Proxy::Wire.new(rtt: rtt.to_f, bandwidth: bandwidth&.to_f)
+          [Units.duration(rtt.to_s, "--wire"), Units.bandwidth(bandwidth || "none", "--wire")]
         end
 
         def write(scene, number)
