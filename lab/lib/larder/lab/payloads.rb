@@ -35,7 +35,7 @@ module Larder
       # A record of the published lists.
       Record = ::Struct.new(:id, :property_a, :property_b, :property_c, :property_d)
 
-      # What makes each payload, by name. Those but "given" are the same whatever the user gives.
+      # Makers of payloads, by name. Only "given" depends on what the user gives.
       MAKERS = {
         # The published value of the stores.
         "hello" => ->(_) { Payload.new("Hello World!") },

@@ -112,8 +112,9 @@ module Larder
       # The bytes of a value in such a store: those that are not smaller when they are compressed stay as they are.
       def bytes(value, serializer, compressor)
         plain = serializer.there.call(value)
-        packed = plain.bytesize < THRESHOLD ? plain : compressor.there.call(plain)
-        [packed, plain].min_by(&:bytesize)
+        return plain if plain.bytesize < THRESHOLD
+
+        [plain, compressor.there.call(plain)].min_by(&:bytesize)
       end
       private_class_method :rails, :by_name, :both, :schema_of
     end

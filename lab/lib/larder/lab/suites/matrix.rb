@@ -25,10 +25,11 @@ module Larder
           way, packing = codecs(scene, serializer, compressor, made.value)
           own = serializer == DEFAULT
           scene[:store] = store(scene, own ? {} : Codecs.options(way, packing), "#{serializer}-#{compressor}")
-          scene[:value] = made.value
-          Coded.taken { write(scene) } || raise(Unavailable, "the store refuses the value")
+          scene[:store].write(KEY, []) # Rails asks no serializer for a String
           raise Unavailable, "the store takes no serializer" unless own || way.asked
 
+          scene[:value] = made.value
+          Coded.taken { write(scene) } || raise(Unavailable, "the store refuses the value")
           Coded.refuse(payload) unless Coded.same?(made, way, scene[:store].read(KEY))
           scene[:packed] = Codecs.bytes(made.value, way, packing)
           scene.figures["bytes"] = scene[:packed].bytesize

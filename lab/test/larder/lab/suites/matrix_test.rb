@@ -1,17 +1,34 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "minitest/mock"
 require "larder/lab/suites"
 
 module Larder
   module Lab
     module Suites
       class MatrixTest < ActiveSupport::TestCase
-        test "a value that is too short to be compressed is weighed as the store keeps it" do
-          require "larder/lab/codecs/ways"
-          ways = [Codecs.serializer("marshal", ""), Codecs.compressor("zlib")]
-          { 500 => 500..600, 5000 => 10..100 }.each do |size, bytes|
-            assert_includes bytes, Codecs.bytes("a" * size, *ways).bytesize
+        test "a text goes through the compressor, and is weighed as the store keeps it, also if it is short" do
+          { "ruby:'a' * 500" => 500..600, "ruby:'a' * 5000" => 10..100 }.each do |source, bytes|
+            assert_includes bytes, prepared("memory", source).figures["bytes"]
+          end
+        end
+
+        test "a store that takes no serializer is not measured with one" do
+          error = assert_raises(Unavailable) { prepared("floor", "ruby:'a'") }
+          assert_equal "the store takes no serializer", error.message
+        end
+
+        private
+
+        def prepared(name, source)
+          with_directory do |dir|
+            contender = Contenders.fetch(name).new(dir: dir).open
+            scene = Bench::Scene.new(contender, settings: { given: source })
+            Payloads.stub(:of, Payloads::Payload.new(Payloads.given(source))) do
+              Matrix.prepare(scene, "marshal", "zlib", Coded::GIVEN)
+            end
+            scene
           end
         end
       end
