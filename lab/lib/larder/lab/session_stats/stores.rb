@@ -54,7 +54,7 @@ module Larder
           when :last_seen then about(true) { |number, user| near?(number, ask(:last_seen, user)) }
           when :for then about(true) { |number, user| one?(number, ask(:for, user)) }
           when :all then ->(_) { ask(:all, nil) == SESSIONS }
-          else ->(_) { counted?(WINDOWS.fetch(name), ask(:active, WINDOWS.fetch(name))) }
+          else active(WINDOWS.fetch(name))
           end
         end
 
@@ -109,8 +109,9 @@ module Larder
         def near?(number, time) = !time.nil? && (@population.used(number) - time).abs <= grain(0)
 
         # As right as is documented.
-        def counted?(seconds, answer)
-          (@population.active(seconds)..@population.active(seconds + grain(seconds))).cover?(answer)
+        def active(seconds)
+          right = @population.active(seconds)..@population.active(seconds + grain(seconds))
+          ->(_) { right.cover?(ask(:active, seconds)) }
         end
       end
 

@@ -107,10 +107,7 @@ module Larder
         def digest(number) = Digest::SHA256.hexdigest("larder-lab/#{size}/#{number}")
 
         # Counts the sessions that were used in the last seconds of that number, the first of them included.
-        def active(seconds)
-          first = (0...size).bsearch { |number| used(number) >= at - seconds }
-          first ? size - first : 0
-        end
+        def active(seconds) = (0...size).count { |number| used(number) >= at - seconds }
 
         # The numbers of `count` sessions whose last use lies at least, and about, a minute back.
         def of_a_minute_ago(count)
