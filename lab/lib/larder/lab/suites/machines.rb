@@ -73,16 +73,22 @@ module Larder
           keys.each { |key| scene[:file].delete(key) } if scene[:file]
         end
 
-        # Watches keys that another machine changes. An answer that is older than it may be is invalid.
+        # Watches keys while another machine, as far from the server, changes them. An answer that is older than it may
+        # be is invalid.
         def seen(scene)
           bound = scene[:machine].respond_to?(:bound) ? scene[:machine].bound : 0.0
           to = now + WATCHED + (TRIPS * scene[:place].first)
           settled = to + (TRIPS * scene[:place].first) + (bound > LIMITS.last.end ? 0.1 : bound + 0.1)
-          work = ->(store) { Ages.new(store).change(to) }
-          reads, changes = beside(scene, work) { Ages.new(scene[:store]).watch(settled) }
+          reads = nil
+          changes, = Bench::Callers.all(1, here: -> { reads = Ages.new(scene[:store]).watch(settled) }) do
+            Ages.new(machine(scene, scene[:machine], "other", scene[:machine].endpoint).store).change(to)
+          end
           ages = changes.zip(reads).flat_map { |made, answers| Ages.of(made, answers) }
           raise Invalid, "the other machine changed nothing in time" if ages.empty?
-          raise Invalid, too_old(ages.max, bound) if ages.max > bound + SLACK
+
+          oldest, most = [ages.max, bound].map { |seconds| Reports::Figures.duration(seconds) }
+          raise Invalid, "an answer was #{oldest} older than a change on another machine, at most #{most} is right" if
+            ages.max > bound + SLACK
 
           histogram = ages.each_with_object(Histogram.new) { |age, all| all.record((age * 1e9).round) }
           seconds = changes.flatten(1).sum { |began, returned| returned - began }
@@ -90,26 +96,12 @@ module Larder
             "figures" => { "histogram" => histogram.to_h, "bound" => bound } }
         end
 
-        def too_old(age, bound)
-          "an answer was #{Reports::Figures.duration(age)} older than a change on another machine, at most " \
-            "#{Reports::Figures.duration(bound)} is right"
-        end
-
-        # Works on another machine, as far from the server, while the block does here. Answers what both answer.
-        def beside(scene, work)
-          answer = nil
-          there = Bench::Callers.all(1, here: -> { answer = yield }) do
-            work.call(machine(scene, scene[:machine], "other", scene[:machine].endpoint).store)
-          end
-          [answer, *there]
-        end
-
         def machine(scene, like, name, endpoint)
           machine = like.another(name, endpoint: endpoint)
           machine.copies_for(scene[:place].last) if machine.respond_to?(:copies_for)
           machine.open
         end
-        private_class_method :too_old, :beside, :machine
+        private_class_method :machine
 
         # Changes keys on one machine and reads them on another all the time, each in a thread of its own. Versions of a
         # key go up from 1; 0 is the one before.
