@@ -42,13 +42,8 @@ module Larder
 
           def initialize(scene)
             @store = scene.store
-            @key = scene.contender.class.key
             @processes, @threads = scene.settings.values_at(:processes, :threads)
             @seconds = scene.settings[:block_ms] / 1000.0
-          end
-
-          def must_compute_for_all
-            raise Unavailable, "each caller computes by itself" unless Contenders::SingleFlights.own.include?(@key)
           end
 
           # All callers want a key at once, and then the next one.
@@ -210,7 +205,10 @@ module Larder
           killed: ["the process that computes is killed", "without the computation that was killed",
                    "Computations after the process that computed was killed"] }.each do |key, (title, about, sentence)|
           block(key, title, alone: true, unit: "caller", about: about) do
-            setup { |scene| Stampede::Herd.new(scene).must_compute_for_all if key == :killed }
+            setup do |scene|
+              one = key == :absent || Contenders::SingleFlights.own.include?(scene.contender.class.key)
+              raise Unavailable, "each caller computes by itself" unless one
+            end
             paced { |scene| Stampede::Herd.new(scene).public_send(key) }
             column("runs of the block", "text", sentence: sentence, all: true) { |all| Stampede.range(all, "runs") }
             column("median runs", "number", better: "lower", unit: "count") do |process|
