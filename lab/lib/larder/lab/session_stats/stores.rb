@@ -189,8 +189,8 @@ module Larder
         end
 
         # A table of sessions as an application makes it to answer questions about them, and hand-written SQL for each
-        # question. A subclass has `database`, `prepared` (what it takes for SQL with "?" for values), `rows` of a
-        # statement, `settle` (done after loading) and `bytes`.
+        # question, with "?" for values. A subclass has `database`, `rows` of a statement, which {#prepared} makes of the
+        # SQL, `settle` (done after loading) and `bytes`.
         class Table < Row
           TIME = "%Y-%m-%d %H:%M:%S"
           TABLE = "session_statistics"
@@ -244,6 +244,8 @@ module Larder
             end
           end
 
+          def prepared(query) = query
+
           def grain(_seconds) = 0
 
           def use(number, _from, to)
@@ -279,11 +281,8 @@ module Larder
 
           def database = own_place(Contenders::OwnDatabase)
 
-          # Cut where values go.
-          def prepared(query) = query.split("?", -1)
-
-          def rows(parts, *values)
-            sql = values.empty? ? parts.first : parts.zip(values.map { |value| connection.quote(value) }).join
+          def rows(query, *values)
+            sql = query.gsub("?") { connection.quote(values.shift) }
             sql.start_with?("SELECT") ? connection.select_rows(sql) : connection.update(sql)
           end
 
