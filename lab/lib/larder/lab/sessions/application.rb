@@ -87,11 +87,8 @@ module Larder
           @stack = stack
           @random = Random.new(Row::SEED)
           @written = {}
-        end
-
-        def arrive
-          users = Array.new(@store.keeps? ? Row::SESSIONS : Row::POPULAR) { |number| Population.user(number) }
-          @cookies = users.each_slice(Row::TOGETHER).flat_map { |some| @store.fill(@stack, some) }
+          users = Array.new(store.keeps? ? Row::SESSIONS : Row::POPULAR) { |number| Population.user(number) }
+          @cookies = users.each_slice(Row::TOGETHER).flat_map { |some| store.fill(stack, some) }
           @popular = Population.sample(users.size, Row::POPULAR, @random)
         end
 

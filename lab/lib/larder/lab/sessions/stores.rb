@@ -67,7 +67,6 @@ module Larder
           require_relative "application"
           @application = Application.new(self, dir, @companion)
           @visitors = Visitors.new(self, application.stack)
-          visitors.arrive
         end
 
         # Prefix of keys in a server of the user's.
