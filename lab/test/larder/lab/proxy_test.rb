@@ -78,7 +78,7 @@ module Larder
       test "it ends with its stdin: of a lab that was killed nothing stays" do
         with_echo(unix: "server") do |target, dir|
           lab = fork { Proxy.new(target, Proxy::Wire.new(rtt: 0), log: File.join(dir, "log")).start && sleep }
-          eventually { processes(dir).any? }
+          assert eventually { processes(dir).any? }
           Process.kill(:KILL, lab)
           Process.wait(lab)
           eventually { processes(dir).empty? }

@@ -189,8 +189,8 @@ module Larder
         end
 
         # A table of sessions as an application makes it to answer questions about them, and hand-written SQL for each
-        # question, with "?" for values. A subclass has `database`, `rows` of a statement, which {#prepared} makes of the
-        # SQL, `settle` (done after loading) and `bytes`.
+        # question, with "?" for values. A subclass has `database`, `rows` of a statement, which {#prepared} makes of
+        # the SQL, `settle` (done after loading) and `bytes`.
         class Table < Row
           TIME = "%Y-%m-%d %H:%M:%S"
           TABLE = "session_statistics"

@@ -58,10 +58,9 @@ module Larder
         end
 
         def coding(scene, made, compressor)
-          way = Codecs.serializer("marshal", made.value)
-          packing = compressor ? Codecs::Compressors.way(compressor) : Codecs::NONE
-          scene.figures["bytes"] = Codecs.bytes(made.value, way, packing).bytesize
-          compressor ? Codecs.options(way, packing) : { compress: false }
+          ways = [Codecs.serializer("marshal", made.value), Codecs::Compressors.way(compressor)] if compressor
+          scene.figures["bytes"] = (ways ? Codecs.bytes(made.value, *ways) : made.bytes).bytesize
+          ways ? Codecs.options(*ways) : { compress: false }
         end
         private_class_method :behind, :coding
       end

@@ -15,9 +15,9 @@ module Larder
         # Written values cannot be read, so every other answer would mean nothing.
         class Lost < Error; end
 
-        # Methods that answer the questions of {BLOCKS}, in their order: what the published table says; what single calls
-        # do; what outlives processes and servers, and what several processes do at once. Each returns the answer (true,
-        # false, nil if it is unknown, a number or a word) and what was seen.
+        # Methods that answer the questions of {BLOCKS}, in their order: what the published table says; what single
+        # calls do; what outlives processes and servers, and what several processes do at once. Each returns the answer
+        # (true, false, nil if it is unknown, a number or a word) and what was seen.
         class Questions
           include Clock
 
