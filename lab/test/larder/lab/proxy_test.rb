@@ -27,7 +27,7 @@ module Larder
             started = now
             answers = senders.map.with_index { |each, i| Thread.new { exchange(each, "#{i} " * 2000) } }
             answers.each_with_index { |thread, i| assert_equal "#{i} " * 2000, thread.value }
-            # All together are 220,000 bytes, of which a million a second pass.
+            # All together are 220,000 bytes. A million a second pass.
             assert_operator now - started, :>=, 0.22
           end
         end

@@ -176,7 +176,7 @@ module Larder
 
         def store = @contender.store
 
-        # What the user gives to blocks that are `given`, as {Suite#takes} has read it, or nil.
+        # The value that the user gives to blocks that are `given`, as {Suite#takes} has read it, or nil.
         def given = settings[:given]
 
         # False if each read is a miss by design.

@@ -109,9 +109,10 @@ module Larder
         # Counts the sessions that were used in the last seconds of that number, the first of them included.
         def active(seconds) = (0...size).count { |number| used(number) >= at - seconds }
 
-        # The numbers of `count` sessions whose last use lies at least, and about, a minute back.
+        # The numbers of `count` sessions whose last use lies about a minute back: so far that they do not count as
+        # active in the last second where answers are right to a minute.
         def of_a_minute_ago(count)
-          last = size - active(MINUTE - 1)
+          last = size - active(MINUTE + 1)
           ([last - count, 0].max...last).to_a
         end
       end
