@@ -170,6 +170,9 @@ module Larder
             require file
           rescue LoadError => error
             raise UsageError, "--require #{file}: #{error.message}"
+          rescue StandardError, ScriptError => error
+            place = "#{error.backtrace.first[/.+?:\d+/]}: #{error.class}: " unless error.is_a?(SyntaxError)
+            raise UsageError, "--require #{file}: #{place}#{error.message.lines.first.to_s.chomp}"
           end
         end
 

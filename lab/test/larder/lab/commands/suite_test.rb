@@ -48,6 +48,19 @@ module Larder
           assert_not_includes marked, "solid_cache-postgresql-prewarmed"
         end
 
+        test "a file that cannot be loaded is named, with its line and what is wrong" do
+          { "Nothing.new" => /other.rb: \S+other.rb:1: NameError: uninitialized constant Nothing/,
+            "def x(" => /other.rb: \S+other.rb:1: syntax error/,
+            "raise 'no port'" => /other.rb: \S+other.rb:1: RuntimeError: no port/ }.each do |text, message|
+            with_directory do |dir|
+              File.write(file = File.join(dir, "other.rb"), text)
+              run = here("stores", "--list", "--require", file)
+              assert_equal 2, run.status
+              assert_match message, run.err
+            end
+          end
+        end
+
         test "a suite of whose blocks none is chosen is left out" do
           plans = both("--blocks", "page,hit").plans
           assert_equal([%w[applications page], %w[published-a hit]],
