@@ -82,7 +82,7 @@ module Larder
           @pace.during(:starting) { attend_all(dir).then { seat_all(dir, session) } }
           blocks.each { |block| measure(block, session) }
           @block = nil
-          weigh("after")
+          weigh("after", &:server_bytes)
         ensure
           @pace.during(:stopping) { leave_all }
         end
@@ -103,7 +103,7 @@ module Larder
           by_hands(places) { |row, copy| attempt(row) { @seats << seat(row, copy, dir) } }
           @seats.sort_by! { |seat| places.index([seat.row, seat.copy]) }
           @seats.each { |seat| attempt(seat.row) { seat.opened.then { |facts| @recorded[seat.row] ||= facts } } }
-          weigh("before")
+          weigh("before", &:first_server_bytes)
         end
 
         def seat(row, copy, dir)
@@ -136,7 +136,7 @@ module Larder
 
         def weigh(moment)
           @seats.reject { |seat| @absent.key?(seat.row) }.each do |seat|
-            bytes = seat.server_bytes or next
+            bytes = yield(seat) or next
             ((@recorded[seat.row]["memory"] ||= {})[moment] ||= []) << bytes
           end
         end

@@ -26,6 +26,8 @@ module Larder
 
         # row: the name of the contender, or {ReferenceLoop::KEY}; copy: 0, or 1 for the twin.
         attr_reader :row, :copy
+        # Bytes of memory of its server before anything is stored; nil without one of the lab's.
+        attr_reader :first_server_bytes
 
         # `dir` does not exist yet; `preloaders` are those of the session, and `files` those of the run. Its store keeps
         # `proofs` values before it is measured. The server that all rows use listens at `companion`. After `timeout`
@@ -41,6 +43,7 @@ module Larder
           Dir.mkdir(dir, 0o700)
           @preloader = preloaders.for(type, Gemfiles.of(plan.suite, type))
           @hosting = Hosting.new(type.server, "#{dir}-server", plan.urls, size: plan.size, files: files)
+          @first_server_bytes = server_bytes
           connect
           tell(**job(plan, dir), proofs: proofs, companion: (companion unless reference?))
         rescue StandardError

@@ -78,6 +78,15 @@ module Larder
           end
         end
 
+        test "the memory of a server is weighed before anything is stored, also entries for first calls" do
+          needs_server("redis")
+          measure("redis", suite: "calls", blocks: %w[write_cold])
+          assert_empty @conductor.absent
+          before, after = @conductor.recorded.dig("redis", "memory").values_at("before", "after")
+          assert_equal [2, 2], [before.size, after.size]
+          assert_operator before.max + Suites::Calls::LONG, :<, after.min
+        end
+
         test "of several blocks of first calls each has a process of its own, and slow blocks have one pass" do
           needs_server("redis")
           measure("binary", suite: "published-d", passes: 2, size: 50 << 20,
