@@ -106,7 +106,15 @@ module Larder
           return super unless @chapters&.any?
 
           "what was measured is in #{outputs.values.join(" and ")}" \
-            "#{"; larder-lab all --continue #{outputs["json"]} measures the rest" if outputs["json"]}"
+            "#{"; #{continuation} measures the rest" if outputs["json"]}"
+        end
+
+        # The command that measures the rest as this one would have.
+        def continuation
+          asked = (["--only", parts.join(",")] if parts != All.parts)
+          files = outputs == DEFAULT_OUTPUTS ? [] : outputs.flat_map { |form, path| ["--#{form}", path] }
+          line([*("--quick" if @quick), *(["--seed", @seed.to_s] if @seed), *asked,
+                "--continue", outputs["json"], *files])
         end
 
         def findings(started)
