@@ -85,7 +85,7 @@ module Larder
 
         # @return [Array<Bench::Changes::Change>] of measures that both sides have, those that differ most first
         def changes
-          @changes ||= Bench::Changes.new(*@sides.map(&:values), allowed: 1.0 + @fail_on.to_f).to_a
+          @changes ||= Bench::Changes.between(*@sides.map(&:values), allowed: 1.0 + @fail_on.to_f)
                                      .sort_by.with_index do |change, at|
             [WORDS.key?(change.verdict) ? 0 : -Math.log(change.ratio).abs, at]
           end

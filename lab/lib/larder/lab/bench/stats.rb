@@ -5,14 +5,9 @@ require_relative "samples"
 module Larder
   module Lab
     module Bench
-      # Student's t distribution with any number of degrees of freedom, by the regularized incomplete beta function
-      # (Abramowitz and Stegun, 26.5.8 and 26.7.1; the continued fraction by Lentz's method). Ruby has none, and no
-      # maintained gem has it without a native library.
+      # Student's t distribution with a whole number of degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+      # Ruby has none, and no maintained gem has it without a native library.
       module Student
-        # Relative error of the continued fraction.
-        PRECISION = 1e-12
-        # Keeps a denominator of Lentz's method away from 0.
-        TINY = 1e-300
         # Halvings of an interval that holds a quantile.
         HALVINGS = 50
 
@@ -20,8 +15,16 @@ module Larder
 
         # The probability of a greater value of t with these degrees of freedom.
         def tail(value, degrees)
-          share = 0.5 * incomplete_beta(degrees / (degrees + (value * value)), degrees / 2.0, 0.5)
-          value.negative? ? 1.0 - share : share
+          angle = Math.atan(value / Math.sqrt(degrees))
+          term = degrees.odd? ? Math.cos(angle) : 1.0
+          sum = 0.0
+          (degrees % 2).step(degrees - 2, 2) do |power|
+            sum += term
+            term *= (power + 1.0) / (power + 2) * (Math.cos(angle)**2)
+          end
+          within = Math.sin(angle) * sum
+          within = (angle + within) * 2 / Math::PI if degrees.odd?
+          (1.0 - within) / 2
         end
 
         # The value of t that a smaller one is with this probability.
@@ -37,34 +40,6 @@ module Larder
           end
           (low + high) / 2
         end
-
-        def incomplete_beta(x, a, b)
-          return x if x <= 0.0 || x >= 1.0
-
-          scale = Math.exp(Math.lgamma(a + b)[0] - Math.lgamma(a)[0] - Math.lgamma(b)[0] +
-                           (a * Math.log(x)) + (b * Math.log(1.0 - x)))
-          return 1.0 - (scale * fraction(1.0 - x, b, a) / b) if x >= (a + 1.0) / (a + b + 2.0)
-
-          scale * fraction(x, a, b) / a
-        end
-
-        def fraction(x, a, b)
-          c = 1.0
-          d = 1.0 / away_from_zero(1.0 - ((a + b) * x / (a + 1.0)))
-          result = d
-          (1..).each do |m|
-            [m * (b - m) * x / ((a + (2 * m) - 1) * (a + (2 * m))),
-             -(a + m) * (a + b + m) * x / ((a + (2 * m)) * (a + (2 * m) + 1))].each do |term|
-              d = 1.0 / away_from_zero(1.0 + (term * d))
-              c = away_from_zero(1.0 + (term / c))
-              result *= c * d
-            end
-            return result if (c * d - 1.0).abs < PRECISION
-          end
-        end
-
-        def away_from_zero(number) = number.abs < TINY ? TINY : number
-        private_class_method :incomplete_beta, :fraction, :away_from_zero
       end
 
       # Statistics of turns. All of it works on logarithms, because times are compared as ratios.

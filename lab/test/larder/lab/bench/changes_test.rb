@@ -44,9 +44,8 @@ module Larder
         end
 
         test "measures that only one run has, or that have too few sessions, are left out" do
-          all = Changes.new({ 1 => [0.0] * 6, 2 => [0.0] * 6, 3 => [0.0, 0.1] }, { 1 => [0.0] * 6, 3 => [0.0] * 6 })
-          assert_equal [1], all.to_a.map(&:key)
-          assert_equal :alike, all.to_a.first.verdict
+          all = Changes.between({ 1 => [0.0] * 6, 2 => [0.0] * 6, 3 => [0.0, 0.1] }, { 1 => [0.0] * 6, 3 => [0.0] * 6 })
+          assert_equal [[1, :alike]], all.map { |change| [change.key, change.verdict] }
         end
 
         private
@@ -59,7 +58,7 @@ module Larder
               [key, Array.new(6) { (key == 7 ? Math.log(slowed) : 0.0) + (NOISE * normal(random)) }]
             end
           end
-          Changes.new(*sides, **options).to_a
+          Changes.between(*sides, **options)
         end
 
         # Box and Muller, 1958.
