@@ -39,6 +39,13 @@ module Larder
         end
       end
 
+      test "the help of rows that take no turns does not speak of turns, and has their own number of sessions" do
+        assert_match(/all take turns of 20 ms.*processes \(6, or 5/m, here("stores", "--help").out)
+        help = here("scaling", "--help").out
+        assert_match(/processes \(default 3\)/, help)
+        assert_no_match(/take turns/, help)
+      end
+
       test "each list has the rows and blocks that can be chosen" do
         { "stores" => [*Contenders.names, *Suites.fetch("published-a").blocks.map(&:key)],
           "features" => Contenders.names, "sessions" => ["sql-mariadb"], "stampede" => %w[memcached-lock killed],

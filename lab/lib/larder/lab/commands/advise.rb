@@ -31,7 +31,8 @@ module Larder
         BLIND = { "nobody" => [], "processes" => ["memory"], "hosts" => %w[memory file solid_cache] }.freeze
         DATABASE = "solid_cache-postgresql"
         SLOW = %w[marshal message_pack].freeze
-        private_constant :ROWS, :BLIND, :DATABASE, :SLOW
+
+        def chapters = @from ? [again] : super
 
         def question = @question ||= Advice::Question.new(@circumstances)
 
@@ -82,8 +83,6 @@ module Larder
         def base_option(options); end
 
         def report(run, environment) = Advice::Chapter.new(*run, question: question, environment: environment)
-
-        def findings(started) = @from ? document([again], started) : super
 
         # Another advice by the samples of a report.
         def again

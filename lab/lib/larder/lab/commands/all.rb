@@ -49,7 +49,6 @@ module Larder
         DEFAULT_OUTPUTS = { "html" => "larder-lab.html", "json" => "larder-lab.json" }.freeze
         # Commands that it does not run.
         OTHERS = %w[overview advise all compare report].freeze
-        private_constant :LESS, :LESS_QUICKLY, :CHOSEN, :CHOSEN_QUICKLY, :OTHERS
 
         def self.parts = Commands.names - OTHERS
 
@@ -131,7 +130,7 @@ module Larder
 
         # A comparison that cannot be made is a chapter that says why; the others go on.
         def part(name)
-          Commands.fetch(name).new(@out, @err).parse(arguments_for(name)).watched
+          Commands.fetch(name).new(@out, @err).parse(arguments_for(name)).chapters.first
         rescue Error, UsageError, SystemCallError => error
           @err.puts("  #{name}: #{error.message}")
           Document::Chapter.new(key: name, title: name.capitalize, failed: true,

@@ -45,16 +45,11 @@ module Larder
           CLI::SIGNALLED + error.signo
         end
 
-        def list? = @list == true
-
         # The seed of the order: the one that was given, or one that the report tells.
         def seed = @seed ||= Random.new_seed % 1_000_000
 
-        # The chapter that the block makes, or {#chapter}, with warnings of what else the machine did.
-        def watched
-          watch = Watch.new
-          (block_given? ? yield : chapter).tap { |found| found.warnings.concat(gone_without, watch.warnings) }
-        end
+        # The chapters of its report.
+        def chapters = [watched { chapter }]
 
         # Names of what a quick run goes without.
         def left_out = []
@@ -78,7 +73,7 @@ module Larder
 
         # Asks for files before the run, not after it; the text comes before them, should one of them fail.
         def act
-          return say(list.lines(chomp: true)) if list?
+          return say(list.lines(chomp: true)) if @list
 
           started = now
           check_outputs
@@ -88,7 +83,13 @@ module Larder
           document.failed? ? CLI::FAILED : CLI::OK
         end
 
-        def findings(started) = document([watched], started)
+        def findings(started) = document(chapters, started)
+
+        # The chapter that the block makes, with warnings of what else the machine did.
+        def watched
+          watch = Watch.new
+          yield.tap { |chapter| chapter.warnings.concat(gone_without, watch.warnings) }
+        end
 
         # What a run that is stopped leaves behind, as a sentence.
         def kept = "no report was written"

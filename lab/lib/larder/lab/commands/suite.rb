@@ -14,10 +14,17 @@ module Larder
       class Suite < Command
         # Marks in the list what is left out by default.
         ON_REQUEST = "(*)"
-        HOW = <<~TEXT
+        TURNS = <<~TEXT
 
           Each row runs in two processes; all take turns of 20 ms, with fresh processes in
           each session. Every value is checked. A row says which gem or server it lacks.
+
+        TEXT
+        # Where rows do not take turns.
+        APART = <<~TEXT
+
+          Each session has fresh processes. Every value is checked. A row says which gem or
+          server it lacks.
 
         TEXT
         FOOTER = "Exit codes: 0 measured, 1 something was wrong, 2 wrong usage, 130 interrupted.\n"
@@ -31,7 +38,6 @@ module Larder
         QUICK = { sessions: 5, passes: 2, limit_seconds: 40.0 }.freeze
         # Bytes of room that each server can be given.
         LEAST_SIZE = 4 << 20
-        private_constant :HOW, :PLACES, :THEIRS, :LEAST_SIZE
 
         # Makes a command of `suites`, names in {Suites}. `summary` is a line for `larder-lab --help`, and `about` has
         # the lines of its own --help after the first.
@@ -83,12 +89,9 @@ module Larder
           end
         end
 
-        # That of the first suite.
-        def chapter = chapter_of(plans.first)
+        def chapters = plans.map { |plan| watched { chapter_of(plan) } }
 
         private
-
-        def findings(started) = document(plans.map { |plan| watched { chapter_of(plan) } }, started)
 
         # The load of the machine is that before the first suite: the others begin with the load of the lab itself.
         def chapter_of(plan)
@@ -178,7 +181,7 @@ module Larder
 
         def understood
           load_extensions
-          return if list?
+          return if @list
 
           choose_settings
           check_blocks
@@ -193,7 +196,7 @@ module Larder
           suite.declared.each { |setting| setting.file&.call }
         end
 
-        def banner = super + HOW
+        def banner = super + (all_blocks.any?(&:call) ? TURNS : APART)
 
         def declare(options)
           amount_options(options)
@@ -204,21 +207,28 @@ module Larder
 
         def amount_options(options)
           options.separator("\nHow much:")
-          options.on("--quick", "a rough result, of a third of the passes") { @quick = true }
-          options.on("--sessions N", Integer, "sets of fresh processes (6, or 5 if time is short)") do |number|
-            @amounts[:sessions] = some("--sessions", number)
-          end
-          options.on("--passes N", Integer, "passes in each session (6, or as few as 2)") do |number|
-            @amounts[:passes] = some("--passes", number)
-          end
-          options.on("--turn-ms MS", Float, "least length of a turn (default 20)") do |ms|
-            @amounts[:turn_seconds] = some("--turn-ms", ms) / 1000
-          end
-          usual = (USUAL[:limit_seconds] * @suites.size).round
-          options.on("--seconds S", Float, "time that measuring may take (default #{usual})") do |seconds|
-            @amounts[:limit_seconds] = some("--seconds", seconds) / @suites.size
+          options.on("--quick", "a rough result in less time") { @quick = true }
+          sessions = @suites.first.sessions ? "default #{@suites.first.sessions}" : "6, or 5 if time is short"
+          seconds = (USUAL[:limit_seconds] * @suites.size).round
+          { sessions: [1, "--sessions N", Integer, "sets of fresh processes (#{sessions})"],
+            passes: [1, "--passes N", Integer, "passes in each session (6, or as few as 2)"],
+            turn_seconds: [1000, "--turn-ms MS", Float, "least length of a turn (default 20)"],
+            limit_seconds: [@suites.size, "--seconds S", Float, "time that measuring may take (default #{seconds})"] }
+            .each do |amount, (parts, *option)|
+            number(options, *option) { |value| @amounts[amount] = value / parts }
           end
           seed_option(options, "seed of the order of turns, to repeat a run")
+        end
+
+        # An option with a number above 0, and `most` or less.
+        def number(options, flag, type, words, most = nil)
+          options.on(flag, type, words) do |value|
+            name = flag[/\S+/]
+            raise UsageError, "#{name} must be more than 0, not #{value}" unless value.positive? && value.finite?
+            raise UsageError, "#{name} must be #{most} or less, not #{value}" if most && value > most
+
+            yield value
+          end
         end
 
         def setting_options(options)
@@ -226,18 +236,11 @@ module Larder
           options.separator("\nThe load:") if suite.declared.any? || suite.sized
           suite.declared.reject(&:file).each do |setting|
             words = "#{setting.words} (default #{setting.usual})"
-            options.on("#{setting.option} N", setting.usual.class, words) do |value|
-              @settings[setting.name] = some(setting.option, value, setting.most)
+            number(options, "#{setting.option} N", setting.usual.class, words, setting.most) do |value|
+              @settings[setting.name] = value
             end
           end
           size_option(options) if suite.sized
-        end
-
-        def some(option, number, most = nil)
-          raise UsageError, "#{option} must be more than 0, not #{number}" unless number.positive? && number.finite?
-          raise UsageError, "#{option} must be #{most} or less, not #{number}" if most && number > most
-
-          number
         end
 
         def size_option(options)

@@ -11,7 +11,7 @@ module Larder
           assert_operator All.parts.size, :>=, 2
           All.parts.each do |name|
             [["--quick", "--seed", "3"], []].each do |told|
-              assert_respond_to options_of(name, *options_of("all", *told).arguments_for(name)), :chapter, name
+              assert_respond_to options_of(name, *options_of("all", *told).arguments_for(name)), :chapters, name
             end
           end
         end
