@@ -21,7 +21,7 @@ module Larder
           kernel: Etc.uname.values_at(:sysname, :release, :machine).join(" "),
           cpu: cpu,
           cores: Etc.nprocessors,
-          governor: first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+          governor: text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")[/\w+/],
           memory_bytes: memory_bytes,
           file_system: file_system(directory),
           busy_processors: busy_processors,
@@ -41,49 +41,44 @@ module Larder
 
       # Time that processors were idle, and all of it, since the machine began.
       def ticks
-        times = first_line("/proc/stat")&.scan(/\d+/)&.first(8)&.map(&:to_i)
+        times = text("/proc/stat")[/^cpu (.*)/, 1]&.split&.first(8)&.map(&:to_i)
         [times[3] + times[4], times.sum] if times
       end
 
       def cpu
-        line = File.foreach("/proc/cpuinfo", encoding: "BINARY").find { |text| text.start_with?("model name", "Model") }
-        line&.split(":", 2)&.last&.strip
-      rescue SystemCallError
-        output("sysctl", "-n", "machdep.cpu.brand_string")
+        text("/proc/cpuinfo")[/^(?:model name|Model)[^:\n]*:\s*(.*\S)/, 1] || output("machdep.cpu.brand_string")
       end
 
       def memory_bytes
-        kilobytes = File.read("/proc/meminfo")[/^MemTotal:\s+(\d+)/, 1]
-        kilobytes && (kilobytes.to_i * 1024)
-      rescue SystemCallError
-        output("sysctl", "-n", "hw.memsize")&.to_i
+        kilobytes = text("/proc/meminfo")[/^MemTotal:\s+(\d+)/, 1]
+        kilobytes ? kilobytes.to_i * 1024 : output("hw.memsize")&.to_i
       end
 
       # The type of the mount that holds the directory.
       # @return [String, nil] "ext4", "tmpfs"
       def file_system(directory)
-        mounts = File.binread("/proc/mounts").lines.map { |line| line.split.values_at(1, 2) }
+        mounts = text("/proc/mounts").lines.map { |line| line.split.values_at(1, 2) }
         mounts.select { |point, _| inside?(directory.b, point) }.max_by { |point, _| point.size }&.last
-      rescue SystemCallError
-        nil
       end
 
       def inside?(directory, point) = point == "/" || directory == point || directory.start_with?("#{point}/")
 
-      def first_line(path)
-        File.foreach(path).first&.strip
+      # A file of the system; "" where it has none.
+      def text(path)
+        File.binread(path)
+      rescue SystemCallError
+        ""
+      end
+
+      # A fact of macOS.
+      def output(name)
+        said, status = Open3.capture2e("sysctl", "-n", name)
+        said[/\S.*/] if status.success?
       rescue SystemCallError
         nil
       end
 
-      def output(*command)
-        text, status = Open3.capture2e(*command)
-        status.success? && !text.strip.empty? ? text.strip : nil
-      rescue SystemCallError
-        nil
-      end
-
-      private_class_method :ticks, :cpu, :inside?, :first_line, :output
+      private_class_method :ticks, :cpu, :inside?, :text, :output
     end
   end
 end

@@ -18,10 +18,10 @@ module Larder
       # Starts a warden for a duty that it has at the end of its input: when each process that has the pipe has ended.
       #
       # Answers the warden's pid, and the end of the pipe that this process has.
-      def self.watch(*duty)
+      def self.watch(*duty, **more)
         reader, writer = IO.pipe
         pid = Process.spawn(UNSET, RbConfig.ruby, "--disable=gems", WARDEN, *duty, in: reader, out: File::NULL,
-                            chdir: "/", pgroup: true, close_others: true)
+                            chdir: "/", pgroup: true, **more)
         reader.close
         [pid, writer]
       end
@@ -40,15 +40,12 @@ module Larder
       end
 
       def start
-        duty_reader, @duty = IO.pipe
-        pid_reader, pid_writer = IO.pipe
-        @warden = Process.spawn(UNSET, RbConfig.ruby, "--disable=gems", WARDEN, "run", @signal,
-                                @user || "-", *@command, in: duty_reader, out: pid_writer, err: [@log, "a"],
-                                chdir: @dir, pgroup: true)
-        duty_reader.close
-        pid_writer.close
-        @pid = pid_reader.gets&.to_i
-        pid_reader.close
+        pids, writer = IO.pipe
+        @warden, @duty = Guarded.watch("run", @signal, @user || "-", *@command, out: writer, err: [@log, "a"],
+                                        chdir: @dir)
+        writer.close
+        @pid = pids.gets&.to_i
+        pids.close
         self
       end
 

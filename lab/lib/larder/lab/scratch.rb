@@ -54,7 +54,7 @@ module Larder
       # The processes that the lab starts from now on have the pipe, too, so the warden waits for their ends. A process
       # that is still ending makes no file in a directory that was removed before.
       def watch
-        @warden, @duty = Guarded.watch("remove", path)
+        @warden, @duty = Guarded.watch("remove", path, close_others: true)
         @duty.close_on_exec = false
       end
     end
