@@ -31,7 +31,8 @@ module Larder
           first = members.map { |_, answers| answers.gets }
           opener.write([now + NOTICE].pack(TIME) * count)
           here.call
-          first.zip(members).map { |line, (_, answers)| answer(line == "\n" ? answers.read : line.to_s) }
+          texts = first.zip(members).map { |line, (_, answers)| line == "\n" ? answers.read : line.to_s }
+          texts.map { |text| settled(JSON.parse(text).first) unless text.empty? }
         ensure
           [gate, life, opener, keeper].each(&:close)
           members.to_a.each { |pid, _| Process.wait(pid) }
@@ -48,7 +49,8 @@ module Larder
           sleep(left) if left.positive?
         end
 
-        # Each error becomes an answer: "unavailable", or "invalid" for everything else that goes wrong.
+        # Each error becomes an answer: "unavailable", or "invalid" for everything else that goes wrong. {.settled}
+        # raises it on the other side of a pipe.
         def outcome
           yield
         rescue Unavailable => error
@@ -58,6 +60,14 @@ module Larder
         rescue StandardError, LoadError, NotImplementedError => error
           warn error.full_message(highlight: false)
           { invalid: "#{error.class}: #{error.message.lines.first.to_s.strip}" }
+        end
+
+        def settled(answer)
+          return answer unless answer.is_a?(Hash)
+          raise Unavailable, answer["unavailable"] if answer["unavailable"]
+          raise Invalid, answer["invalid"] if answer["invalid"]
+
+          answer
         end
 
         # In the process: gets ready and says so, reads when to begin, and calls.
@@ -79,17 +89,7 @@ module Larder
           writer.close
           [pid, reader]
         end
-
-        def answer(text)
-          return if text.empty?
-
-          found = JSON.parse(text).first
-          raise Unavailable, found["unavailable"] if found.is_a?(Hash) && found["unavailable"]
-          raise Invalid, found["invalid"] if found.is_a?(Hash) && found["invalid"]
-
-          found
-        end
-        private_class_method :member, :answer
+        private_class_method :member
       end
     end
   end

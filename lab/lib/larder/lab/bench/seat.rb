@@ -6,6 +6,7 @@ require_relative "../contenders"
 require_relative "../errors"
 require_relative "../hosting"
 require_relative "../yjit"
+require_relative "callers"
 require_relative "preloader"
 require_relative "reference_loop"
 
@@ -72,15 +73,7 @@ module Larder
         def request(name, *arguments) = tell(do: name, arguments: arguments)
 
         # Waits for the answer to a request. Raises Invalid if process or server failed.
-        def answer
-          @hosting.attend do
-            found = JSON.parse(line)
-            raise Unavailable, found["unavailable"] if found["unavailable"]
-            raise Invalid, found["invalid"] if found["invalid"]
-
-            found
-          end
-        end
+        def answer = @hosting.attend { Callers.settled(JSON.parse(line)) }
 
         def ask(...)
           request(...)

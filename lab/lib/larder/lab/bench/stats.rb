@@ -92,11 +92,17 @@ module Larder
         # session.
         def estimate(values, twins = [])
           log = mean(values)
-          return unbounded(log, values.size) if values.size < LEAST_SESSIONS
-
-          error = [standard_error(values), error_of(twins, values.size)].max
-          bias = twins.map { |differences| bias(differences) }.max || 0.0
-          bounded(log, error, bias, values.size)
+          sessions = values.size
+          own = 0.0
+          error = width = seen = Float::INFINITY
+          if sessions >= LEAST_SESSIONS
+            own = twins.map { |differences| bias(differences) }.max || 0.0
+            error = [standard_error(values), error_of(twins, sessions)].max
+            width = (reach(sessions) * error) + own
+            seen = width + (Student.quantile(POWER, sessions - 1) * error)
+          end
+          Estimate.new(value: Math.exp(log), low: Math.exp(log - width), high: Math.exp(log + width),
+                       detectable: Math.exp(seen), bias: Math.exp(own), sessions: sessions, error: error)
         end
 
         # The {Estimate} of the ratio of two figures that do not differ from session to session: they are alike if it is
@@ -143,22 +149,10 @@ module Larder
           distance > reach(differences.size) * standard_error(differences) ? distance : 0.0
         end
 
-        def bounded(log, error, bias, sessions)
-          width = (reach(sessions) * error) + bias
-          power = Student.quantile(POWER, sessions - 1) * error
-          Estimate.new(value: Math.exp(log), low: Math.exp(log - width), high: Math.exp(log + width),
-                       detectable: Math.exp(width + power), bias: Math.exp(bias), sessions: sessions, error: error)
-        end
-
-        def unbounded(log, sessions)
-          Estimate.new(value: Math.exp(log), low: 0.0, high: Float::INFINITY, detectable: Float::INFINITY, bias: 1.0,
-                       sessions: sessions, error: Float::INFINITY)
-        end
-
         # Standard errors from the middle of the interval to its ends.
         def reach(sessions) = Student.quantile((1.0 + CONFIDENCE) / 2, sessions - 1)
 
-        private_class_method :differences, :twins, :error_of, :bias, :bounded, :unbounded, :reach
+        private_class_method :differences, :twins, :error_of, :bias, :reach
       end
     end
   end
