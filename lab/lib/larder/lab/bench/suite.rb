@@ -9,22 +9,48 @@ module Larder
     module Bench
       # A question, and the blocks of code whose times answer it. Suites are data; nothing here measures.
       class Suite
-        # Code that is timed. `key` and `title` name it, `short` heads a column, `about` describes it. `setup` gets a
-        # {Scene} and prepares it, without being timed; `teardown` runs after the last turn. `call` gets the scene, the
-        # number of the call and of the thread, and must answer true; any other answer is a wrong value, and makes the
-        # row invalid. `threads` call it at once. `cold` is nil, or how many calls are made in a process that has made
-        # none before, on entries that another process has stored by `setup`; `load` runs before, and loads what the
-        # calls need besides the entries; `anywhere`: stores that other processes do not see take part as well. `unit`
-        # names what a call is ("request"). `axes` is nil, or says where a block
-        # stands in a table of many, by the names of axes ({"payload" => "books"}); `heading` is its column there. A
-        # block that is `given` works on what the user gives, and is measured only then. One that is `slow` has one pass
-        # in a session, and none in a quick run. `paced` stands in for `call` where calls come at times of their own:
-        # all rows make theirs at once, and each measures itself; of a block that is `alone`, one after the other. One
-        # that is `fresh` has servers and processes that no block before it has used. `columns`, `curves` and `warnings`
-        # show its figures.
-        Block = Struct.new(:key, :title, :short, :about, :load, :setup, :call, :teardown, :threads, :cold, :unit,
-                           :axes, :heading, :given, :slow, :paced, :alone, :fresh, :anywhere, :columns, :curves,
-                           :warnings, keyword_init: true)
+        # What a {Block} may have of code.
+        PARTS = %i[load setup call paced teardown].freeze
+
+        # Code that is timed. `key` and `title` name it, `short` heads a column, `about` describes it. `threads` call it
+        # at once. `cold` is nil, or how many calls are made in a process that has made none before, on entries that
+        # another process has stored by `setup`; `anywhere`: stores that other processes do not see take part as well.
+        # `unit` names what a call is ("request"). `axes` is nil, or says where a block stands in a table of many, by
+        # the names of axes ({"payload" => "books"}); `heading` is its column there. A block that is `given` works on
+        # what the user gives, and is measured only then. One that is `slow` has one pass in a session, and none in a
+        # quick run. One that is `paced` is called by all rows at once, or, if it is `alone`, one after the other. One
+        # that is `fresh` has servers and processes that no block before it has used.
+        Block = Struct.new(:key, :title, :short, :about, :threads, :cold, :unit, :axes, :heading, :given, :slow, :alone,
+                           :fresh, :anywhere, :parts, :columns, :curves, :warnings, keyword_init: true) do
+          def initialize(threads: 1, unit: "call", **fields)
+            nothing = ->(_) {}
+            parts = { load: nothing, setup: nothing, teardown: nothing, **fields.slice(*PARTS) }
+            super(threads: threads, unit: unit, short: fields[:key].tr("_", " "), columns: [], curves: [], warnings: {},
+                  parts: parts, **fields.except(*PARTS))
+          end
+
+          # Each takes its code, or answers it; the code gets a {Scene}. `setup` prepares the scene, without being
+          # timed; before cold calls, `load` loads what they need besides the entries. `teardown` runs after the last
+          # turn. `call` also gets the number of the call, counted from 0 in each thread, and that of the thread. It
+          # must answer true; any other answer is a wrong value, and makes the row invalid. `paced` stands in for it
+          # where calls come at times of their own, and measures itself. It answers a Hash: "calls", "seconds" of one
+          # (nil: no time is known), and "figures", which the run records, and columns, curves and warnings show.
+          PARTS.each do |part|
+            define_method(part) { |&code| code ? parts[part] = code : parts[part] }
+          end
+
+          # Adds a {Column}. The block makes a cell of the figures of a process, with `all: true` of those of all.
+          def column(title, format, **more, &value)
+            columns << Column.new(title: title, format: format, value: value, **more)
+          end
+
+          # Adds a {Curve}, with x and y as {Document::Axis}. The block makes points of figures of a row's processes.
+          def curve(title, **axes, &points) = curves << Curve.new(title: title, points: points, **axes)
+
+          # Adds a warning that names rows: those for whose processes' figures the block answers true.
+          def warning(text, &concerned) = warnings[text] = concerned
+        end
+
         # A column of the table of a block. `format` is that of its cells. `value` is a proc, which gets the figures of
         # a process, or of `all` processes of a row, to merge them. A `sentence`, if any, is one of the chapter, before
         # the names and values of all rows. A column that is `better` "lower" or "higher" has a range of all processes,
@@ -50,39 +76,6 @@ module Larder
         # proc that is called before anything is measured, and refuses a wrong one.
         Setting = Struct.new(:name, :usual, :quick, :words, :most, :file, keyword_init: true) do
           def option = "--#{name.to_s.tr("_", "-")}"
-        end
-
-        # Collects the parts of a block. Each of {PARTS} takes code, which gets the scene and more: `load` (its entries
-        # stay untouched), `setup` and `teardown` nothing else; `call` the number of the call, counted from 0 in each
-        # thread, and that of the thread, and answers whether the store was right; `paced` answers a Hash: "calls",
-        # "seconds" of one (nil: no time is known), and "figures", which the run records.
-        class BlockBuilder
-          PARTS = %i[load setup call paced teardown].freeze
-          PARTS.each { |part| define_method(part) { |&code| @block[part] = code } }
-
-          def initialize(**fields)
-            @block = Block.new(threads: 1, unit: "call", load: ->(_) {}, setup: ->(_) {}, teardown: ->(_) {},
-                               columns: [], curves: [], warnings: {}, **fields)
-          end
-
-          # Adds a {Column}. The block makes a cell of the figures of a process, with `all: true` of those of all.
-          def column(title, format, **more, &value)
-            @block.columns << Column.new(title: title, format: format, value: value, **more)
-          end
-
-          # Adds a {Curve}, with x and y as {Document::Axis}. The block makes points of figures of a row's processes.
-          def curve(title, **axes, &points) = @block.curves << Curve.new(title: title, points: points, **axes)
-
-          # Adds a warning that names rows: those for whose processes' figures the block answers true.
-          def warning(text, &concerned) = @block.warnings[text] = concerned
-
-          # The {Block}. Raises ArgumentError without `call`.
-          def build
-            raise ArgumentError, "the block #{@block.key} has no call" unless @block.call || @block.paced
-
-            @block.short ||= @block.key.tr("_", " ")
-            @block.freeze
-          end
         end
 
         # Copies of each row: the second is its twin.
@@ -148,11 +141,12 @@ module Larder
                                 .merge(JSON.parse(ENV.fetch(SETTINGS, "{}")).fetch(key, {}).transform_keys(&:to_sym))
         end
 
-        # Adds a {Block}, which a {BlockBuilder} declares; code that several blocks share may be among the fields.
+        # Adds a {Block}, which declares its parts; code that several blocks share may be among the fields. Raises
+        # ArgumentError if it has nothing to measure.
         def block(key, title, **fields, &declaration)
-          builder = BlockBuilder.new(key: key.to_s, title: title, **fields)
-          builder.instance_eval(&declaration) if declaration
-          blocks << builder.build
+          blocks << Block.new(key: key.to_s, title: title, **fields)
+          blocks.last.instance_eval(&declaration) if declaration
+          raise ArgumentError, "the block #{key} has no call" unless blocks.last.call || blocks.last.paced
         end
 
         # The {Block} of that key. Raises KeyError without one.
