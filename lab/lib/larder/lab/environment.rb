@@ -78,7 +78,7 @@ module Larder
         nil
       end
 
-      private_class_method :ticks, :cpu, :inside?, :text, :output
+      private_class_method :ticks, :cpu, :inside?, :output
     end
   end
 end

@@ -3,6 +3,7 @@
 # Watches the machine while a run goes on: time taken by others, throttling, swapping. What the system does not report
 # causes no warning.
 
+require_relative "environment"
 require_relative "reports/figures"
 
 module Larder
@@ -34,24 +35,15 @@ module Larder
 
       # Each is a count that only grows; nil where the system has none.
       def readings
-        times = file("proc/stat")&.lines&.first.to_s.split.drop(1).map(&:to_i)
-        { stolen: times[7], total: times.any? ? times.first(8).sum : nil, throttled: throttle_counts,
-          held: file("sys/fs/cgroup/cpu.stat")&.[](/^nr_throttled (\d+)/, 1)&.to_i,
-          swapped: file("proc/vmstat")&.scan(/^pswp(?:in|out) (\d+)/)&.flatten&.sum(&:to_i) }
+        times = text("proc/stat")[/^cpu (.*)/, 1].to_s.split.map(&:to_i)
+        heat = Dir.glob("sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count", base: @root)
+        { stolen: times[7], total: times.any? ? times.first(8).sum : nil,
+          throttled: heat.sum { |path| text(path).to_i },
+          held: text("sys/fs/cgroup/cpu.stat")[/^nr_throttled (\d+)/, 1]&.to_i,
+          swapped: text("proc/vmstat").scan(/^pswp(?:in|out) (\d+)/).flatten.sum(&:to_i) }
       end
 
-      def throttle_counts
-        files = Dir.glob(File.join(@root, "sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count"))
-        files.sum { |path| File.read(path).to_i } if files.any?
-      rescue SystemCallError
-        nil
-      end
-
-      def file(path)
-        File.read(File.join(@root, path))
-      rescue SystemCallError
-        nil
-      end
+      def text(path) = Environment.text(File.join(@root, path))
     end
   end
 end
