@@ -47,7 +47,8 @@ module Larder
 
         def initialize(turns)
           @turns = turns
-          @sessions = turns.group_by(&:session).transform_values { |all| all.group_by(&:pass) }
+          @sessions = turns.sort_by { |turn| [turn.session, turn.copy] }.group_by(&:session)
+                           .transform_values { |all| all.group_by(&:pass) }
         end
 
         def sessions = @sessions.keys
@@ -60,14 +61,6 @@ module Larder
         # The median of the seconds of a call, one for each session.
         def session_seconds
           @sessions.each_value.map { |passes| Stats.median(passes.values.flatten.map(&:seconds)) }
-        end
-
-        # For each pass, the logarithm of the ratio of a row's seconds and its twin's; none without a twin.
-        def between_copies(session)
-          @sessions.fetch(session).values.filter_map do |turns|
-            first, second = turns.sort_by(&:copy)
-            Math.log(first.seconds / second.seconds) if second
-          end
         end
 
         def empty? = @sessions.empty?

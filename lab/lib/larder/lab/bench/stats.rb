@@ -131,8 +131,12 @@ module Larder
           (one.keys & other.keys).flat_map { |pass| one[pass].product(other[pass]).map { |a, b| a - b } }
         end
 
+        # The differences of a row and its twin, one for each session that has both.
         def twins(series, sessions)
-          sessions.map { |session| series.between_copies(session) }.reject(&:empty?).map { |all| median(all) }
+          sessions.filter_map do |session|
+            pairs = series.logarithms(session).values.select { |pair| pair.size == 2 }
+            median(pairs.map { |row, twin| row - twin }) if pairs.any?
+          end
         end
 
         # A row's value is the mean of two copies, so its variance is a quarter of that of their difference.

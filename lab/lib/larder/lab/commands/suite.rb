@@ -75,7 +75,7 @@ module Larder
         def list
           width = (registry.names + all_blocks.map(&:key)).map(&:size).max
           usual = @suites.flat_map { |suite| usual_rows(suite) }
-          ["Rows (--only, --except, --base):", *listed(width, usual), "", "Blocks (--blocks):",
+          ["Rows (--only, --except):", *listed(width, usual), "", "Blocks (--blocks):",
            *all_blocks.map { |block| "  #{block.key.ljust(width)}  #{block.title}" }, "",
            "#{ON_REQUEST} takes part only where it is named, or all are."].join("\n")
         end
