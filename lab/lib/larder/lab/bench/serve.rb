@@ -143,7 +143,7 @@ module Larder
           fill_beforehand unless @job["cold"].empty?
           @contender = made.open
           prove_all(@contender) if @job["cold"].empty?
-          { versions: versions(@contender), options: @contender.recorded, yjit: Yjit.on? }
+          { versions: versions(@contender), options: @contender.recorded }
         end
 
         def scene(contender) = Scene.new(contender, settings: @suite.settings)
@@ -193,10 +193,9 @@ module Larder
 
         def prove_key(contender, key, value)
           store = contender.store
-          first = store.fetch(key, expires_in: 5.minutes) { value }
-          return demand(value, first, "fetch") unless contender.class.keeps_values?
+          demand(value, store.fetch(key, expires_in: 5.minutes) { value }, "fetch with a block")
+          return unless contender.class.keeps_values?
 
-          demand(value, first, "fetch with a block")
           demand(value, store.fetch(key) { "the block ran again" }, "fetch of a stored value")
           demand(value, store.read(key), "read")
           store.write(key, "other #{value}")
@@ -212,12 +211,10 @@ module Larder
         end
 
         def versions(contender)
-          names = ["activesupport", *contender.class.gems.keys]
-          found = names.to_h { |name| [name, Gem.loaded_specs[name]&.version&.to_s] }
-          found["activesupport"] ||= ActiveSupport::VERSION::STRING # a path may have it without an activated gem
-          found["sqlite"] = SQLite3::SQLITE_VERSION if defined?(SQLite3::SQLITE_VERSION)
-          found["larder"] = ::Larder::VERSION if defined?(::Larder::VERSION)
-          found.compact
+          gems = contender.class.gems.keys.to_h { |name| [name, Gem.loaded_specs[name]&.version&.to_s] }
+          { "activesupport" => ActiveSupport::VERSION::STRING, **gems,
+            "sqlite" => (SQLite3::SQLITE_VERSION if defined?(SQLite3::SQLITE_VERSION)),
+            "larder" => (::Larder::VERSION if defined?(::Larder::VERSION)) }.compact
         end
       end
     end
