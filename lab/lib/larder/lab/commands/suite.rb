@@ -240,11 +240,9 @@ module Larder
               @settings[setting.name] = value
             end
           end
-          size_option(options) if suite.sized
-        end
+          return unless suite.sized
 
-        def size_option(options)
-          usual = Reports::Figures.bytes(@suites.first.size)
+          usual = Reports::Figures.bytes(suite.size)
           options.on("--size BYTES", "room of each store, as 64MiB", "(default #{usual})") do |text|
             @bytes = Units.size(text, "--size")
             raise UsageError, "--size #{text}: at least 4MiB" if @bytes < LEAST_SIZE
@@ -267,11 +265,8 @@ module Larder
 
         def server_options(options)
           options.separator(PLACES)
-          url_option(options, Servers.names & registry.names.map { |name| registry.fetch(name).server })
           options.on("--dir DIR", "where stores keep their files (default: temporary)") { |dir| @directory = dir }
-        end
-
-        def url_option(options, names)
+          names = Servers.names & registry.names.map { |name| registry.fetch(name).server }
           return if names.empty?
 
           known = names.join(", ")
