@@ -97,16 +97,11 @@ class BinLabTest < ActiveSupport::TestCase
   private
 
   # @return [Array<String>] lines that it printed
-  def settle(how, dir: nil, **machine)
-    return with_directory { |own| settle(how, dir: own, **machine) } unless dir
+  def settle(how, dir: nil, stdin: "", status: 0, **machine)
+    return with_directory { |own| settle(how, dir: own, stdin: stdin, status: status, **machine) } unless dir
 
-    settle_in(dir, how, **machine)
-  end
-
-  def settle_in(dir, how, stdin: "", status: 0, **machine)
     machine = { root: "no", terminal: "no", compiler: "yes", servers: "yes" }.merge(machine)
-    env = machine.transform_keys { |name| name.to_s.upcase }.merge("REFUSED" => File.join(dir, "state", "no"))
-    Dir.mkdir(File.join(dir, "state")) unless File.directory?(File.join(dir, "state"))
+    env = machine.transform_keys { |name| name.to_s.upcase }.merge("REFUSED" => File.join(dir, "no"))
     out, err, ended = Open3.capture3(env, "bash", "-c", MACHINE, "bash", File.expand_path("../..", PROGRAM), how,
                                      stdin_data: stdin)
     assert_equal status, ended.exitstatus, out + err
