@@ -21,8 +21,8 @@ module Larder
         private
 
         def cause_of_death
-          status = reap
-          how = status&.signaled? ? "was killed by signal #{status.termsig}" : "ended early"
+          signal = reap.to_i
+          how = signal.positive? ? "was killed by signal #{signal}" : "ended early"
           [how, last_words].compact.join(": ")
         end
 
@@ -50,17 +50,14 @@ module Larder
           nil
         end
 
-        # Its status; nil if it still runs after {PATIENCE}.
+        # The number of the signal that ended it, 0 without one; nil if it still runs after {PATIENCE}.
         def reap
           limit = now + PATIENCE
-          until @status
+          until @signal || now > limit
             pid, status = Process.wait2(@pid, Process::WNOHANG)
-            @status = status if pid
-            return @status if @status || now > limit
-
-            sleep 0.005
+            pid ? @signal = status.termsig.to_i : sleep(0.005)
           end
-          @status
+          @signal
         end
       end
 

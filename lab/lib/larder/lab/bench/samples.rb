@@ -35,7 +35,6 @@ module Larder
 
         def each(&block) = @turns.each(&block)
 
-        # The turns of one row in one block.
         def of(row, block) = Series.new(@by_series.fetch([row, block], []))
 
         def empty? = @turns.empty?

@@ -19,10 +19,6 @@ module Larder
 
         # Seconds that the process has for an answer.
         TIMEOUT = 120
-        # How it ended, as {Preload} reports it.
-        Status = Struct.new(:termsig) do
-          def signaled? = termsig.positive?
-        end
 
         # row: the name of the contender, or {ReferenceLoop::KEY}; copy: 0, or 1 for the twin.
         attr_reader :row, :copy
@@ -131,9 +127,7 @@ module Larder
         end
 
         def reap
-          return @status if @status || !pid || !@fate.wait_readable(PATIENCE)
-
-          @status = Status.new(@fate.gets.to_i)
+          @signal ||= @fate.gets.to_i if pid && @fate.wait_readable(PATIENCE)
         end
       end
     end

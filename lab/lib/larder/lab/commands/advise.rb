@@ -10,9 +10,7 @@ module Larder
       class Advise < Suite
         named "advise", "which store, serializer and compressor suit your value and network, and the lines for it"
 
-        # The suites that it runs.
         SUITES = %w[matrix].freeze
-        # The first lines of --help.
         BANNER = <<~TEXT
           Usage: larder-lab advise [--payload SOURCE] [options]
                  larder-lab advise --from FILE [options]
@@ -36,7 +34,6 @@ module Larder
 
         def question = @question ||= Advice::Question.new(@circumstances)
 
-        # Codecs.
         def left_out = @quick && !@blocks ? SLOW : []
 
         def parse(arguments)

@@ -47,12 +47,10 @@ module Larder
         LESS_QUICKLY = { "sessions" => %w[--blocks unchanged,changed,new,empty_off,empty_on],
                          "machines" => %w[--blocks hit_500us,write_500us,hit_20000us,seen_20000us] }.freeze
         DEFAULT_OUTPUTS = { "html" => "larder-lab.html", "json" => "larder-lab.json" }.freeze
-        # Commands that it does not run.
         OTHERS = %w[overview advise all compare report].freeze
 
         def self.parts = Commands.names - OTHERS
 
-        # The arguments of a command.
         def arguments_for(name)
           rows = (@quick ? CHOSEN_QUICKLY : CHOSEN)[name]
           [*("--quick" if @quick), *(["--seed", @seed.to_s] if @seed), *(@quick ? LESS_QUICKLY : LESS)[name],

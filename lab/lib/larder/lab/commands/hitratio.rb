@@ -39,7 +39,6 @@ module Larder
         # Files and patterns.
         attr_reader :traces
 
-        # As asked for, or the usual shares.
         def sizes = @sizes || (@quick ? QUICK_SIZES : DEFAULT_SIZES).map { |text| Traces::Size.parse(text) }
 
         # Settings of patterns that are not the usual ones.

@@ -59,7 +59,6 @@ module Larder
           super
         end
 
-        # Names of the chosen contenders.
         def contenders = @suites.flat_map { |suite| rows(suite) }.uniq
 
         # Rows, and blocks that take long.
@@ -71,7 +70,6 @@ module Larder
             (@blocks ? [] : all_blocks.select(&:slow).map(&:key))
         end
 
-        # Contenders and blocks.
         def list
           width = (registry.names + all_blocks.map(&:key)).map(&:size).max
           usual = @suites.flat_map { |suite| usual_rows(suite) }
