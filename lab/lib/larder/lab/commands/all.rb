@@ -57,10 +57,7 @@ module Larder
            *(["--only", rows.join(",")] if rows)]
         end
 
-        def list
-          width = All.parts.map(&:size).max
-          All.parts.map { |name| "  #{name.ljust(width)}  #{Commands.fetch(name)::SUMMARY}" }.join("\n")
-        end
+        def list = listed(All.parts.to_h { |name| [name, Commands.fetch(name)::SUMMARY] })
 
         private
 

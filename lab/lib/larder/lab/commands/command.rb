@@ -71,9 +71,15 @@ module Larder
 
         def declare(_options); end
 
+        # Lines with names that users type, and their titles.
+        def listed(titles)
+          width = titles.keys.map(&:size).max
+          titles.map { |name, title| "  #{name.ljust(width)}  #{title}" }
+        end
+
         # Asks for files before the run, not after it; the text comes before them, should one of them fail.
         def act
-          return say(list.lines(chomp: true)) if @list
+          return say(list) if @list
 
           started = now
           check_outputs

@@ -47,7 +47,7 @@ module Larder
         def list
           ["Policies (--policy):", "  #{Traces::Policies.names.join(", ")}", "",
            "Patterns:", *listed(Traces::Synthetic::PATTERNS), "",
-           "Formats of files:", *listed(Traces::Formats::TABLE.transform_values(&:last))].join("\n")
+           "Formats of files:", *listed(Traces::Formats::TABLE.transform_values(&:last))]
         end
 
         def chapter
@@ -62,8 +62,6 @@ module Larder
         end
 
         private
-
-        def listed(rows) = rows.map { |name, title| "  #{name.ljust(14)} #{title}" }
 
         def operands(rest)
           @traces = rest.empty? ? Traces::Synthetic::PATTERNS.keys : rest

@@ -71,11 +71,13 @@ module Larder
         end
 
         def list
-          width = (registry.names + all_blocks.map(&:key)).map(&:size).max
           usual = @suites.flat_map { |suite| usual_rows(suite) }
-          ["Rows (--only, --except):", *listed(width, usual), "", "Blocks (--blocks):",
-           *all_blocks.map { |block| "  #{block.key.ljust(width)}  #{block.title}" }, "",
-           "#{ON_REQUEST} takes part only where it is named, or all are."].join("\n")
+          rows = registry.names.to_h do |name|
+            [name, "#{registry.fetch(name).title}#{" #{ON_REQUEST}" unless usual.include?(name)}"]
+          end
+          ["Rows (--only, --except):", *listed(rows), "",
+           "Blocks (--blocks):", *listed(all_blocks.to_h { |block| [block.key, block.title] }), "",
+           "#{ON_REQUEST} takes part only where it is named, or all are."]
         end
 
         # A {Bench::Plan} for each suite that has chosen blocks.
@@ -133,13 +135,6 @@ module Larder
           raise UsageError, "--only and --except leave no contender" if chosen.empty?
 
           chosen
-        end
-
-        # Names and titles of rows, with a mark at those that are not `usual`.
-        def listed(width, usual)
-          registry.names.map do |name|
-            "  #{name.ljust(width)}  #{registry.fetch(name).title}#{" #{ON_REQUEST}" unless usual.include?(name)}"
-          end
         end
 
         def all_blocks = @suites.flat_map(&:blocks)

@@ -43,7 +43,7 @@ module Larder
         end
 
         test "the list marks only rows that take part where they are named" do
-          marked = parse("--list").list.lines.grep(/\(\*\)$/).map { |line| line[/\S+/] }
+          marked = parse("--list").list.grep(/\(\*\)$/).map { |line| line[/\S+/] }
           assert_includes marked, "larder-redis"
           assert_not_includes marked, "solid_cache-postgresql-prewarmed"
         end
@@ -75,10 +75,8 @@ module Larder
         end
 
         test "a quick run goes without stores that are slow to start; named, they take part" do
-          quick = parse("--quick")
           assert_equal %w[solid_cache-postgresql solid_cache-postgresql-tuned solid_cache-postgresql-prewarmed],
-                       quick.left_out
-          assert_empty quick.plans.first.rows & quick.left_out
+                       parse("--quick").left_out
           assert_empty parse("--quick", "--only", "solid_cache-postgresql").left_out
           assert_empty options_of("machines", "--quick").left_out, "they take part in no run of this suite"
         end
