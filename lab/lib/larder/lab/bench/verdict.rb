@@ -44,12 +44,12 @@ module Larder
           estimate.detectable > COARSEST ? :unknown : :alike
         end
 
-        # True if a difference that matters to an application is possible: false only if the whole interval is too near
-        # to 1 for that.
-        def matters?(estimate)
-          return true if of(estimate) == :unknown
+        # The verdict, or :negligible where the whole interval is too near to 1 to matter to an application.
+        def for_an_application(estimate)
+          verdict = of(estimate)
+          return verdict if verdict == :unknown || estimate.low <= 1 / MATTERS || estimate.high >= MATTERS
 
-          estimate.low <= 1 / MATTERS || estimate.high >= MATTERS
+          :negligible
         end
 
         # The words of the verdict in {MARKS} or {CLAUSES}. Too few sessions are not a busy machine.
@@ -57,9 +57,6 @@ module Larder
           few = estimate.nil? || estimate.sessions < LEAST_SESSIONS
           words[few ? :few : for_an_application(estimate)]
         end
-
-        # The verdict, and :negligible where no difference matters.
-        def for_an_application(estimate) = matters?(estimate) ? of(estimate) : :negligible
 
         # True if the value is known well enough to be shown by itself.
         def known?(estimate)

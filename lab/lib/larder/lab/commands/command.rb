@@ -94,15 +94,12 @@ module Larder
         # The chapter that the block makes, with warnings of what else the machine did.
         def watched
           watch = Watch.new
-          yield.tap { |chapter| chapter.warnings.concat(gone_without, watch.warnings) }
+          gone = ["A quick run goes without #{left_out.join(" and ")}, unless they are named."] if left_out.any?
+          yield.tap { |chapter| chapter.warnings.push(*gone, *watch.warnings) }
         end
 
         # What a run that is stopped leaves behind, as a sentence.
         def kept = "no report was written"
-
-        def gone_without
-          left_out.any? ? ["A quick run goes without #{left_out.join(" and ")}, unless they are named."] : []
-        end
 
         # The environment is that of the first chapter that took it down, else it is taken down now.
         def document(chapters, started)

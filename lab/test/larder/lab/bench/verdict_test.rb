@@ -76,10 +76,9 @@ module Larder
         end
 
         test "a difference below a tenth does not matter" do
-          assert_equal [false, true], [1.05, 1.5].map { |factor|
-            Verdict.matters?(estimate("b", "a", { "a" => 1.0, "b" => factor }, 1))
-          }
-          assert Verdict.matters?(estimate("a", "b", { "a" => 1.0, "b" => 1.5 }, 1))
+          { 1.05 => :negligible, 1.5 => :slower, 1 / 1.5 => :faster }.each do |factor, verdict|
+            assert_equal verdict, Verdict.for_an_application(estimate("b", "a", { "a" => 1.0, "b" => factor }, 1))
+          end
         end
 
         private
