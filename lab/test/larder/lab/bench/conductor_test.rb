@@ -13,16 +13,6 @@ module Larder
     module Bench
       # Real processes, which take few turns.
       class ConductorTest < ActiveSupport::TestCase
-        test "each row and its twin take a turn of each block in each pass and session" do
-          measure("memory", "null", sessions: 2, passes: 3)
-          assert_empty @conductor.absent
-          taken = @samples.map { |turn| [turn.row, turn.copy, turn.block, turn.session, turn.pass] }
-          rows = %w[memory null reference]
-          assert_equal rows.product([0, 1], %w[hit write], [0, 1], [0, 1, 2]).sort, taken.sort
-          assert(@samples.all? { |turn| turn.seconds.positive? && turn.calls >= 2 })
-          assert_equal "memory_store", @conductor.recorded["memory"]["options"]["store"]
-        end
-
         test "the reference loop takes no turns where no row does" do
           measure("gemless")
           assert_empty @samples

@@ -7,15 +7,19 @@ module Larder
     module Commands
       # The executable from start to end, with little to do.
       class StoresTest < ActiveSupport::TestCase
-        test "a run ends with tables, and the JSON holds every turn" do
-          chapter, out, report = measured("stores", *SHORT, "--only", "memory,null", "--blocks", "hit,hit_published")
+        test "a run ends with tables; the JSON has a turn of each row and its twin in each block, session and pass" do
+          chapter, out, report = measured("stores", *SHORT, "--sessions", "2", "--passes", "3", "--only", "memory,null",
+                                          "--blocks", "hit,hit_published")
           assert_match(%r{^  litecache/redis: hit, 1 thread +4 × +not measured$}, out)
           assert_match(/^  memory +\d\S* +(?:1|too busy to tell) /, out)
           assert_equal RUBY_DESCRIPTION[/\A\S+ \S+/], report.dig("environment", "ruby")[/\A\S+ \S+/]
           assert_equal Yjit.can? ? "on" : "off", report.dig("environment", "yjit")
           assert_equal 1, chapter.dig("details", "settings", "seed")
-          turns = chapter.dig("details", "samples").map { |turn| turn.values_at("row", "copy", "block") }
-          assert_equal %w[memory null reference].product([0, 1], %w[hit hit_published]).sort, turns.sort
+          assert_equal "memory_store", chapter.dig("details", "recorded", "memory", "options", "store")
+          turns = chapter.dig("details", "samples")
+          assert(turns.all? { |turn| turn["seconds"].positive? && turn["calls"] >= 2 })
+          assert_equal %w[memory null reference].product([0, 1], %w[hit hit_published], [0, 1], [0, 1, 2]).sort,
+                       turns.map { |turn| turn.values_at("row", "copy", "block", "session", "pass") }.sort
           keys = %w[hit hit_published].product(%w[memory null]).map { |at| "published-a/#{at.join("/")}" }
           assert_equal keys.sort, measures(chapter).sort
         end
