@@ -57,8 +57,11 @@ module Larder
       # The type of the mount that holds the directory.
       # @return [String, nil] "ext4", "tmpfs"
       def file_system(directory)
+        place = File.realpath(directory).b
         mounts = text("/proc/mounts").lines.map { |line| line.split.values_at(1, 2) }
-        mounts.select { |point, _| inside?(directory.b, point) }.max_by { |point, _| point.size }&.last
+        mounts.select { |point, _| inside?(place, point) }.max_by { |point, _| point.size }&.last
+      rescue SystemCallError
+        nil
       end
 
       def inside?(directory, point) = point == "/" || directory == point || directory.start_with?("#{point}/")

@@ -60,6 +60,7 @@ module Larder
       REFUSED = {
         "stores --only bogus" => /unknown contender bogus; known: larder, memory, file/,
         "stores --blocks bogus" => /unknown block bogus; known: miss, hit, miss_published/,
+        "stores --blocks ," => /--blocks and --quick leave no block/,
         "stores --sessions 0" => /--sessions must be more than 0, not 0/,
         "stores --seconds x" => /invalid argument: --seconds x/,
         "stores --only file --base redis" => /--base redis is not among the contenders: file/,

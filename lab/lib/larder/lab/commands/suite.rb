@@ -179,7 +179,7 @@ module Larder
           choose_settings
           check_blocks
           base
-          plans
+          raise UsageError, "--blocks and --quick leave no block" if plans.empty?
         end
 
         def choose_settings
