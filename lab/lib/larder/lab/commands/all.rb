@@ -79,7 +79,7 @@ module Larder
 
         def declare(options)
           options.separator("\nOptions:")
-          options.on("--quick", "a rough result in minutes: fewer rounds", "and stores in most comparisons;",
+          options.on("--quick", "a rough result in minutes: fewer turns", "and stores in most comparisons;",
                      "two pages of an application") { @quick = true }
           options.on("--only A,B", Array, "these comparisons") { |names| @parts = parts & known(names) }
           options.on("--except A,B", Array, "all but these") { |names| @parts = parts - known(names) }

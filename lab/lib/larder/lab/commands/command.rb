@@ -147,7 +147,7 @@ module Larder
           raise UsageError, "--#{form} #{path}: #{error.message}"
         end
 
-        def seed_option(options, words = "seed of the order of rounds, to repeat a run")
+        def seed_option(options, words = "seed of the order of turns, to repeat a run")
           options.on("--seed N", Integer, words) { |number| @seed = number.abs }
         end
       end

@@ -210,7 +210,7 @@ module Larder
             .each do |amount, (parts, *option)|
             number(options, *option) { |value| @amounts[amount] = value / parts }
           end
-          seed_option(options, "seed of the order of turns, to repeat a run")
+          seed_option(options)
         end
 
         # An option with a number above 0, and `most` or less.
