@@ -48,22 +48,19 @@ module Larder
           @before = @spent.dup
           @sessions -= 1
           @needed -= 1
-          @turns = taken[:turns] / @passes
-          @rest = taken.values.sum - taken[:turns]
-          adapt(@limit - elapsed) if @limit && @sessions.positive?
+          return unless @limit && @sessions.positive?
+
+          left = @limit - elapsed
+          pass = taken[:turns] / @passes
+          rest = taken.values.sum - taken[:turns]
+          @passes = fitting((left / @sessions) - rest, pass)
+          @sessions -= 1 while @sessions > @needed && @sessions * (rest + (pass * @passes)) > left
         end
 
         # True if no session is left to be measured.
         def over? = @sessions < 1
 
         private
-
-        def session_seconds = @rest + (@turns * @passes)
-
-        def adapt(left)
-          @passes = fitting((left / @sessions) - @rest, @turns)
-          @sessions -= 1 while @sessions > @needed && @sessions * session_seconds > left
-        end
 
         def fitting(seconds, pass_seconds)
           return @most unless pass_seconds.positive?
