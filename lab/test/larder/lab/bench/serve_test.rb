@@ -11,9 +11,24 @@ module Larder
         # Objects. Every second one is soon gone.
         MANY = 300_000
 
+        test "setup keeps what calls and teardown find, and teardown runs before the next block" do
+          log = []
+          suite = Suite.define("trial") do
+            %i[one two].each do |key|
+              block(key, key.to_s) do
+                setup { |scene| scene[:log] = ["#{key} begins"] }
+                call { |scene, number| scene[:log] << number && true }
+                teardown { |scene| log.concat(scene[:log], ["#{key} ends"]) }
+              end
+            end
+          end
+          found = in_a_process(suite) { |service| [service.warm_up(1), service.prepare("two"), log].last }
+          assert_equal ["one begins", 0, "one ends"], found
+        end
+
         test "one turn comes before those that count, with calls that count on" do
           numbers = []
-          in_a_process(->(number) { numbers << number }) do |service|
+          in_a_process(one(->(number) { numbers << number })) do |service|
             service.warm_up(3)
             service.turn
             numbers
@@ -44,7 +59,7 @@ module Larder
         # @return [Integer] calls of `warm_up(2)`
         def calls_before_turns
           calls = 0
-          in_a_process(->(_) { calls += 1 }) do |service|
+          in_a_process(one(->(_) { calls += 1 })) do |service|
             Yjit.stub(:on?, true) { Yjit.stub(:compiled, -> { yield calls }) { service.warm_up(2) } }
             calls
           end
@@ -60,10 +75,10 @@ module Larder
         def counts = GC.stat.values_at(:minor_gc_count, :major_gc_count)
 
         # Yields a service with a block, in a process whose heap is its own.
-        def in_a_process(call = ->(_) {})
+        def in_a_process(suite = one(->(_) {}))
           reader, writer = IO.pipe
           pid = fork do
-            writer.write(JSON.generate(yield(service(call))))
+            writer.write(JSON.generate(yield(service(suite))))
             writer.close
             exit!(0)
           end
@@ -73,8 +88,11 @@ module Larder
           Process.wait(pid)
         end
 
-        def service(call)
-          suite = Suite.define("few") { block(:one, "one") { call { |_, number| call.call(number).then { true } } } }
+        def one(call)
+          Suite.define("few") { block(:one, "one") { call { |_, number| call.call(number).then { true } } } }
+        end
+
+        def service(suite)
           service = Service.new({ "suite" => ReferenceLoop::KEY, "contender" => "memory" }, nil, nil)
           contender = Contenders::MemoryStore.new(dir: Dir.pwd).open
           service.instance_variable_set(:@suite, suite)

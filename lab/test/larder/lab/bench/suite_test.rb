@@ -30,21 +30,6 @@ module Larder
           assert_equal (0...5).to_a.product([0, 1]), Array.new(seen.size) { seen.pop }.sort
         end
 
-        test "setup keeps what calls and teardown find, and teardown runs before the next block" do
-          log = []
-          suite = define do
-            %i[one two].each do |key|
-              block(key, key.to_s) do
-                setup { |scene| scene[:key] = log << "#{key} begins" }
-                call { |scene, _| scene[:key].frozen? == false }
-                teardown { |_| log << "#{key} ends" }
-              end
-            end
-          end
-          serve(suite, %w[one two])
-          assert_equal ["one begins", "one ends", "two begins"], log
-        end
-
         test "suites have a title, a question, and answer by blocks that they have" do
           Suites.names.each do |name|
             suite = Suites.fetch(name)
@@ -58,19 +43,6 @@ module Larder
         private
 
         def define(&declaration) = Suite.define("trial", &declaration)
-
-        # In this process, as a worker would.
-        def serve(suite, blocks)
-          with_directory do |dir|
-            Suites.stub(:fetch, suite) do
-              requests = blocks.map { |key| { do: "prepare", arguments: [key] } }
-              input = StringIO.new(requests.map { |request| "#{JSON.generate(request)}\n" }.join)
-              job = { "contender" => "memory", "dir" => dir, "size" => 1 << 20, "suite" => "trial", "cold" => [],
-                      "proofs" => 1 }
-              Service.new(job, input, StringIO.new).serve
-            end
-          end
-        end
       end
     end
   end
