@@ -140,9 +140,10 @@ module Larder
 
         # Entries for cold calls are stored by another process, so that this one has touched nothing of them.
         def open
-          fill_beforehand unless @job["cold"].empty?
+          cold = @job["cold"].any?
+          @job["endpoint"], @unfilled = Callers.all(1) { fill }.first if cold
           @contender = made.open
-          prove_all(@contender) if @job["cold"].empty?
+          prove_all(@contender) unless cold
           { versions: versions(@contender), options: @contender.recorded }
         end
 
@@ -164,11 +165,6 @@ module Larder
           @suite.registry.fetch(@job["contender"]).new(dir: @job["dir"], endpoint: @job["endpoint"], size: @job["size"],
                                                        threads: threads,
                                                        **(@job["companion"] ? { companion: @job["companion"] } : {}))
-        end
-
-        # In another process, before this one opens the store.
-        def fill_beforehand
-          @job["endpoint"], @unfilled = Callers.all(1) { fill }.first
         end
 
         # Answers where the entries are, and why blocks have none.
