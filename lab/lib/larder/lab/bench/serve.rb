@@ -75,19 +75,19 @@ module Larder
 
         # Prepares a block. Answers "figures" that this has found out.
         def prepare(key)
-          @teardown&.call
+          @block&.teardown&.call(@scene)
+          @block = nil # without its setup, a block has nothing to tear down
           block = @suite.fetch(key)
           @contender.clear
-          scene = scene(@contender)
-          block.setup.call(scene)
-          @teardown = -> { block.teardown.call(scene) }
-          @turn = Turn.new(block, scene)
-          @paced = -> { block.paced.call(scene) }
-          { figures: scene.figures }
+          @scene = scene(@contender)
+          block.setup.call(@scene)
+          @block = block
+          @turn = Turn.new(block, @scene)
+          { figures: @scene.figures }
         end
 
         # Makes the calls of a paced block.
-        def pace = @paced.call
+        def pace = @block.paced.call(@scene)
 
         # Finds out how many calls a turn must have.
         def calibrate(seconds)

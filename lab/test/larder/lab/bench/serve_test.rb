@@ -11,18 +11,23 @@ module Larder
         # Objects. Every second one is soon gone.
         MANY = 300_000
 
-        test "setup keeps what calls and teardown find, and teardown runs before the next block" do
+        test "setup keeps what calls and teardown find; teardown runs once, before the next block, where setup did" do
           log = []
           suite = Suite.define("trial") do
-            %i[one two].each do |key|
+            %i[one two three].each do |key|
               block(key, key.to_s) do
-                setup { |scene| scene[:log] = ["#{key} begins"] }
+                setup { |scene| scene[:log] = key == :two ? raise(Unavailable, "no room") : ["#{key} begins"] }
                 call { |scene, number| scene[:log] << number && true }
                 teardown { |scene| log.concat(scene[:log], ["#{key} ends"]) }
               end
             end
           end
-          found = in_a_process(suite) { |service| [service.warm_up(1), service.prepare("two"), log].last }
+          found = in_a_process(suite) do |service|
+            service.warm_up(1)
+            assert_raises(Unavailable) { service.prepare("two") }
+            service.prepare("three")
+            log
+          end
           assert_equal ["one begins", 0, "one ends"], found
         end
 
