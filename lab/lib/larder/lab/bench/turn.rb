@@ -24,23 +24,26 @@ module Larder
           @next = 0
         end
 
-        # Makes `calls` calls in each thread. Raises Invalid if an answer was wrong.
+        # Makes `calls` calls in each thread. Raises Invalid if an answer was wrong; a store that keeps nothing has no
+        # right one.
         def take(calls)
           before = faults
-          seconds = @block.threads == 1 ? alone(calls) : together(calls)
+          seconds, wrong = @block.threads == 1 ? alone(calls) : together(calls)
           touched = faults
+          if wrong && @scene.keeps?
+            raise Invalid, "a wrong value: call #{wrong} of the block \"#{@block.title}\" did not get what was stored"
+          end
           @next += calls
           Outcome.new(seconds: seconds, calls: calls * @block.threads, faults: before && (touched - before))
         end
 
         private
 
+        # Answers seconds, and the number of the first call with a wrong answer.
         def alone(calls)
           started = now
           wrong = loop_over(@next, @next + calls, 0)
-          seconds = now - started
-          refuse(wrong)
-          seconds
+          [now - started, wrong]
         end
 
         # All threads exist before the clock starts. It stops when the last one has finished.
@@ -58,12 +61,9 @@ module Larder
           started = now
           go.close
           wrong = threads.map(&:value)
-          seconds = now - started
-          refuse(wrong.compact.first)
-          seconds
+          [now - started, wrong.compact.first]
         end
 
-        # The number of the first call with a wrong answer.
         def loop_over(number, limit, thread)
           call = @block.call
           scene = @scene
@@ -73,13 +73,6 @@ module Larder
             number += 1
           end
           wrong
-        end
-
-        # A store that keeps nothing has no right answer.
-        def refuse(number)
-          return unless number && @scene.keeps?
-
-          raise Invalid, "a wrong value: call #{number} of the block \"#{@block.title}\" did not get what was stored"
         end
 
         def faults
