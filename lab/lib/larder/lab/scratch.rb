@@ -25,7 +25,10 @@ module Larder
       def initialize(parent)
         @path = File.realpath(Dir.mktmpdir("larder-lab-", parent))
         @count = 0
-        watch
+        @warden, @duty = Guarded.watch("remove", path, close_others: true)
+        # The processes that the lab starts from now on have the pipe, too, so the warden waits for their ends. A
+        # process that is still ending makes no file in a directory that was removed before.
+        @duty.close_on_exec = false
       rescue SystemCallError => error
         raise UsageError, "cannot make a directory in #{parent || Dir.tmpdir}: #{error.message}"
       end
@@ -47,15 +50,6 @@ module Larder
         Process.wait(@warden)
       rescue Errno::ECHILD, Errno::ESRCH
         nil
-      end
-
-      private
-
-      # The processes that the lab starts from now on have the pipe, too, so the warden waits for their ends. A process
-      # that is still ending makes no file in a directory that was removed before.
-      def watch
-        @warden, @duty = Guarded.watch("remove", path, close_others: true)
-        @duty.close_on_exec = false
       end
     end
   end

@@ -94,13 +94,12 @@ module Larder
 
         def job(plan, dir)
           cold = plan.blocks.select { |block| block.cold && (shared? || block.anywhere) }.map(&:key)
-          endpoint = @hosting.endpoint&.merge("place" => place(plan), "dir" => "#{dir}-server")
+          # The place is that in a server of the user's, which several rows may use at once.
+          endpoint = @hosting.endpoint&.merge("place" => (plan.rows.index(row) * Suite::COPIES) + copy,
+                                              "dir" => "#{dir}-server")
           { contender: type.key, dir: dir, log: @log, endpoint: endpoint, size: plan.size, cold: cold,
             suite: reference? ? ReferenceLoop::KEY : plan.suite.key, requires: plan.requires }
         end
-
-        # In a server of the user's, which several rows may use at once.
-        def place(plan) = plan.rows.index(row) * Suite::COPIES + copy
 
         def tell(**message)
           @requests.puts(JSON.generate(message))
