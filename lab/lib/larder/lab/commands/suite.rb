@@ -28,11 +28,6 @@ module Larder
 
         TEXT
         FOOTER = "Exit codes: 0 measured, 1 something was wrong, 2 wrong usage, 130 interrupted.\n"
-        PLACES = <<~TEXT
-
-          Where (private servers are started from the PATH and stopped afterwards):
-        TEXT
-        THEIRS = "a running server, whose data are not deleted; NAME:"
         # Sessions, passes in each, and seconds that the run of a suite may take.
         USUAL = { sessions: 6, passes: 6, limit_seconds: 150.0 }.freeze
         QUICK = { sessions: 5, passes: 2, limit_seconds: 40.0 }.freeze
@@ -257,13 +252,14 @@ module Larder
         end
 
         def server_options(options)
-          options.separator(PLACES)
+          options.separator("\nWhere (private servers are started from the PATH and stopped afterwards):")
           options.on("--dir DIR", "where stores keep their files (default: temporary)") { |dir| @directory = dir }
           names = Servers.names & registry.names.map { |name| registry.fetch(name).server }
           return if names.empty?
 
           known = names.join(", ")
-          options.on("--url NAME=URL", THEIRS, *known.scan(/\S.{1,50}(?:,|\z)/)) do |text|
+          theirs = ["a running server, whose data are not deleted; NAME:", *known.scan(/\S.{1,50}(?:,|\z)/)]
+          options.on("--url NAME=URL", *theirs) do |text|
             name, url = text.split("=", 2)
             raise UsageError, "--url #{text}: NAME=URL, with a NAME of #{known}" unless url && names.include?(name)
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "minitest/mock"
 require "larder/lab/bench/plan"
 require "larder/lab/bench/seat"
 require "larder/lab/suites"
@@ -36,16 +37,12 @@ module Larder
 
         test "rows whose common code cannot be loaded say why" do
           with_directory do |dir|
-            File.write(File.join(dir, "Gemfile"), "raise %(no gems today)")
-            preloader = Preloader.new("published-a", Contenders.fetch("memory"), log: File.join(dir, "log"),
-                                                                                gemfile: File.join(dir, "Gemfile"))
-            group = Struct.new(:preloader) { def for(*) = preloader }.new(preloader)
-            seat = Seat.new("memory", 0, plan: plan("memory"), dir: File.join(dir, "seat"), preloaders: group,
-                                         files: nil)
-            assert_match(/\Aits process ended early: .*no gems today/, assert_raises(Invalid) { seat.opened }.message)
-            seat.leave
-            preloader.stop
-            assert_empty processes(dir)
+            gemfile = File.join(dir, "Gemfile")
+            File.write(gemfile, "raise %(no gems today)")
+            session do |seats|
+              error = assert_raises(Invalid) { Gemfiles.stub(:path, gemfile) { seats["memory", 0].opened } }
+              assert_match(/\Aits process ended early: .*no gems today/, error.message)
+            end
           end
         end
 
