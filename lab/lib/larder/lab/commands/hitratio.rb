@@ -10,7 +10,6 @@ module Larder
       # `larder-lab hitratio`: how many requests of a trace miss, in Larder and under other policies.
       class Hitratio < Command
         Traces = Lab::Hitratio
-        private_constant :Traces
         named "hitratio", "misses on traces of requests: Larder, LRU, FIFO, ARC, S3-FIFO, LIRS, Belady"
 
         BANNER = <<~TEXT
