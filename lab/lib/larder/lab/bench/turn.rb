@@ -33,6 +33,7 @@ module Larder
           if wrong && @scene.keeps?
             raise Invalid, "a wrong value: call #{wrong} of the block \"#{@block.title}\" did not get what was stored"
           end
+
           @next += calls
           Outcome.new(seconds: seconds, calls: calls * @block.threads, faults: before && (touched - before))
         end

@@ -23,8 +23,8 @@ module Larder
         # Where rows do not take turns.
         APART = <<~TEXT
 
-          Each session has fresh processes. Every value is checked. A row says which gem or
-          server it lacks.
+          Each session has fresh processes. Every value is checked. A row says which gem
+          or server it lacks.
 
         TEXT
         FOOTER = "Exit codes: 0 measured, 1 something was wrong, 2 wrong usage, 130 interrupted.\n"
