@@ -89,6 +89,7 @@ module Larder
         "hitratio zipf:skew=1" => /cannot read the trace zipf:skew=1: .*; --list lists patterns and formats/,
         "hitratio x --policy lifo" => /unknown policy lifo; known: larder, lru/,
         "hitratio x --size big" => /--size big/,
+        "hitratio zipf --size ," => /--policy and --size: name at least one/,
         "all --only bogus" => /unknown comparison bogus; known: applications/,
         "all --except #{Commands::All.parts.join(",")}" => /--only, --except and --continue leave nothing/,
         "all --continue #{__FILE__}" => /commands_test.rb: not a report of larder-lab/,

@@ -66,6 +66,10 @@ module Larder
           @traces = rest.empty? ? Traces::Synthetic::PATTERNS.keys : rest
         end
 
+        def understood
+          raise UsageError, "--policy and --size: name at least one" if [@policies, @sizes].include?([])
+        end
+
         def declare(options)
           options.separator("\nOptions:")
           options.on("--quick", "a rough result: short patterns, two sizes") { @quick = true }

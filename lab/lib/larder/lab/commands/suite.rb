@@ -18,14 +18,12 @@ module Larder
 
           Each row runs in two processes; all take turns of 20 ms, with fresh processes in
           each session. Every value is checked. A row says which gem or server it lacks.
-
         TEXT
         # Where rows do not take turns.
         APART = <<~TEXT
 
           Each session has fresh processes. Every value is checked. A row says which gem
           or server it lacks.
-
         TEXT
         FOOTER = "Exit codes: 0 measured, 1 something was wrong, 2 wrong usage, 130 interrupted.\n"
         # Sessions, passes in each, and seconds that the run of a suite may take.
