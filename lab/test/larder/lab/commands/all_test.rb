@@ -31,7 +31,7 @@ module Larder
             out, err = %w[out err].map { |name| File.join(dir, name) }
             pid = Process.spawn({ "TMPDIR" => dir }, RbConfig.ruby, EXECUTABLE, "all", "--quick", "--only",
                                 "serializers,hitratio", "--json", file, out: out, err: err)
-            eventually(seconds: 180) { File.exist?(file) }
+            eventually(seconds: 300) { File.exist?(file) }
             Process.kill(:INT, pid)
             assert_equal 130, Process.wait2(pid).last.exitstatus
             assert_match(%r{^1/2 serializers: }, File.read(err))
