@@ -131,8 +131,8 @@ module Larder
         def smallest
           sizes = changes.map { |change| change.detectable - 1.0 }.sort
           quarter, half, most = [1, 2, 3].map { |part| percent(sizes[(sizes.size - 1) * part / 4]) }
-          "A change of #{half} would have been found in 8 of 10 comparisons (median of the measures; of #{quarter} in " \
-            "a quarter of them, of #{most} in three quarters)."
+          "A change of #{half} would have been found in 8 of 10 comparisons (median of the measures; of #{quarter} " \
+            "in a quarter of them, of #{most} in three quarters)."
         end
 
         # How fast the machine was: not a change of the measures.

@@ -6,7 +6,7 @@ module Larder
   module Lab
     # The lab does not grow: a change that adds lines takes as many away, and the limit follows what is there.
     class BudgetTest < ActiveSupport::TestCase
-      MOST_LINES = 23_000
+      MOST_LINES = 22_000
       FILES = "{README.md,exe/*,gemfiles/*.{rb,gemfile},schema/*,{lib,test,traces}/**/*.{rb,css,erb,yml}}"
 
       test "the lab and its tests have no more lines than their budget" do

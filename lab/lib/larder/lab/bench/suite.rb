@@ -9,7 +9,7 @@ module Larder
     module Bench
       # A question, and the blocks of code whose times answer it. Suites are data; nothing here measures.
       class Suite
-        # What a {Block} may have of code.
+        # Parts of a {Block} that are code.
         PARTS = %i[load setup call paced teardown].freeze
 
         # Code that is timed. `key` and `title` name it, `short` heads a column, `about` describes it. `threads` call it
