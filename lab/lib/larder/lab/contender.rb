@@ -20,6 +20,9 @@ module Larder
       # server listens (nil: it has none), see {Server#endpoint}; bytes of room that the store gets.
       attr_reader :store, :recorded, :endpoint, :size
 
+      # @return [String, nil] the last failure that the store has reported
+      attr_reader :failure
+
       # @param dir [String] an empty directory of its own
       # @param endpoint [Hash, nil] where its server listens, see {Server#endpoint}
       # @param threads [Integer] how many threads will use the store at once
@@ -98,9 +101,10 @@ module Larder
       end
 
       # An error handler. Stores turn a lost connection into a miss; in a measurement that would be a figure about
-      # nothing.
+      # nothing. Larder logs what a handler raises, and answers the miss.
       def fail_loudly(method:, returning:, exception:)
-        raise Invalid, "#{method} failed and would have answered #{returning.inspect}: #{exception.message}"
+        @failure = "#{method} failed and would have answered #{returning.inspect}: #{exception.message}"
+        raise Invalid, @failure
       end
     end
   end

@@ -189,21 +189,22 @@ module Larder
 
         def prove_key(contender, key, value)
           store = contender.store
-          demand(value, store.fetch(key, expires_in: 5.minutes) { value }, "fetch with a block")
+          demand(contender, value, store.fetch(key, expires_in: 5.minutes) { value }, "fetch with a block")
           return unless contender.class.keeps_values?
 
-          demand(value, store.fetch(key) { "the block ran again" }, "fetch of a stored value")
-          demand(value, store.read(key), "read")
+          demand(contender, value, store.fetch(key) { "the block ran again" }, "fetch of a stored value")
+          demand(contender, value, store.read(key), "read")
           store.write(key, "other #{value}")
-          demand("other #{value}", store.read(key), "read after write")
+          demand(contender, "other #{value}", store.read(key), "read after write")
           store.delete(key)
-          demand(nil, store.read(key), "read after delete")
+          demand(contender, nil, store.read(key), "read after delete")
         end
 
-        def demand(expected, actual, call)
+        def demand(contender, expected, actual, call)
           return if expected == actual
 
-          raise Invalid, "a wrong value: #{call} answered #{actual.inspect} instead of #{expected.inspect}"
+          wrong = "a wrong value: #{call} answered #{actual.inspect} instead of #{expected.inspect}"
+          raise Invalid, [wrong, *contender.failure].join("; ")
         end
 
         def versions(contender)

@@ -34,7 +34,9 @@ module Larder
 
         private
 
-        def open_store = lookup(:larder_store, File.join(dir, "cache.larder"), options)
+        def open_store
+          lookup(:larder_store, File.join(dir, "cache.larder"), { **options, error_handler: method(:fail_loudly) })
+        end
 
         def options = { size: size }
       end

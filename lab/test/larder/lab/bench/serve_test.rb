@@ -57,6 +57,18 @@ module Larder
           assert_equal [[1, 0], [1, 1]], kept
         end
 
+        test "a store that goes on after a failure says why it has lost a value" do
+          with_directory do |dir|
+            Dir.mkdir(File.join(dir, "cache.larder"))
+            reason = in_a_process do |service|
+              $stderr.reopen(File::NULL) # the store reports there as well
+              contender = Contenders::LarderStore.new(dir: dir).open
+              assert_raises(Invalid) { service.send(:prove, contender, 1) }.message
+            end
+            assert_match(/\Aa wrong value: .* instead of "value 0 é"; \w+ failed .*: .*directory/, reason)
+          end
+        end
+
         private
 
         # Pretends that YJIT has compiled the number of methods that the block answers for a number of calls.
