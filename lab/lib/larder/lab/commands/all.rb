@@ -35,15 +35,18 @@ module Larder
         # Rows that take part in these, where not all do.
         CHOSEN = { "applications" => [*KINDS, "file", "larder-redis"], "calls" => %w[larder memory redis floor],
                    "replay" => KINDS, "sessions" => %w[larder sql-mariadb memcached redis], "latency" => KINDS,
-                   "scaling" => KINDS, "soak" => KINDS, "capacity" => KINDS, "matrix" => %w[larder redis memcached],
+                   "scaling" => KINDS, "soak" => KINDS, "capacity" => KINDS - ["solid_cache"],
+                   "matrix" => %w[larder redis memcached],
                    "stampede" => %w[larder-single-flight memcached-lock larder redis],
                    "network" => %w[larder redis memcached] }.freeze
         CHOSEN_QUICKLY = CHOSEN.except("matrix", "sessions", "applications").freeze
         # Less than by itself, where a suite may take two and a half minutes. Pages of an application take long, and so
         # does a long round trip.
-        LESS = Hash.new(%w[--seconds 75].freeze).merge("hitratio" => [], "latency" => %w[--sessions 3],
+        LESS = Hash.new(%w[--seconds 75].freeze).merge("hitratio" => [],
+                                                       "latency" => %w[--sessions 3 --block-seconds 0.8],
                                                        "soak" => %w[--block-seconds 8],
-                                                       "stampede" => %w[--sessions 1]).freeze
+                                                       "stampede" => %w[--sessions 1],
+                                                       "stores" => %w[--seconds 75 --except null]).freeze
         LESS_QUICKLY = { "sessions" => %w[--blocks unchanged,changed,new,empty_off,empty_on],
                          "machines" => %w[--blocks hit_500us,write_500us,hit_20000us,seen_20000us] }.freeze
         DEFAULT_OUTPUTS = { "html" => "larder-lab.html", "json" => "larder-lab.json" }.freeze
