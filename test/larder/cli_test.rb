@@ -82,6 +82,12 @@ module Larder
       assert_empty File.read(path_of("err"))
     end
 
+    test "an error of the system is written without the function that failed" do
+      said = StringIO.new
+      CLI.guard("larder", CLI::Terminal.new(said)) { File.read("/nowhere/x") }
+      assert_equal "larder: No such file or directory: /nowhere/x\n", said.string
+    end
+
     test "a signal ends it in a shell's way" do
       File.write(path_of("slow.rb"), <<~RUBY)
         require "larder/cli"

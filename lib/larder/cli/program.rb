@@ -31,7 +31,7 @@ module Larder
     rescue ::Larder::Error, SystemCallError => error
       return OK if error.is_a?(Errno::EPIPE) # the reader has left
 
-      err.puts("#{program}: #{error.message}")
+      err.puts("#{program}: #{error.message.sub(/ @ \w+ - /, ": ")}") # without the function of Ruby that failed
       FAILED
     rescue SignalException => error
       err.puts("#{program}: stopped by SIG#{Signal.signame(error.signo)}")

@@ -125,6 +125,7 @@ module Larder
         # Leaves no empty file behind if the run is stopped.
         def check_outputs
           outputs.each do |form, path|
+            raise UsageError, "--#{form}: name a file" if path.strip.empty?
             raise UsageError, "--#{form} #{path}: it is a directory" if File.directory?(path)
             next if File.exist?(path) ? File.writable?(path) : File.writable?("#{File.dirname(path)}/.")
 
@@ -144,7 +145,7 @@ module Larder
           File.rename(partial, path)
         rescue SystemCallError => error
           FileUtils.rm_f(partial) if partial
-          raise UsageError, "--#{form} #{path}: #{error.message}"
+          raise UsageError, "--#{form} #{path}: #{error.message.sub(/ @ .*/, "")}"
         end
 
         def seed_option(options, words = "seed of the order of turns, to repeat a run")

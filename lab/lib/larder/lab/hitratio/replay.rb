@@ -23,10 +23,9 @@ module Larder
         # Reads "5%", "512MiB", "1048576" or "200x100KB". Another text is a UsageError.
         def self.parse(text)
           count, bytes = text.match(/\A([1-9]\d*)x(.+)\z/)&.captures
-          return new(text, Integer(count) * (each = Units.size(bytes, "--size")), false, each) if count
-
           share = text[/\A(\d+(?:\.\d+)?) ?%\z/, 1]
-          size = new(text, share ? share.to_f : Units.size(text, "--size"), !share.nil?)
+          each = Units.size(bytes || text, "--size") unless share
+          size = count ? new(text, Integer(count) * each, false, each) : new(text, share&.to_f || each, !share.nil?)
           size.bytes_of(1 << 40).positive? ? size : raise(UsageError, "--size #{text} must be more than 0")
         rescue UsageError => error
           raise UsageError, "#{error.message}; or a share of all bytes, as 5%; or objects of one size, as 200x100KB"

@@ -73,7 +73,8 @@ module Larder
           data = Zlib::GzipReader.zcat(StringIO.new(data)) if data.start_with?("\x1f\x8b".b)
           Trace.new(name, *(format == "oraclegeneral" ? records(name, data) : [integers(name, data)]))
         rescue SystemCallError, Zlib::Error => error
-          raise UsageError, "cannot read the trace #{path}: #{error.message}; --list lists patterns and formats"
+          reason = error.message.sub(/ @ .*/, "")
+          raise UsageError, "cannot read the trace #{path}: #{reason}; --list lists patterns and formats"
         end
 
         # Its reads of values that the application stores; no cache can answer the others. Raises UsageError without.
