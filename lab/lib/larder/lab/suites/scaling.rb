@@ -10,26 +10,26 @@ module Larder
       module Scaling
         # Callers at once.
         COUNTS = [1, 2, 4].freeze
-        # Seconds that all callers call.
-        SECONDS = 0.15
+        # Seconds that all callers call, for each of them: Ruby lets a thread run as long before it lets the next one.
+        SECONDS = 0.1
 
         module_function
 
         # Calls with each count of :threads or :processes.
         def measure(scene, mix, kind)
           each = COUNTS.to_h { |count| [count.to_s, called(scene, mix, *(kind == :threads ? [1, count] : [count, 1]))] }
-          rates = each.transform_values { |callers| callers.sum { |calls, seconds| calls / seconds } }
-          slowest, fastest = each.values.last.map { |calls, seconds| calls / seconds }.minmax
+          rates = each.transform_values { |callers| callers.sum(&:first) / callers.map(&:last).max }
+          slowest, fastest = each.values.last.map(&:first).minmax
           { "calls" => each.each_value.sum { |callers| callers.sum(&:first) }, "seconds" => 1 / rates.values.last,
-            "figures" => { **rates, "apart" => fastest / slowest } }
+            "figures" => { **rates, "apart" => (fastest.fdiv(slowest) if slowest.positive?) } }
         end
 
-        # The calls and seconds of each caller.
+        # The calls of each caller, and the seconds until it had ended.
         def called(scene, mix, processes, threads)
           connect = -> { Array.new(threads) { |number| Thread.new { Mix.new(scene, mix, number).once } }.each(&:join) }
           Bench::Callers.all(processes, ready: connect) do |process, start|
             Array.new(threads) do |thread|
-              Thread.new { Mix.new(scene, mix, (process * threads) + thread).run(start, SECONDS) }
+              Thread.new { Mix.new(scene, mix, (process * threads) + thread).run(start, SECONDS * processes * threads) }
             end.map(&:value)
           end.flatten(1)
         end
@@ -53,7 +53,7 @@ module Larder
           # Writes all keys, and warms up.
           def self.fill(scene)
             KEYS.times { |number| scene.store.write(["shared", number], VALUES[number], expires_in: 5.minutes) }
-            new(scene, :mixed, 0).run(0.0, WARMING)
+            new(scene, :mixed, 0).warm
           end
 
           # Each caller begins at another key, by its number.
@@ -66,16 +66,18 @@ module Larder
 
           def once = call(@at)
 
-          # Answers calls, and seconds until the end of the last one.
+          def warm = run(now, WARMING)
+
+          # Answers calls, and seconds from the start, which all callers share. A thread whose turn comes when the time
+          # is up makes none.
           def run(start, seconds)
             Bench::Callers.wait_until(start)
             calls = 0
-            begun = now
-            until (time = now) >= begun + seconds
+            until (time = now) >= start + seconds
               BATCH.times { call(@at += 1) }
               calls += BATCH
             end
-            [calls, time - begun]
+            [calls, time - start]
           end
 
           private
