@@ -25,8 +25,8 @@ module Larder
         SLICES = 20
         # Requests that are drawn beforehand, and repeated.
         REQUESTS = 100_000
-        # Characters of a failure that are shown.
-        SHOWN = 80
+        # Characters of a failure that are shown: a line has room for them.
+        SHOWN = 60
 
         # The median of the last slices as a multiple of that of the first, by halves (2) or quarters (4); nil without
         # values.
@@ -103,7 +103,7 @@ module Larder
         rescue Invalid
           raise
         rescue StandardError => error
-          @failures["#{error.class}: #{error.message.lines.first.to_s.strip[0, SHOWN]}"] += 1
+          @failures["#{error.class.to_s.demodulize}: #{error.message.lines.first.to_s.strip}"[0, SHOWN]] += 1
         end
 
         def clock = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
@@ -173,7 +173,7 @@ module Larder
               Soak.growth(found[place], 4)
             end
           end
-          column("failed", "text", all: true) do |all|
+          column("failed", nil, all: true) do |all|
             failures = all.map { |found| found["failures"] }.reduce { |sum, more| sum.merge(more) { |_, a, b| a + b } }
             failures.map { |message, times| "#{times}: #{message}" }.join(", ") if failures.any?
           end
@@ -183,7 +183,8 @@ module Larder
             "memory" => ["Memory of process and server over time", "bytes"],
             "disk" => ["Blocks on the disk over time", "bytes"] }.each do |name, (title, format)|
             curve(title, x: { title: "slice", format: "integer" }, y: { title: title, format: format }) do |all|
-              all.first[name].each.with_index(1).filter_map { |value, slice| [slice, value] if value }
+              slices = all.map { |found| found[name] }.transpose
+              slices.each.with_index(1).filter_map { |some, slice| [slice, Bench::Stats.median(some)] if some.all? }
             end
           end
         end
