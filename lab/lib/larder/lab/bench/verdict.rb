@@ -19,12 +19,12 @@ module Larder
         MARKS = { alike: "≈", unknown: "too busy to tell", few: "too few sessions" }.freeze
         # The meaning of the first mark.
         EXPLAINED = "no difference is shown"
-        # A clause about two rows. `times` is the ratio of the slower one, with its interval; `detectable` the smallest
-        # difference that would have been found.
+        # A clause about two rows. `times` is the ratio of the slower one, `slow`, with its interval; `detectable` the
+        # smallest difference that would have been found.
         CLAUSES = {
           slower: "%<row>s takes %<times>s times as long as %<other>s",
           faster: "%<other>s takes %<times>s times as long as %<row>s",
-          negligible: "no difference that matters between %<row>s and %<other>s (%<times>s times as long)",
+          negligible: "no difference that matters between %<row>s and %<other>s (%<slow>s: %<times>s times as long)",
           alike: "no difference is shown between %<row>s and %<other>s; one of %<detectable>s would have been",
           unknown: "this machine was too busy to tell %<row>s from %<other>s",
           few: "too few sessions to tell %<row>s from %<other>s"

@@ -107,7 +107,9 @@ module Larder
           estimate = ratio(row, block, other)
           verdict = Bench::Verdict.for_an_application(estimate)
           figures = verdict == :unknown ? {} : figures(estimate, ratio(other, block, row))
-          format(Bench::Verdict.words(estimate, Bench::Verdict::CLAUSES), row: name(row), other: name(other), **figures)
+          slow = name(estimate && estimate.value < 1 ? other : row)
+          format(Bench::Verdict.words(estimate, Bench::Verdict::CLAUSES),
+                 row: name(row), other: name(other), slow: slow, **figures)
         end
 
         # @return [String] the store for a reader who does not know its key: "Solid Cache on SQLite"; the key itself if

@@ -21,8 +21,9 @@ module Larder
 
         # How many times as long the other row takes, with the noise of a run; what is said, and the cell.
         OTHERS = {
-          [1.0, {}] => [/\Ano difference that matters between MemoryStore and Larder \(1\.\S+ \(\S+–1\.0\d/, true],
-          [1.05, {}] => [/\Ano difference that matters between MemoryStore and Larder \(1\.\S+ \(\S+–1\.0\d/, false],
+          [1.0, {}] => [/\Ano difference that matters between MemoryStore and Larder \(.* 1\.\S+ \(\S+–1\.0\d/, true],
+          [1.05, {}] => [/ matters between MemoryStore and Larder \(MemoryStore: 1\.\S+ \(\S+–1\.0\d/, false],
+          [1 / 1.05, {}] => [/ matters between MemoryStore and Larder \(Larder: 1\.\S+ \(\S+–1\.0\d/, false],
           [1.0, { process: 0.1 }] => [/\Ano difference is shown between .*; one of \d\S* % would have been\z/, true],
           [1.1, { sessions: 2 }] => [/\Atoo few sessions to tell MemoryStore from Larder\z/, "too few sessions"],
           [1.1, { turn: 1.0, process: 0.6, disturbed: 0.5 }] =>
