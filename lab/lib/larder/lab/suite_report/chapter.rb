@@ -78,7 +78,8 @@ module Larder
         def conclusions
           return ["Nothing could be measured."] unless @findings.base
 
-          [*([@published.summary, nearest] if @published), *@figures.sentences].compact
+          sentences = @figures.sentences
+          [@published&.summary, (nearest unless answer || sentences.any?), *sentences].compact
         end
 
         # The fastest of the other rows, in the first block that the suite answers by.

@@ -10,10 +10,13 @@ module Larder
         RECORDED = { "larder" => { "versions" => { "larder" => "1.0" }, "server" => nil },
                      "redis" => { "versions" => { "redis" => "5.4" }, "server" => { "version" => "Redis 7" } } }.freeze
 
-        test "the suite about applications has an answer, the published one says how many findings hold" do
+        test "applications have an answer, other suites compare the nearest row, published ones count findings" do
           made = chapter({ "larder" => 1.0, "redis" => 60.0 }, blocks: %w[page fragment])
           assert_equal ["One server", "Several servers"], made.answer.sentences.map { |each| each["about"] }
           assert_empty made.conclusions
+          deployed = SimulatedRuns.chapter({ "larder" => 1.0, "redis" => 9.0 }, suite: "deploy")
+          assert_match(/\AFirst requests after a restart: Redis takes \S+ \(\S+\) times as long as Larder\.\z/,
+                       deployed.conclusions.join)
           stores = SimulatedRuns.chapter({ "redis" => 1.0, "litecache" => 0.25 }, suite: "published-a")
           assert_nil stores.answer
           found, nearest = stores.conclusions
