@@ -113,6 +113,7 @@ module Larder
           assert_equal names.uniq, names, key
           assert_equal Published.of(key).findings.map(&:words), published, key
           assert_equal ["not measured"], here.uniq, key
+          assert_match(/\bnext: /, Published.of(key).remarks.join("\n")) if names.join.include?("next")
         end
         FACTORS.each do |key, factors|
           assert_equal factors, Published.of(key).findings.first(factors.values.sum).map(&:words).tally, key
