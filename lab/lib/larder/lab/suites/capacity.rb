@@ -146,7 +146,7 @@ module Larder
         sized true
         usual { Contenders.usual.select { |name| Contenders.fetch(name).keeps_values? } }
 
-        { "1k" => ["Strings of 1,000 bytes", 1000], "100b" => ["Strings of 100 bytes", 100],
+        { "100b" => ["Strings of 100 bytes", 100], "1k" => ["Strings of 1,000 bytes", 1000],
           "10k" => ["Strings of 10,000 bytes", 10_000] }.each do |kind, (name, bytes)|
           block(kind, name, alone: true, fresh: true, slow: kind != "1k", unit: "write",
                             about: "where: the place that grew by the objects; taken: by how much, overhead too") do

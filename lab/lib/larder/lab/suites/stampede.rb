@@ -197,7 +197,7 @@ module Larder
 
         { absent: ["the key is absent", "for each key, the least and the most; times in ms",
                    "Computations of an absent key that all callers want"],
-          killed: ["the process that computes is killed", "without the computation that was killed",
+          killed: ["the process that computes is killed", "without the computation that was killed; times in ms",
                    "Computations after the process that computed was killed"] }.each do |key, (title, about, sentence)|
           block(key, title, alone: true, unit: "caller", about: about) do
             setup do |scene|
@@ -210,7 +210,9 @@ module Larder
               Bench::Stats.median(process["runs"])
             end
             column("answers", "text", all: true) { |all| Stampede.range(all, "answers") }
-            column("no value", "text", all: true) { |all| Stampede.range(all, "none") }
+            column("no value", "text", sentence: "Callers that get no value when #{title}", all: true) do |all|
+              Stampede.range(all, "none")
+            end
             column("p50", "millis", all: true) { |all| Histogram.of(all, "waits").percentile(0.5) }
             column("p90", "millis", better: "lower", unit: "seconds", all: true) do |all|
               Histogram.of(all, "waits").percentile(0.9)

@@ -18,6 +18,7 @@ module Larder
           assert_match(/^Hits at a rate$/, out)
           assert_match(/^  larder +[\d.,]+ [µn]s +–/, out)
           assert_match(/rate 400, block seconds 0.100/, out.gsub(/\s+/, " "))
+          assert_match(/Percentiles of the latency of hits at a rate, least and most: memory/, out.gsub(/\s+/, " "))
           histograms = figures(chapter)["larder"].transform_values do |block|
             block["histogram"].map { |part| Histogram.from_h(part).count }
           end
@@ -74,6 +75,7 @@ module Larder
           assert_match(/^  memory +not measured: each caller computes by itself/, out)
           assert_match(/Computations of an absent key that all callers want: larder-single-flight 1, memory \d/,
                        out.gsub(/\s+/, " "))
+          assert_match(/no value when the key is absent: larder-single-flight 0, memory 0\./, out.gsub(/\s+/, " "))
           assert_includes measures(chapter), "stampede/killed/median-runs/larder-single-flight"
         end
 
@@ -96,6 +98,7 @@ module Larder
           assert_match(/^  larder .* yes .*^  file +1,259 .* no /m, out)
           keys = %w[10k 1k].product(%w[B-each objects]).map { |parts| "capacity/#{parts.join("/")}/larder" }
           assert_equal keys.sort, measures(chapter).grep(/larder/).sort
+          assert_equal %w[100b 1k 10k], Suites.fetch("capacity").blocks.map(&:key), "the smallest first"
         end
 
         slow_test "capacity: each kind of objects is in a fresh server" do
