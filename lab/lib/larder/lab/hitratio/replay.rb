@@ -204,7 +204,7 @@ module Larder
         end
 
         def size(row)
-          objects = ", of objects of #{Figures.thousands(row.object_bytes)}" if row.object_bytes
+          objects = ", objects of #{Figures.thousands(row.object_bytes)} bytes" if row.object_bytes
           small = row.misses.select { |_, misses| misses.nil? }.keys.map do |policy|
             " #{policy} did not run: it needs #{Figures.thousands(Policies.fetch(policy).least)} bytes."
           end

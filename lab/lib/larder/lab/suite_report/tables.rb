@@ -98,7 +98,8 @@ module Larder
 
           figures = [published, measured(@blocks.first(1)), measured(@blocks)]
           rows = BANDWIDTHS.map { |bits| [Figures.bits(bits), *figures.map { |all| fastest(all, bits) }] }
-          Document::Table.new(caption: "The fastest compressor, by the bandwidth of a wire", notes: NOTES, rows: rows,
+          caption = "The fastest compressor of #{@blocks.first.axes["payload"]}, by the bandwidth of a wire"
+          Document::Table.new(caption: caption, notes: NOTES, rows: rows,
                               columns: ["", "published", "here, compressing", "here, both ways"])
         end
 

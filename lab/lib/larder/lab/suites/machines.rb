@@ -215,8 +215,8 @@ module Larder
           end
 
           block("seen_#{key}", "how old answers are after a change on another machine, #{place}",
-                about: "from the return of the write to the begin of the last read elsewhere that answered what was " \
-                       "before; 0 s: none did; no read that begins after the bound does, whatever fails",
+                about: "from the return of the write to the beginning of the last read elsewhere that answered the " \
+                       "old value; 0 s: none did; bound: no later read does, whatever fails",
                 unit: "change", given: rtt.nil?, alone: true) do
             setup { |scene| Machines::Ages.new(Machines.at(scene, rtt)).begin }
             paced { |scene| Machines.seen(scene) }

@@ -47,7 +47,7 @@ module Larder
           figures are of first calls; first calls and later ones are measured apart. Sizes
           are those that Redis reports. --quick leaves out lists of 50,000.
         TEXT
-        question "How long does a list of records take to Redis and back, and what does it take there?"
+        question "How long does a list of {Id, PropertyA..D} take to Redis and back, and how much room there?"
         registry Codecs::Strategies
         bundle Gemfiles::CODECS
         size PublishedD::ROOM
@@ -57,8 +57,7 @@ module Larder
 
         PublishedD::LENGTHS.product(%i[read write]) do |length, operation|
           thousands = Reports::Figures.thousands(length)
-          fields = { about: "#{thousands} records {Id, PropertyA..D}", axes: { "records" => thousands },
-                     call: proc { |scene| PublishedD.public_send(operation, scene) } }
+          fields = { axes: { "records" => thousands }, call: proc { |scene| PublishedD.public_send(operation, scene) } }
 
           unless length == PublishedD::LENGTHS[1]
             block("first_#{operation}_#{length}", "first #{operation} of a process, #{thousands} records",

@@ -2,6 +2,7 @@
 
 require_relative "coded"
 require_relative "../proxy"
+require_relative "../reports/figures"
 require_relative "../units"
 
 module Larder
@@ -34,7 +35,8 @@ module Larder
           scene[:value] = made.value
           wire = Proxy::Wire.new(rtt: scene.given.first, bandwidth: scene.given.last) if wire == Coded::GIVEN
           scene[:store] = behind(scene, wire).coded_by(**coding(scene, made, compressor)).open.store
-          KEYS.times { |number| write(scene, number) || raise(Unavailable, "it refuses #{payload}") }
+          size = Reports::Figures.bytes(scene.figures["bytes"])
+          KEYS.times { |number| write(scene, number) || raise(Unavailable, "it refuses #{size} of #{payload}") }
           Coded.refuse(payload) unless made.same?(scene[:store].read("wire/0")) || !scene.keeps?
         end
 

@@ -19,8 +19,8 @@ module Larder
             Lab::Hitratio::Policies.names.each { |name| assert_match(/^  #{name}( +\d+\.\d\d %){2}$/, run.out) }
             document = Document.load(json)
             section = document.chapters.first.sections.last
-            assert_match(/2MiB: a cache of 2,097,152 bytes, of objects of 4,096\./, run.words)
-            assert_match(/50%: a cache of 16,793,600 bytes, of objects of 83,968\./, run.words)
+            assert_match(/2MiB: a cache of 2,097,152 bytes, objects of 4,096 bytes\./, run.words)
+            assert_match(/50%: a cache of 16,793,600 bytes, objects of 83,968 bytes\./, run.words)
             measure = document.chapters.first.measures.find { |one| one.key == "hitratio/made.trace/50%/larder" }
             assert_equal [section.blocks.first.rows.first.last], measure.samples
             curves = section.blocks.last
@@ -33,7 +33,7 @@ module Larder
             path = File.join(dir, "sized.bin")
             File.binwrite(path, [*1..30, *1..30].map { |key| [1, key, key, -1].pack("L<Q<L<q<") }.join)
             out = here("hitratio", path, "--policy", "lru,belady", "--size", "10x1KB").out
-            assert_match(/^  lru +100\.00 %.*10x1KB: a cache of 10,000 bytes, of objects of 1,000\./m, out)
+            assert_match(/^  lru +100\.00 %.*10x1KB: a cache of 10,000 bytes, objects of 1,000 bytes\./m, out)
           end
         end
 

@@ -33,9 +33,11 @@ module Larder
         end
 
         slow_test "network: compression pays where the bandwidth is low" do
-          _, out = measured(*NETWORK, "--only", "redis", "--blocks", "read_none_100mbit,read_zstd_3_100mbit")
+          needs_server("memcached")
+          _, out = measured(*NETWORK, "--only", "redis,memcached", "--blocks", "read_none_100mbit,read_zstd_3_100mbit")
+          assert_match(/memcached: read, 100 Mbit.s, none: it refuses 1\.06 MB of text/, out.gsub(/\s+/, " "))
           sizes = %w[none zstd-3].map do |codec|
-            out[/compressor: #{codec}\n.*\n  redis +([\d,]+)/, 1].delete(",").to_i
+            out[/compressor: #{codec}\n.*\n(?:  memcached .*\n)?  redis +([\d,]+)/, 1].delete(",").to_i
           end
           assert_operator sizes.last, :<, sizes.first * 0.7
         end

@@ -85,7 +85,7 @@ module Larder
           end
           chapter = SimulatedRuns.chapter({ "none" => 0.01, "zstd-3" => 3.0 }, suite: "published-b", recorded: recorded,
                                           blocks: AxisTablesTest::BOOKS, pass: 0, process: 0, turn: 0, disturbed: 0)
-          chapter.sections.flat_map(&:blocks).find { |block| block.kind == "table" && block.caption.to_s[/wire/] }
+          chapter.sections.flat_map(&:blocks).find { |block| block.kind == "table" && block.caption.to_s[/books, by/] }
         end
       end
 
