@@ -216,7 +216,8 @@ module Larder
             ends = line["points"].map(&:last).minmax.map { |value| Figures.text(value, curve.y[:format]) }
             "#{line["label"]} #{Figures.range(*ends)}"
           end
-          "#{curve.title}, least and most: #{words.join(", ")}."
+          ends = curve.x[:scale] == "percentile" ? "the first and the last percentile" : "least and most"
+          "#{curve.title}, #{ends}: #{words.join(", ")}."
         end
 
         # @return [Hash{String=>Array<Hash>}] row => the figures of its processes

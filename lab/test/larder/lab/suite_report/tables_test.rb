@@ -100,6 +100,7 @@ module Larder
             column("errors", "integer", all: true) { |all| all.sum { |process| process["errors"] } }
             curve("Reads over time", x: { title: "seconds", format: "number" },
                                      y: { title: "reads", format: "integer" }) { |all| all.first["points"] }
+            curve("Latency", x: { scale: "percentile" }, y: { format: "integer" }) { [[0.5, 7], [0.99, 9]] }
             warning("Has errors") { |all| all.any? { |process| process["errors"].positive? } }
             warning("Has none") { |all| all.none? { |process| process["errors"].positive? } }
           end
@@ -118,13 +119,14 @@ module Larder
         test "a block's figures of all processes are a table, and rows without them say why" do
           section = @tables.sections.first
           assert_equal "Many reads", section.title
-          prose, table, curves = section.blocks
+          prose, table, curves, percentiles = section.blocks
           assert_equal "By one thread.", prose.text
           assert_equal ["", "rate", "median", "errors"], table.columns.map(&:title)
           assert_equal [["larder", { "value" => 15.0, "low" => 10, "high" => 20 }, 15.0, 1],
                         ["file", "not measured: no file here"]], table.rows
           assert_equal [{ "label" => "larder", "points" => [[1, 7], [2, 9]] }], curves.series
           assert_equal "Reads over time, least and most: larder 7–9.", curves.sentence
+          assert_equal "Latency, the first and the last percentile: larder 7–9.", percentiles.sentence
         end
 
         test "columns with a sentence have one with all rows, and those that have a better direction are measures" do
