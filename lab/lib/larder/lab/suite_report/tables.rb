@@ -183,9 +183,10 @@ module Larder
                                 better: column.better, samples: samples, by_session: sessions)
         end
 
-        # The time of a call comes first, where rows take turns.
+        # The time that is compared comes first.
         def table(block)
-          time = [["time/#{block.unit}", "seconds"]] if block.call
+          title = block.call ? "time/#{block.unit}" : ("mean" if @plan.suite.answers.include?(block.key))
+          time = [[title, "seconds"]] if title
           columns = block.columns.map { |column| column.to_h.slice(:title, :format) }
           rows = measured(block).map do |row, processes|
             [row, *(@findings.seconds(row, block) if time), *block.columns.map { |column| cell(processes, column) }]

@@ -42,8 +42,7 @@ module Larder
         block(:timed, "at the recorded times", unit: "request", about: "by all stores at the same time") do
           setup { |scene| scene[:player] = Replay::Player.new(scene.store, Replay.fill) }
           paced { |scene| scene[:player].play_on_time(**scene.settings.slice(:speed, :window)) }
-          column("mean", "seconds", all: true) { |all| Histogram.of(all).mean }
-          { "median" => 0.5, "99 %" => 0.99 }.each do |title, share|
+          { "p50" => 0.5, "p99" => 0.99 }.each do |title, share|
             column(title, "seconds", all: true) { |all| Histogram.of(all).percentile(share) }
           end
         end

@@ -16,7 +16,7 @@ module Larder
         test "latency: all stores get calls at one rate, and the report holds every histogram" do
           chapter, out = measured(*LATENCY, "--rate", "400", "--only", "memory,larder")
           assert_match(/^Hits at a rate$/, out)
-          assert_match(/^  larder +[\d.,]+ [µn]s +–/, out)
+          assert_match(/^ +mean +p50 +p99 .*\n.*\n  larder +[\d.,]+ [mµn]s +[\d.,]+ [mµn]s +–/, out)
           assert_match(/rate 400, block seconds 0.100/, out.gsub(/\s+/, " "))
           assert_match(/Percentiles of the latency of hits at a rate, least and most: memory/, out.gsub(/\s+/, " "))
           histograms = figures(chapter)["larder"].transform_values do |block|
