@@ -104,14 +104,14 @@ module Larder
           return if sessions >= Bench::Verdict::LEAST_SESSIONS || @samples.empty? || @plan.suite.sessions
 
           "#{sessions == 1 ? "One session shows" : "#{sessions} sessions show"} no difference: " \
-            "#{Bench::Verdict::LEAST_SESSIONS} or more do."
+            "#{Bench::Verdict::LEAST_SESSIONS} or more can."
         end
 
         def sections
           return [*published, axes, absences] unless @findings.base
           return [*@figures.sections, memory, absences, software] if @plan.suite.sessions
 
-          [*@figures.sections, section("Times as long as #{@findings.base}", decisive), *published,
+          [*@figures.sections, (section("Times as long as #{@findings.base}", decisive) unless few), *published,
            axes, absences, *(block_sections unless @axes.together?), memory, software]
         end
 
@@ -143,7 +143,8 @@ module Larder
           rows = (@findings.ranking(blocks.first) | @findings.rows).select { |row| compared?(row) }
           Document::Table.new(columns: ["", *blocks.map { |block| [block.title, "ratio"] }],
                               rows: rows.map { |row| [row, *blocks.map { |block| compared(row, block) }] },
-                              notes: ["The row of #{@findings.base} has its times. " \
+                              notes: ["The row of #{@findings.base} has its times; a ratio has its interval of " \
+                                      "#{Figures.percent(Bench::Stats::CONFIDENCE)}. " \
                                       "#{Bench::Verdict::MARKS[:alike]}: #{Bench::Verdict::EXPLAINED}."])
         end
 
