@@ -63,8 +63,7 @@ module Larder
 
         def settings
           @plan.suite.declared.reject(&:file).map do |setting|
-            value = @plan.suite.settings[setting.name]
-            "#{setting.name.to_s.tr("_", " ")} #{value.is_a?(Float) ? Figures.significant(value) : value}"
+            "#{setting.option} #{@plan.suite.settings[setting.name]}"
           end
         end
 
@@ -154,8 +153,7 @@ module Larder
 
         def block_sections
           @plan.blocks.reject { |block| block.columns.any? }.map do |block|
-            about = [block.about, ("#{block.threads} threads" if block.threads > 1)].compact.join("; ")
-            prose = Document::Prose.new(text: "#{Figures.begun(about)}.") unless about.empty?
+            prose = Document::Prose.new(text: "#{Figures.begun(block.about)}.") if block.about
             section(Figures.begun(block.title), prose, table(block), folded: true)
           end
         end
