@@ -17,7 +17,7 @@ module Larder
         NEAR = 0.005
         SIZED = "Misses by size of the cache"
         NOTE = "The misses are of reads of values that the application stores, by room alone: no entry expires or is " \
-               "deleted, so a replay has more misses."
+               "deleted, so a replay can have more misses."
 
         def initialize(*, **)
           super
@@ -61,13 +61,13 @@ module Larder
         def misses
           rows = curve.map { |row| [row.capacity, *POLICIES.map { |policy| row.miss_ratio(policy) }] }
           table = Document::Table.new(columns: [["size", "bytes"], *POLICIES.product(["share"])], rows: rows,
-                                      notes: [NOTE])
-          return [table] if curve.size < 2
+                                      notes: [*(NOTE if curve.one?)])
+          return [table] if curve.one?
 
           series = POLICIES.each.with_index(1).map do |policy, at|
             { "label" => policy, "points" => rows.map { |row| row.values_at(0, at) } }
           end
-          [table, Document::Curves.new(title: SIZED, sentence: suiting, series: series,
+          [table, Document::Curves.new(title: SIZED, sentence: NOTE, series: series,
                                          x: { title: "size of the cache", scale: "log", format: "bytes" },
                                          y: { title: "misses, of all reads", format: "share" })]
         end
