@@ -48,8 +48,8 @@ module Larder
 
         block(:miss, "miss, one thread", short: "miss, 1 thread", call: miss)
         block(:hit, "hit, one thread", short: "hit, 1 thread", setup: fill, call: hit)
-        block(:miss_published, "miss, five threads, each from 0", short: "miss, 5 as published", call: miss, **five)
-        block(:hit_published, "hit, five threads, each from 0", short: "hit, 5 as published", setup: fill, call: hit,
+        block(:miss_published, "miss, five threads, each from 0", short: "miss, 5 threads from 0", call: miss, **five)
+        block(:hit_published, "hit, five threads, each from 0", short: "hit, 5 threads from 0", setup: fill, call: hit,
                                                                 **five)
         block(:miss_corrected, "miss, five threads, keys of their own", short: "miss, 5 own keys", **five) do
           call { |scene, i, thread| PublishedA.fetch(scene, (i * PublishedA::THREADS) + thread) }

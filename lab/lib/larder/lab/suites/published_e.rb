@@ -57,7 +57,8 @@ module Larder
 
         %w[off on].each do |suffix|
           PAGES.each do |key, (path, begins, note)|
-            block("#{key}_#{suffix}", "#{path}, query cache #{suffix}", unit: "request", about: note, call: visit) do
+            block("#{key}_#{suffix}", "#{path}, query cache #{suffix}", short: "#{path}, #{suffix}", unit: "request",
+                                                                        about: note, call: visit) do
               setup do |scene|
                 scene.contender.application.query_cache(suffix.upcase)
                 scene[:visit] = scene.contender.visitors.page(path, begins)

@@ -92,9 +92,9 @@ module Larder
         RATIOS = { "litecache/redis: hit, 1 thread" => [4.0, "as published"],
                    "redis/valkey: miss, 1 thread" => [1.5, "as published"],
                    "memcached/redis: hit, 1 thread" => [1.0, "as published"],
-                   "valkey/memcached: hit, 5 as published" => [1 / 1.5, "otherwise"],
+                   "valkey/memcached: hit, 5 threads from 0" => [1 / 1.5, "otherwise"],
                    "next/pg: miss, 1 thread" => [2.0 / 1.5, "as published"],
-                   "redis/next: hit, 5 as published" => [1.0, "otherwise"] }.freeze
+                   "redis/next: hit, 5 threads from 0" => [1.0, "otherwise"] }.freeze
 
         test "each has the same ratio as measured here, and whether that agrees" do
           RATIOS.each { |name, (ratio, agreement)| assert_agrees agreement, ratio, comparison(AS_PUBLISHED)[name] }
@@ -120,6 +120,12 @@ module Larder
           assert_match(/, 1 without a published factor\.\z/, summary)
           counts = summary.scan(/\d+/).map(&:to_i)
           assert_equal counts.first, counts.drop(1).sum
+        end
+
+        test "findings of a published table have the names of its columns" do
+          plan = Bench::Plan.new(suite: Suites.fetch("published-e"), rows: %w[sql-mariadb memcached])
+          found = PublishedFindings.new(plan, Findings.new(plan, Bench::Samples.new)).comparison.rows.map(&:first)
+          assert_includes found, "memcached/SQL: /rezept/cat/Hauptspeise?page=5, off"
         end
 
         test "a busy machine claims nothing" do
