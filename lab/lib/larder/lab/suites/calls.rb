@@ -95,7 +95,7 @@ module Larder
         answers "read_100b", "write_100b", "fetch_hit"
         size Calls::ROOM
         usual { %w[larder memory file litecache redis floor] }
-        question "How long does each call take, and what of it is the store's own time?"
+        question "How long does each call take, and how long the least that a cache in Ruby does?"
 
         read = ->(scene, i, _) { scene[:texts].right?(i, scene.store.read(scene[:texts].key(i))) }
         write = ->(scene, i, _) { scene.store.write(scene[:texts].key(i), scene[:texts].text(i)) ? true : false }
