@@ -12,8 +12,9 @@ module Larder
         APART = 4
         LIKENESS = "* brings back a likeness, not the value: Hashes for records, text for times."
         # Figures besides times: title and format.
-        FIGURES = { "bytes" => %w[bytes integer], "memory" => ["server holds", "bytes"],
-                    "answering" => ["server's read", "seconds"], "computed" => %w[computed integer] }.freeze
+        FIGURES = { "bytes" => %w[bytes integer], "session" => %w[bytes/session integer],
+                    "memory" => ["server holds", "bytes"], "answering" => ["server's read", "seconds"],
+                    "computed" => %w[computed integer] }.freeze
 
         def initialize(plan, findings)
           @rows = plan.rows

@@ -27,7 +27,7 @@ module Larder
         SessionStats::QUESTIONS.each do |key, title|
           block(key, title, axes: sessions, heading: title, call: ask) do
             setup do |scene|
-              scene.figures["bytes"] = scene.contender.bytes_each
+              scene.figures["session"] = scene.contender.bytes_each
               scene[:question] = scene.contender.question(key)
             end
           end

@@ -48,6 +48,11 @@ module Larder
           assert_empty(chapter.sections.select { |each| each.title.start_with?("Read, ") })
         end
 
+        test "the bytes of sessions are those of one" do
+          table = tables("session-questions", { "larder" => 1.0 }, ["logged_in"], session: { "larder" => 235 }).first
+          assert_equal ["bytes/session", 235], [table.columns[1].title, table.rows.first[1]]
+        end
+
         test "a suite without axes has no such table" do
           assert_nil section(SimulatedRuns.chapter({ "larder" => 1.0 }))
         end
@@ -55,7 +60,7 @@ module Larder
         private
 
         def tables(suite, factors, blocks, **how)
-          figures = how.extract!(:bytes, :keeps)
+          figures = how.extract!(:bytes, :keeps, :session)
           recorded = factors.to_h do |row, _|
             found = figures.to_h { |name, all| [name.to_s, [all[row]]] }
             [row, { "versions" => {}, "figures" => blocks.to_h { |block| [block, found] } }]
