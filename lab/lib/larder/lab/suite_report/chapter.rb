@@ -204,7 +204,7 @@ module Larder
           gems = versions.flat_map(&:keys).uniq.map do |name|
             "#{name} #{versions.filter_map { |all| all[name] }.uniq.join(" and ")}"
           end
-          servers = recorded.filter_map { |facts| facts.dig("server", "version") }.uniq
+          servers = recorded.filter_map { |all| all.dig("server", "version") || all.dig("options", "server") }.uniq
           section("Rows and software", Document::List.new(items: rows),
                   Document::List.new(items: [gems.join(", "), *servers]), folded: true)
         end

@@ -102,9 +102,11 @@ module Larder
         end
 
         test "the names of rows are explained, and gems and servers named once" do
-          rows, software = chapter({ "larder" => 1.0, "redis" => 60.0 }).sections.last.blocks
+          recorded = { **RECORDED, "file" => { "versions" => {}, "options" => { "server" => "10.11-MariaDB" } } }
+          made = SimulatedRuns.chapter({ "larder" => 1.0, "redis" => 60.0 }, recorded: recorded)
+          rows, software = made.sections.last.blocks
           assert_equal "redis: Redis through :redis_cache_store", rows.items.last
-          assert_equal ["larder 1.0, redis 5.4", "Redis 7"], software.items
+          assert_equal ["larder 1.0, redis 5.4", "Redis 7", "10.11-MariaDB"], software.items
         end
 
         private
