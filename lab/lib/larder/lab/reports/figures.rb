@@ -11,6 +11,8 @@ module Larder
         # Prefixes of units by their powers of 1,000.
         PREFIXES = { -3 => "n", -2 => "µ", -1 => "m", 0 => "", 1 => "k", 2 => "M", 3 => "G", 4 => "T" }.freeze
         private_constant :PREFIXES
+        # The blank between a number and its unit, where no line breaks.
+        UNIT = %r{(?<=\d) (?=(?:%|[nµm]?s|[kMGT]?B|[kMGT]?bit/s)(?!\w))}
         # The text of an empty cell.
         NOTHING = "–"
         # Behind an interval in which no difference is shown.

@@ -29,8 +29,6 @@ module Larder
           IMPOSSIBLE = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/
           # In sentences: `code`, options, and intervals, which no line breaks.
           SPECIAL = /(`[^`]+`|(?<![\w-])--[a-z][\w-]*|\([\d.,]+[^()–]{0,8}–[\d.,]+[^()–]{0,8}\))/
-          # The blank between a number and its unit.
-          UNIT = %r{(?<=\d) (?=(?:%|[nµm]?s|[kMGT]?B|[kMGT]?bit/s)(?!\w))}
 
           module_function
 
@@ -51,7 +49,7 @@ module Larder
               when /\A`.+`\z/ then tag(:code, part[1..-2])
               when /\A--[a-z]/ then tag(:code, part, class: "whole")
               when SPECIAL then tag(:span, part, class: "whole")
-              else part.gsub(UNIT, "\u00A0")
+              else part.gsub(Figures::UNIT, "\u00A0")
               end
             end)
           end

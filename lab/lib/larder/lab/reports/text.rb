@@ -79,7 +79,8 @@ module Larder
 
         # Lines of whole words; a word longer than a line keeps one for itself.
         def paragraph(text, indent = 0)
-          text.to_s.scan(/\S.{0,#{@terminal.width - INDENT - indent - 1}}(?=\s|\z)|\S+/)
+          text.to_s.gsub(Figures::UNIT, "\u00A0").scan(/\S.{0,#{@terminal.width - INDENT - indent - 1}}(?=\s|\z)|\S+/)
+              .map { |line| line.tr("\u00A0", " ") }
         end
 
         def indent(lines) = lines.map { |line| line.empty? ? line : "#{" " * INDENT}#{line}" }

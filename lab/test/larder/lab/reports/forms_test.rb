@@ -65,6 +65,12 @@ module Larder
           assert_operator text.lines.map { |line| line.chomp.size }.max, :<=, 80
         end
 
+        test "a number and its unit are in one line" do
+          document = SampleDocument.build
+          document.chapters.first.conclusions = ["#{"word " * 14}12.5 µs"]
+          assert_match(/word\n +12\.5 µs$/, text(document, 80))
+        end
+
         test "what came of dividing by nothing does not stop a report" do
           document = SampleDocument.build(figures: [1.0, Float::NAN])
           assert_includes Json.new(document).to_s, "null"
