@@ -187,10 +187,9 @@ module Larder
               column("objects/call", "number", all: true) do |all|
                 all.sum { |process| process["allocated"] }.fdiv(Histogram.of(all).count)
               end
-              column("lab's own", "seconds") { |process| process["own"] }
-              curve("Percentiles of the latency of #{title}",
-                    x: { title: "percentile", scale: "percentile", format: "percentile" },
-                    y: { title: "latency", scale: "log", format: "seconds" }) do |all|
+              column("the lab's part", "seconds") { |process| process["own"] }
+              curve("Latency of #{title}", x: { title: "percentile", scale: "percentile", format: "percentile" },
+                                           y: { title: "latency", scale: "log", format: "seconds" }) do |all|
                 Tails::POINTS.filter_map { |share| (value = Histogram.of(all).percentile(share)) && [share, value] }
               end
               warning("Could not keep up with the rate of #{title}") { |all| Tails.late?(all) }
