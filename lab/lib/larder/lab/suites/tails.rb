@@ -170,11 +170,12 @@ module Larder
         setting :block_seconds, 1.0, "of calls at that rate in each process", quick: 0.2, most: Tails::MOST_SECONDS
 
         { at_rate: ["at a rate", "one thread, at the same times on every store"],
-          closed: ["back to back", "each call begins when the one before has ended"] }.each do |way, (words, about)|
-          { "hit" => ["hits #{words}", about, Tails::KEYS],
+          closed: ["back to back", "each call begins when the one before has ended"] }.each do |way, (words, times)|
+          { "hit" => ["hits #{words}", times, Tails::KEYS],
             "miss" => ["misses with a write, #{words}", "each call has its own key", Tails::ENDLESS] }
             .each do |kind, (title, note, keys)|
-            block("#{kind}_#{way}", title, alone: true, about: note) do
+            about = "#{note}; a percentile needs #{Histogram::BEYOND} calls that take longer"
+            block("#{kind}_#{way}", title, alone: true, about: about) do
               setup { |scene| Tails.fill(scene) if kind == "hit" }
               paced { |scene| Tails.public_send(way, scene, keys) }
               { "p50" => 0.5, "p99" => 0.99, "p99.9" => 0.999 }.each do |name, share|
