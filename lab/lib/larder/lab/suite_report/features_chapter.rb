@@ -95,7 +95,8 @@ module Larder
         def reasons
           { "Not as published" => answers.select(&:differs?),
             "No answer" => answers.select { |each| OPEN.include?(each.answer) },
-            "Why not" => answers.select { |each| each.answer == false && !each.differs? } }.filter_map do |title, some|
+            "Why not" => answers.select { |each| each.answer == false && each.note && !each.differs? } }
+            .filter_map do |title, some|
             section(title, Document::List.new(items: lines(some)), folded: title == "Why not") if some.any?
           end
         end

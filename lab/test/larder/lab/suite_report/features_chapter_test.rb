@@ -25,6 +25,12 @@ module Larder
           assert_equal ["redis: cluster: not tested (seen).", "redis: remote: unknown (seen)."], reasons
         end
 
+        test "a no has its reason, and is in the table alone where the question says it" do
+          found = chapter({ "larder" => { "remote" => false, "cluster" => [false, nil] } })
+          assert_equal ["larder: remote: no (seen)."],
+                       found.sections.find { |section| section.title == "Why not" }.blocks.first.items
+        end
+
         test "a store that could not be had is a row with the reason" do
           absent = { "redis" => Bench::Absence.new(state: :unavailable, reason: "no redis-server") }
           assert_includes table({ "redis" => {} }, absent: absent).rows, ["redis", "not measured: no redis-server"]
@@ -48,7 +54,8 @@ module Larder
 
         def chapter(answers, factors: {}, **how)
           recorded = answers.transform_values do |given|
-            { "figures" => { "published" => given.transform_values { |answer| [[answer, "seen"]] } }, "versions" => {} }
+            figures = given.transform_values { |answer| [[*answer, "seen"].first(2)] }
+            { "figures" => { "published" => figures }, "versions" => {} }
           end
           SimulatedRuns.chapter(factors, suite: "features", rows: answers.keys, recorded: recorded, **how)
         end
