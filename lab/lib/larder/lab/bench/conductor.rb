@@ -95,13 +95,14 @@ module Larder
           @plan.rows.each { |row| leave_out(row, :unavailable, error) }
         end
 
-        # All processes start at once; each is then waited for.
+        # All processes open their stores at once; each is then waited for.
         def seat_all(dir, number)
           rows = [*@plan.rows, ReferenceLoop::KEY] - @absent.keys
           step("starting #{rows.size * @plan.suite.copies} processes", number)
           places = rows.product((0...@plan.suite.copies).to_a).shuffle(random: @random)
           by_hands(places) { |row, copy| attempt(row) { @seats << seat(row, copy, dir) } }
           @seats.sort_by! { |seat| places.index([seat.row, seat.copy]) }
+          @seats.each(&:start)
           @seats.each { |seat| attempt(seat.row) { seat.opened.then { |facts| @recorded[seat.row] ||= facts } } }
           weigh("before", &:first_server_bytes)
         end

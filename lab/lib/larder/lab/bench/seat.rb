@@ -39,9 +39,8 @@ module Larder
           Dir.mkdir(dir, 0o700)
           @preloader = preloaders.for(type, Gemfiles.of(plan.suite, type))
           @hosting = Hosting.new(type.server, "#{dir}-server", plan.urls, size: plan.size, files: files)
-          @first_server_bytes = server_bytes
           connect
-          tell(**job(plan, dir), proofs: proofs, companion: (companion unless reference?))
+          @job = { **job(plan, dir), proofs: proofs, companion: (companion unless reference?) }
         rescue StandardError
           @hosting&.stop
           raise
@@ -51,6 +50,12 @@ module Larder
         def reference? = row == ReferenceLoop::KEY
 
         def shared? = type.shared?
+
+        # Has the process open its store. Called when all servers run, as each weighs less then: they share pages.
+        def start
+          @first_server_bytes = server_bytes
+          tell(**@job)
+        end
 
         # Waits until the store is open and has been proved. Answers its versions, options and server. Raises
         # Unavailable if the contender cannot be had, and Invalid if it breaks the rules, dies, or is too late.

@@ -29,7 +29,7 @@ module Larder
             plan = Plan.new(suite: Suites.fetch("published-a"), rows: %w[sleeper], requires: [fixture("liar")])
             preloaders = Preloader::Group.new("published-a", dir)
             seat = Seat.new("sleeper", 0, plan: plan, dir: File.join(dir, "seat"), preloaders: preloaders, files: nil,
-                                          timeout: 0.2)
+                                          timeout: 0.2).tap(&:start)
             assert_match(/did not answer within 0.2 s/, assert_raises(Invalid) { seat.opened }.message)
             assert_match(/was killed by signal 9/, assert_raises(Invalid) { seat.answer }.message)
             seat.leave

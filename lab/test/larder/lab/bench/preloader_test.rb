@@ -86,7 +86,7 @@ module Larder
             seats = []
             yield(lambda do |row, copy|
               Seat.new(row, copy, plan: plan(row), dir: File.join(dir, "#{row}-#{copy}"), preloaders: preloaders,
-                                  files: files).tap { |seat| seats << seat }
+                                  files: files).tap { |seat| seats << seat }.tap(&:start)
             end, dir)
           ensure
             [*seats, preloaders].compact.each { |each| each.respond_to?(:leave) ? each.leave : each.stop }
