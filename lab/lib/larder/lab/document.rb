@@ -82,7 +82,7 @@ module Larder
       def self.load(path)
         from_h(JSON.parse(File.read(path)))
       rescue SystemCallError => error
-        raise UsageError, "#{path}: #{error.message.sub(/ @ .*/, "")}"
+        raise UsageError, "#{path}: #{Lab.reason(error)}"
       rescue JSON::ParserError, KeyError, NoMethodError, TypeError, ArgumentError
         raise UsageError, "#{path}: not a report of larder-lab; --json FILE of any of its commands writes one"
       rescue UsageError => error

@@ -17,5 +17,8 @@ module Larder
 
     # A contender broke the rules (a wrong value, a dead process). Its row is invalid; the run goes on.
     class Invalid < Error; end
+
+    # The words of a SystemCallError, without Ruby's function and the path, which the message around them names.
+    def self.reason(error) = error.message.sub(/ @ .*/, "")
   end
 end

@@ -145,7 +145,7 @@ module Larder
           File.rename(partial, path)
         rescue SystemCallError => error
           FileUtils.rm_f(partial) if partial
-          raise UsageError, "--#{form} #{path}: #{error.message.sub(/ @ .*/, "")}"
+          raise UsageError, "--#{form} #{path}: #{Lab.reason(error)}"
         end
 
         def seed_option(options, words = "seed of the order of turns, to repeat a run")

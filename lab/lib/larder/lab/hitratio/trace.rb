@@ -73,8 +73,7 @@ module Larder
           data = Zlib::GzipReader.zcat(StringIO.new(data)) if data.start_with?("\x1f\x8b".b)
           Trace.new(name, *(format == "oraclegeneral" ? records(name, data) : [integers(name, data)]))
         rescue SystemCallError, Zlib::Error => error
-          reason = error.message.sub(/ @ .*/, "")
-          raise UsageError, "cannot read the trace #{path}: #{reason}; --list lists patterns and formats"
+          raise UsageError, "cannot read the trace #{path}: #{Lab.reason(error)}; --list lists patterns and formats"
         end
 
         # Its reads of values that the application stores; no cache can answer the others. Raises UsageError without.

@@ -46,7 +46,7 @@ module Larder
           wrong("it has no call") if found.nil? || found.calls.empty?
           found.complete(damaged: @damaged, others: @recordings.size - 1)
         rescue SystemCallError => error
-          raise UsageError, "#{@path}: #{error.message.sub(/ @ .*/, "")}"
+          raise UsageError, "#{@path}: #{Lab.reason(error)}"
         end
 
         private
