@@ -35,7 +35,7 @@ module Larder
             types[stat.dev] ||= Environment.file_system(File.dirname(path)).to_s
             sums[types[stat.dev] == "tmpfs"] += stat.blocks.to_i * 512
           rescue SystemCallError
-            nil # gone meanwhile
+            nil # removed since it was listed
           end
           sums.values_at(false, true)
         end

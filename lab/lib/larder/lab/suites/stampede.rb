@@ -22,7 +22,7 @@ module Larder
         PAUSE = 0.35
         # The process that is killed begins earlier, by this share of the computation.
         LEAD = 0.2
-        # Seconds of reading, in which the value expires once or twice.
+        # Seconds of reading. The value expires once or twice in that time.
         READING = 1.8
         # Reads are counted by when they began, in slices of this many seconds.
         SLICE = 0.005

@@ -58,7 +58,7 @@ module Larder
           Meter.new(VALUE, ->(number, found) { raise Invalid, "a wrong value: #{found.inspect} of call #{number}" })
         end
 
-        # `due` are the seconds in which `asked` calls were to be made.
+        # `asked` calls were to be made within `due` seconds.
         def found(block, asked:, due:)
           { "calls" => block.calls, "seconds" => block.histogram.mean,
             "figures" => { histogram: block.histogram.to_h, asked: asked, due: due, taken: block.seconds,
